@@ -1,0 +1,119 @@
+// Package approx holds the approximations to the posterior of a latent Gaussian process, one file or folder each.
+//
+// An approximation takes covariance matrices, targets and a likelihood, never inputs and never a kernel. It returns a
+// Posterior, whose log evidence comes with its adjoint with respect to the covariance: the symmetric matrix G with
+// dL = Σ_ij G_ij dK_ij. Kernels turn that into a gradient over hyperparameters; package objective introduces the two.
+//
+// Log evidence is the (approximate) log marginal likelihood in nats, to be maximised. Wrong shapes panic; whatever data
+// or hyperparameters can cause is an error.
+package approx
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds 0 … C-1.
+// Classes = 0: Value holds numbers.
+type Targets struct {
+	Classes int
+	Index   []int
+	Value   []float64
+}
+
+// Len is the number of cases.
+func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
+
+// Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint has the same shape.
+type Cov struct {
+	K     *mat.SymDense // dense: n×n over the training inputs; sparse: m×m over the inducing inputs
+	Cross *mat.Dense    // sparse only: m×n
+	Diag  []float64     // sparse only: n
+	Mean  []float64     // n; nil means zero
+}
+
+// Need says which covariance an approximation reads.
+type Need int
+
+const (
+	Dense    Need = iota // K over the training inputs
+	Inducing             // K over inducing inputs, Cross and Diag
+)
+
+// Caps is what an approximation can do with a likelihood.
+type Caps struct {
+	Covariance          Need
+	Gradient            bool // of the log evidence
+	LeaveOneOut         bool
+	LeaveOneOutGradient bool
+}
+
+// State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
+// meaning belongs to the approximation that made it.
+type State []float64
+
+// Diagnostics tell how a fit went.
+type Diagnostics struct {
+	Iterations int
+	Converged  bool
+	Floors     int     // site precisions that had to be floored
+	Jitter     float64 // largest value added to a diagonal
+	Warnings   []string
+}
+
+// Approximation is a method of approximate inference. Its options are its exported fields; their zero values are the
+// documented defaults.
+type Approximation interface {
+	// Uses says, when a plan is checked, what the method can do with lik on this many classes, or why it cannot work and
+	// what would.
+	Uses(lik likelihood.Likelihood, classes int) (Caps, error)
+	// Fit approximates the posterior. cov has one entry shared by all latent processes, or one per class. start is the
+	// State of a fit nearby, or nil; it may save time but does not change the result beyond the tolerance.
+	Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error)
+	// Restore rebuilds, without iterating, the posterior that Fit left with this state. Fit itself ends in it, so that the
+	// evidence and every matrix belong to one and the same point.
+	Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error)
+}
+
+// Functional is a scalar of a fit, such as the log evidence, with its derivatives.
+type Functional interface {
+	Value() float64
+	// Adjoint sets dst to the derivative with respect to cov[j], summed over the classes that share it. dst has the shape
+	// of cov[j]; dst.Mean may be nil, and then the derivative with respect to the mean is not wanted.
+	Adjoint(dst *Cov, j int) error
+	// Likelihood adds the derivative with respect to the likelihood's theta to grad.
+	Likelihood(grad []float64) error
+}
+
+// Posterior is an approximate posterior over the latent process(es).
+type Posterior interface {
+	// Evidence is the approximate log marginal likelihood, in nats.
+	Evidence() Functional
+	// Latent sets mean[j] and variance[j] of f(z_j) for the given class. cross is K(X, Z), n×m; diag is k(z_j, z_j). The
+	// prior mean at z_j is added by the caller.
+	Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
+	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two classes column 0 is y = -1 and
+	// column 1 is y = +1. cross, diag and mean (the prior mean at z_j; nil means zero) have one entry shared or one per class.
+	PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64)
+	State() State
+	Diagnostics() Diagnostics
+}
+
+// LeaveOneOuter posteriors give Σ_i log p(y_i | y_{-i}) from the one fit.
+type LeaveOneOuter interface {
+	LeaveOneOut() (Functional, error)
+}
+
+// Errors that callers tell apart.
+var (
+	// ErrNoGradient: the functional has no gradient at this point.
+	ErrNoGradient = errors.New("approx: no gradient at this point")
+	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or holds NaN or Inf.
+	ErrNotPositiveDefinite = errors.New("approx: matrix is not positive definite")
+	// ErrNotConverged: the method stopped before it reached its tolerance.
+	ErrNotConverged = errors.New("approx: not converged")
+)

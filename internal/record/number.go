@@ -1,0 +1,59 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// MarshalJSON writes the shortest decimal that gives back the same bits, or a string for NaN and the infinities.
+func (n Number) MarshalJSON() ([]byte, error) {
+	f := float64(n)
+	switch {
+	case math.IsNaN(f):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(f, 1):
+		return []byte(`"+Inf"`), nil
+	case math.IsInf(f, -1):
+		return []byte(`"-Inf"`), nil
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	var s string
+	if json.Unmarshal(text, &s) == nil {
+		if s != "NaN" && s != "+Inf" && s != "-Inf" {
+			return fmt.Errorf("record: %q is not a number", s)
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		*n = Number(f)
+		return err
+	}
+	var f float64
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	*n = Number(f)
+	return nil
+}
+
+// Numbers converts a vector.
+func Numbers(x []float64) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
+}
+
+// Floats converts a vector back.
+func Floats(x []Number) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+// Package record holds the plain data that a run writes and that scores and reports read: the manifest of a run folder
+// and the lines of its journal. It computes nothing and imports nothing of the project.
+package record
+
+// Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
+type Number float64
+
+// Manifest describes a run: what was asked, resolved. It is written once, before the first job.
+type Manifest struct {
+	Schema         string          `json:"schema"`     // "gpc-tune/manifest/1"
+	Experiment     string          `json:"experiment"` // the name in the YAML file
+	Seed           uint64          `json:"seed"`
+	Key            string          `json:"key"` // content hash of all that determines the results
+	Build          Build           `json:"build"`
+	Reject         string          `json:"reject"` // max_probability | gap
+	Curves         []string        `json:"curves"`
+	Formats        []string        `json:"formats"`
+	Configurations []Configuration `json:"configurations"`
+	Warnings       []string        `json:"warnings,omitempty"`
+}
+
+// Build names what computed the results; bytes are promised for one build on one architecture.
+type Build struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	Arch    string `json:"arch"`
+}
+
+// Configuration is one cell of the cross product that an experiment declares.
+type Configuration struct {
+	Dataset         string           `json:"dataset"`
+	DataHash        string           `json:"data_hash"`
+	Cases           int              `json:"cases"` // training cases
+	Inputs          int              `json:"inputs"`
+	Preprocess      string           `json:"preprocess"`
+	Kernel          string           `json:"kernel"` // as YAML flow text
+	Mean            string           `json:"mean"`
+	Likelihood      string           `json:"likelihood"` // as YAML flow text
+	Inference       string           `json:"inference"`  // as YAML flow text
+	Classes         []string         `json:"classes"`    // labels in natural order; for two classes the second is +1
+	Tune            string           `json:"tune"`
+	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
+	Studies         []Study          `json:"studies"`         // the first is on all of the training data
+}
+
+// Hyperparameter names one entry of theta.
+type Hyperparameter struct {
+	Name  string `json:"name"`  // natural units: "length_scale"
+	Theta string `json:"theta"` // "log_length_scale"
+	Fixed bool   `json:"fixed,omitempty"`
+}
+
+// Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
+type Study struct {
+	Key        string `json:"key"`
+	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
+	Repeat     int    `json:"repeat,omitempty"`
+	Fold       int    `json:"fold"`
+	Train      int    `json:"train"` // cases
+	Test       int    `json:"test"`  // cases
+}
+
+// Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.
+type Line struct {
+	Key     string  `json:"key"` // identifies the job; equal keys mean equal results
+	Trial   *Trial  `json:"trial,omitempty"`
+	Fit     *Fit    `json:"fit,omitempty"`
+	Seconds float64 `json:"seconds"` // wall time; never enters results.json
+}
+
+// Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, or one row of a grid.
+type Trial struct {
+	Configuration int      `json:"configuration"`   // index into Manifest.Configurations
+	Study         int      `json:"study"`           // index into Configuration.Studies
+	Index         int      `json:"index"`           // order of the proposal within the study
+	Start         []Number `json:"start,omitempty"` // natural units, all hyperparameters; local optimisers only
+	Points        []Point  `json:"points"`          // a local optimiser's end point, or every point of a row
+	Status        string   `json:"status"`          // how a local optimiser ended; "evaluated" for plain points
+	Evaluations   int      `json:"evaluations"`
+	Warnings      []string `json:"warnings,omitempty"`
+	Failure       string   `json:"failure,omitempty"` // why there is no usable point
+}
+
+// Point is one evaluated vector of hyperparameters.
+type Point struct {
+	Theta    []Number          `json:"theta"`             // free hyperparameters on the theta scale, exact
+	Natural  []Number          `json:"natural"`           // all hyperparameters in natural units
+	Value    Number            `json:"value"`             // the tuning objective, maximised (log evidence in nats)
+	Gradient Number            `json:"gradient"`          // largest absolute entry of the gradient over theta; NaN if not computed
+	Scores   map[string]Number `json:"scores,omitempty"`  // on the study's held-out cases, where it has any
+	Failure  string            `json:"failure,omitempty"` // why Value is NaN
+}
+
+// Fit is the classifier of one study at its chosen hyperparameters, with its predictions on the held-out cases.
+type Fit struct {
+	Configuration int        `json:"configuration"`
+	Study         int        `json:"study"`
+	Chosen        int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
+	Natural       []Number   `json:"natural"`
+	LogEvidence   Number     `json:"log_evidence"`
+	Converged     bool       `json:"converged"`
+	Iterations    int        `json:"iterations"`
+	TrainCounts   []int      `json:"train_counts"`     // cases per class in the training part: the base line
+	Rows          []int      `json:"rows,omitempty"`   // held-out cases, 0-based rows of the data set (or of its test file)
+	Labels        []int      `json:"labels,omitempty"` // their classes
+	Proba         [][]Number `json:"proba,omitempty"`  // their class probabilities, one row a case
+	Warnings      []string   `json:"warnings,omitempty"`
+	Failure       string     `json:"failure,omitempty"`
+}

@@ -1,0 +1,100 @@
+// Package registry holds the ordered tables of components (kernels, likelihoods, approximations, strategies,
+// splitters, scores, formats). A table is an explicit list, so a new component is one file and one line; the same
+// table feeds YAML decoding, `gpc-tune list`, error messages and the conformance tests.
+//
+// It does not register anything from init functions and knows no file format.
+package registry
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Decode fills v, a pointer to a component's options, from whatever the user wrote; nil options mean the defaults.
+type Decode func(v any) error
+
+// Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
+type Entry[I any] struct {
+	Name string
+	Doc  string
+	New  func(Decode) (I, error)
+}
+
+// Table is an ordered list of components of one kind.
+type Table[I any] []Entry[I]
+
+// Of makes the entry of a component of type T, decoded from its zero value and used as an I.
+// It panics at start-up if T does not implement I or if name or doc is empty.
+func Of[T, I any](name, doc string) Entry[I] {
+	var zero T
+	if _, ok := any(zero).(I); !ok || name == "" || doc == "" {
+		panic(fmt.Sprintf("registry: entry %q of type %T needs a name, a doc and the component's methods", name, zero))
+	}
+	return Entry[I]{Name: name, Doc: doc, New: func(decode Decode) (I, error) {
+		var v T
+		if decode != nil {
+			if err := decode(&v); err != nil {
+				var none I
+				return none, err
+			}
+		}
+		return any(v).(I), nil
+	}}
+}
+
+// Lookup finds an entry by name; what says what kind of component was wanted ("kernel"). The error of an unknown name
+// offers the nearest one and lists all.
+func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
+	for _, e := range t {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
+}
+
+// Names lists the entries in table order.
+func (t Table[I]) Names() []string {
+	names := make([]string, len(t))
+	for i, e := range t {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// Suggest returns the end of an error message about an unknown name: the nearest of have, if one is near, and the
+// whole list: `; did you mean "probit"? (have probit, logit)`.
+func Suggest(name string, have []string) string {
+	best, distance := "", len(name)/2+1
+	for _, h := range have {
+		if d := editDistance(strings.ToLower(name), h); d < distance {
+			best, distance = h, d
+		}
+	}
+	list := " (have " + strings.Join(have, ", ") + ")"
+	if best == "" {
+		return list
+	}
+	return fmt.Sprintf("; did you mean %q?%s", best, list)
+}
+
+// editDistance is the Levenshtein distance between a and b, in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
