@@ -3,8 +3,8 @@
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. What a bound likelihood can
 // do is asked by type assertion: Differentiable for Laplace, MomentMatcher for EP and for predictions.
 // Binary targets y are -1 or +1, and both labels are treated alike: p(-y|-f) = p(y|f), bit for bit. Functions are total:
-// every finite f, mean and variance ≥ 0 gives finite results (log-probabilities down to -math.MaxFloat64, never -Inf
-// or NaN).
+// every finite f and mean, and every finite variance that is 0 or at least 1e-300, give finite results (log-probabilities
+// down to -math.MaxFloat64, never -Inf or NaN).
 package likelihood
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
@@ -41,8 +41,8 @@ type MomentMatcher interface {
 	Bound
 	// LogZ returns log Z = log ∫ p(y|f) N(f; mean, variance) df and its first two derivatives with respect to mean. The
 	// tilted density p(y|f) N(f; mean, variance)/Z then has mean `mean + variance·dMean` and variance
-	// `variance·(1 + variance·d2Mean)`; also ∂log Z/∂variance = ½(d2Mean + dMean²). A variance of 0 gives log p(y|mean) and
-	// its derivatives, 0 where they do not exist.
+	// `variance·(1 + variance·d2Mean)`; also ∂log Z/∂variance = ½(d2Mean + dMean²). A variance of 0 gives log p(y|mean),
+	// at a jump the average of its two sides, and its derivatives, 0 where they do not exist.
 	//
 	// Each result is right to its last places, so the site that matches the tilted moments [GPML (3.59)],
 	//
