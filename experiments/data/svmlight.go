@@ -75,6 +75,9 @@ func (t *table) readSVMLight(text string, want request) error {
 		}
 	}
 
+	if !t.fits(len(cases), features+2) {
+		return nil
+	}
 	t.names = make([]string, features, features+2)
 	for j := range t.names {
 		t.names[j] = positional(j)
@@ -86,9 +89,6 @@ func (t *table) readSVMLight(text string, want request) error {
 	}
 	t.label = len(t.names)
 	t.names = append(t.names, "label")
-	if !t.fits(len(cases), len(t.names)) {
-		return nil
-	}
 	if err := want.plan(t); err != nil {
 		return err
 	}
