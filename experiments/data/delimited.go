@@ -137,7 +137,7 @@ func (t *table) readDelimited(text string, want request) error {
 	if !t.header && comma == ' ' && isZip(text, width) {
 		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
 	}
-	n := 1 + strings.Count(text, "\n") // cases at most
+	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
 	if !t.fits(n, width) {
 		return nil
 	}

@@ -1,8 +1,11 @@
 package data
 
 import (
+	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -67,6 +70,9 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 		"aliases":            {Spec{Columns: []Name{"a", "1"}}, good, []string{`data.columns: column "a" occurs twice`}},
 		"default label":      {Spec{Drop: []Name{"label"}}, good, []string{`data.drop: column "label" is already used as label`}},
 		"nothing left":       {Spec{Drop: []Name{"a", "b"}}, good, []string{"data.columns: no input column is left"}},
+		"faults of keys":     {Spec{Missing: "mode"}, good, []string{`data.missing: unknown value "mode"`}},
+		"many columns":       {Spec{Label: "y"}, strings.Repeat("1,", 12) + "M\n" + strings.Repeat("2,", 12) + "F\n", []string{"x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, … (13 in all)"}},
+		"many text labels":   {Spec{Label: "1"}, strings.ReplaceAll(strings.ReplaceAll(distinct(101), "F", "1"), "M", "2"), []string{`data.label: column "x1" has 101 different values`, "name the column that holds the label"}},
 		"no such class":      {Spec{Classes: []Name{"M", "W"}}, good, []string{`data.classes: no case has the label "W"`, "have M, F"}},
 		"no positive":        {Spec{Positive: "W"}, good, []string{`data.positive: no class "W"`, "have F, M"}},
 		"positive of three":  {Spec{Positive: "M"}, three, []string{"data.positive: only two classes have a positive one, and there are 3 (F, M, N)"}},
@@ -177,7 +183,14 @@ func TestColumnsGroupsAndIDs(t *testing.T) {
 			t.Errorf("test %v %v", mat.Formatted(d.Test.X), d.Test.IDs)
 		}
 	}
-	d, err := load(t, Spec{Columns: []Name{"b", "a"}}, good, good)
+	d, err := load(t, Spec{ID: []Name{"who"}, Group: "who"}, "who,a,label\np,1,M\nq,2,F\np,3,M\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(d.Groups, []string{"p", "q", "p"}) || !reflect.DeepEqual(d.IDs[0].Values, d.Groups) || Describe(d).Groups != 2 {
+		t.Errorf("groups %v, ids %v", d.Groups, d.IDs)
+	}
+	d, err = load(t, Spec{Columns: []Name{"b", "a"}}, good, good)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,6 +413,40 @@ func TestSchemaReadsCasesToPredict(t *testing.T) {
 	}
 	if got, err := d.Schema.Read(path); err != nil || !mat.Equal(got.X, rows([]float64{7, 8})) || got.Labels != nil {
 		t.Errorf("no header: %+v, %v", got, err)
+	}
+}
+
+func TestSchemaReadRefuses(t *testing.T) {
+	d, err := load(t, Spec{ID: []Name{"case"}}, "case,a,label\n1,1,M\n2,3,F\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "new")
+	if _, err := d.Schema.Read(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("z,y\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Schema.Read(path); err == nil || !strings.Contains(err.Error(), "has no column a, case, which the training file has") {
+		t.Errorf("other columns: %v", err)
+	}
+}
+
+// Indicators are counted before they are made.
+func TestTooManyIndicators(t *testing.T) {
+	levels := make([]string, 100)
+	s := Schema{Inputs: []Column{{Name: "a", Levels: levels}, {Name: "b", Levels: levels}}}
+	_, err := s.data(&table{rows: make([]int, 1<<20), faults: &FileError{Path: "f"}}, true)
+	if err == nil || !strings.Contains(err.Error(), "1048576 rows of 200 columns are more than can be held") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNamesTakeAnyScalarAsText(t *testing.T) {
+	var n Name
+	if err := encoding.TextUnmarshaler(&n).UnmarshalText([]byte("3")); err != nil || n != "3" {
+		t.Errorf("%q, %v", n, err)
 	}
 }
 

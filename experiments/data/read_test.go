@@ -199,6 +199,9 @@ func TestFaultyFiles(t *testing.T) {
 		"numeric label":        {Spec{}, "a,label\n1,2.5\n2,3.5\n3,1\n", []string{"data.label:", `column "label" is a numeric label (2.5, for one)`, "above: 25", "gaussian"}},
 		"text under above":     {Spec{Above: new(25.0)}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
 		"text, regression":     {Spec{Regression: true}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
+		"long text":            {Spec{}, "a,b,label\n1,2,M\n" + strings.Repeat("é", 50) + ",4,F\n", []string{`f.csv:3:1: column "a": "` + strings.Repeat("é", 20) + `…" is not a number`}},
+		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 rows of 1048577 columns are more than can be held"}},
+		"passed over":          {Spec{Classes: []Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
 		"one side of above":    {Spec{Above: new(25.0)}, "a,label\n1,20\n2,21\n", []string{`only cases of class "not above 25"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +306,10 @@ func TestZipTrainForm(t *testing.T) {
 	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.Counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
 		t.Errorf("%s: classes %v, last pixel %v", d.Form, d.Classes, d.X.At(0, 255))
 	}
+	// Something else than a digit in the first column is something else.
+	if d, err = load(t, Spec{Above: new(0.0)}, "# c\n\n"+strings.Replace(b.String(), "6.0000", "6.5000", 1)+strings.Repeat("0 ", 257), ""); err != nil || d.X.At(0, 0) != 6.5 {
+		t.Errorf("6.5 first gives %v", err)
+	}
 	// A label asked for wins over the form.
 	if d, err = load(t, Spec{Label: "257", Above: new(0.1)}, strings.Replace(b.String(), "0.3000 \n", "0.0000 \n", 1), ""); err != nil || d.X.At(0, 0) != 6 {
 		t.Errorf("label: 257 gives %v", err)
@@ -339,12 +346,22 @@ func TestSVMLight(t *testing.T) {
 		!reflect.DeepEqual(d.Groups, []string{"3", "3", "4"}) || !reflect.DeepEqual(d.ColumnNames, []string{"x1", "x2", "x3", "x4"}) {
 		t.Errorf("read %v %v %v %v", mat.Formatted(d.X), d.Classes, d.Labels, d.Groups)
 	}
+	if d, err = load(t, Spec{Classes: []Name{"1", "2"}}, text+"2 1:1\n", ""); err != nil || !reflect.DeepEqual(d.Rows, []int{0, 2, 3}) {
+		t.Errorf("classes: %+v, %v", d, err)
+	}
 	d, err = load(t, Spec{Columns: []Name{"4", "x1"}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !mat.Equal(d.X, rows([]float64{-2, 0.5}, []float64{0, 0}, []float64{0, 0})) {
 		t.Errorf("read %v", mat.Formatted(d.X))
+	}
+}
+
+func TestTimesAreNoSVMLight(t *testing.T) {
+	d, err := load(t, Spec{ID: []Name{"when"}}, "when,a,label\n2001-02-03 10:20,1,M\n2001-02-03 10:30,2,F\n", "")
+	if err != nil || d.Schema.Sparse || d.IDs[0].Values[1] != "2001-02-03 10:30" {
+		t.Errorf("read %+v, %v", d, err)
 	}
 }
 
@@ -368,7 +385,7 @@ func TestFaultySVMLight(t *testing.T) {
 	}{
 		"absurd index":     {"1 1:1\n-1 1000000000000:1\n", []string{"f.csv:2:4: index 1000000000000 is beyond 1048576"}},
 		"beyond 64 bits":   {"1 99999999999999999999999:1\n-1 1:1\n", []string{"f.csv:1:3: index 99999999999999999999999 is beyond"}},
-		"too much":         {strings.Repeat("1 1:1\n", 200) + "-1 1048570:1\n", []string{"f.csv: 201 cases of 1048572 columns are more than can be held"}},
+		"too much":         {strings.Repeat("1 1:1\n", 200) + "-1 1048570:1\n", []string{"f.csv: 201 rows of 1048572 columns are more than can be held"}},
 		"from 0":           {"1 0:1 1:2\n-1 1:1\n", []string{"f.csv:1:3: index 0: indices start at 1; add 1"}},
 		"negative":         {"1 -3:1\n-1 1:1\n", []string{"f.csv:1:3: index -3: indices start at 1"}},
 		"falling":          {"1 2:1 1:1\n-1 1:1\n", []string{"f.csv:1:7: index 1 after 2: indices must increase"}},
