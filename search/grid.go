@@ -141,24 +141,32 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 
 // find is the position of the free hyperparameter of this name: its whole path or its last component.
 func (s Space) find(name string) (int, error) {
-	var short, names []string
+	paths := map[string][]string{} // by last component
 	found := -1
 	for i, p := range s {
 		if p.Name == name {
 			return i, nil
 		}
-		names = append(names, p.Name)
-		if lastComponent(p.Name) == name {
-			short, found = append(short, p.Name), i
+		last := lastComponent(p.Name)
+		paths[last] = append(paths[last], p.Name)
+		if last == name {
+			found = i
 		}
 	}
-	switch {
-	case len(short) > 1:
-		return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(short, ", "))
-	case found < 0:
-		return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, names))
+	if len(paths[name]) > 1 {
+		return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(paths[name], ", "))
 	}
-	return found, nil
+	if found >= 0 {
+		return found, nil
+	}
+	have := make([]string, len(s)) // the shortest names that can be written
+	for i, p := range s {
+		have[i] = p.Name
+		if last := lastComponent(p.Name); len(paths[last]) == 1 {
+			have[i] = last
+		}
+	}
+	return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, have))
 }
 
 // lastComponent is what follows the last dot outside brackets: "length_scale[2]" of "1.se.length_scale[2]".

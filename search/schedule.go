@@ -120,7 +120,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 
 	var stop error     // why no further job starts
 	var memory int64   // of the running jobs
-	running := 0       // jobs
+	running := 0       // jobs whose result has not been heard
 	drain := o.Drain   // nil once heard
 	done := ctx.Done() // nil once heard
 	for {
@@ -143,7 +143,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		next := r.next()
 		var free chan<- job
 		var head job
-		if next != nil && stop == nil && (o.MemoryLimit <= 0 || memory+next.Memory <= o.MemoryLimit) {
+		if next != nil && stop == nil && running < o.Workers && (o.MemoryLimit <= 0 || memory+next.Memory <= o.MemoryLimit) {
 			free, head = start, next.pending[0]
 		}
 		if running == 0 && free == nil {
