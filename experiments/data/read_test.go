@@ -418,6 +418,14 @@ func TestFaultySVMLight(t *testing.T) {
 	if _, err := load(t, Spec{Label: "1"}, "1 1:1 2:0\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "label first; remove the key") {
 		t.Errorf("label: 1 gives %v", err)
 	}
+	for _, s := range []Spec{{ID: []Name{"1"}}, {Group: "x2"}, {Columns: []Name{"1", "qid"}}} {
+		if _, err := load(t, s, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "only qid can be id or group, and only the features inputs") {
+			t.Errorf("%+v gives %v", s, err)
+		}
+	}
+	if d, err := load(t, Spec{ID: []Name{"qid"}, Drop: []Name{"2"}}, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err != nil || d.IDs[0].Values[1] != "2" || len(d.ColumnNames) != 1 {
+		t.Errorf("id: qid gives %+v, %v", d, err)
+	}
 	if _, err := load(t, Spec{Group: "qid"}, "1 qid:1 1:1\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "f.csv:2:1: the group") {
 		t.Errorf("a qid that is missing gives %v", err)
 	}

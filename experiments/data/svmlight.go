@@ -98,9 +98,6 @@ func (t *table) readSVMLight(text string, want request) error {
 	if err := want.plan(t); err != nil {
 		return err
 	}
-	if t.label >= 0 && t.label != len(t.names)-1 {
-		return Problems{{"label", "an svmlight file has its label first; remove the key"}}
-	}
 	t.allocate(len(cases))
 	for _, c := range cases {
 		t.addSparse(want, c, qid)
