@@ -1,0 +1,284 @@
+package approx
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+var _ Approximation = Laplace{}
+
+// Laplace is Laplace's method for two classes (GPML 3.4): the posterior is replaced by the Gaussian at its mode f̂, with
+// precision K⁻¹ + W, W_i = -∂² log p(y_i|f_i)/∂f². With a = K⁻¹(f̂ - m) the log evidence (GPML 3.32), in nats, is
+//
+//	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
+//
+// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a, n numbers. A W_i below 0,
+// where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors.
+//
+// A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
+// stopped, and its adjoint is ErrNotConverged.
+type Laplace struct {
+	// Tolerance bounds the last Newton step δf: its length in posterior standard deviations, √(δfᵀ(K⁻¹ + W)δf), and the
+	// change of ½ log|B| that goes with it, in nats. Where the rounding error of K a allows no better, that is the bound.
+	// Default 1e-10.
+	Tolerance float64 `yaml:"tolerance"`
+	// MaxIterations bounds the steps. Default 1000.
+	MaxIterations int `yaml:"max_iterations"`
+}
+
+// Uses implements Approximation: any binary likelihood that has derivatives and Gaussian averages.
+func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
+		return Caps{}, err
+	}
+	if err := usesBinary("laplace", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
+		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
+	}
+	return Caps{Gradient: true}, nil
+}
+
+// Fit implements Approximation.
+func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	p, err := l.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	at, next := p.newPoint(), p.newPoint()
+	p.evaluate(at)
+	if start != nil {
+		if err := next.set(start); err != nil {
+			return nil, err
+		}
+		if p.evaluate(next); next.psi > at.psi {
+			at, next = next, at
+		}
+	}
+	if err := p.factorise(at.w); err != nil {
+		return nil, err
+	}
+	fresh, last := true, math.Inf(1)
+	for iterations := 0; ; iterations++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		length := p.newton(at)
+		target, noise := p.precision(at)
+		stop := iterations == cmp.Or(l.MaxIterations, defaultIterations)
+		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
+		if !fresh && (length > last/4 || length <= target || stop) {
+			if err := p.factorise(at.w); err != nil {
+				return nil, err
+			}
+			fresh, length = true, p.newton(at)
+		}
+		if fresh && (length <= target || length <= noise && length > last/2) || stop {
+			return p.finish(at, length, iterations), nil
+		}
+		p.climb(at, next, length*length)
+		at, next = next, at
+		fresh, last = false, length
+	}
+}
+
+// Restore implements Approximation.
+func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := l.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	at := p.newPoint()
+	if err := at.set(s); err != nil {
+		return nil, err
+	}
+	p.evaluate(at)
+	if err := p.factorise(at.w); err != nil {
+		return nil, err
+	}
+	return p.finish(at, p.newton(at), 0), nil
+}
+
+func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePosterior, error) {
+	s, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	p := &laplacePosterior{sites: s, model: lik.(likelihood.Differentiable), tolerance: cmp.Or(l.Tolerance, defaultTolerance)}
+	for i := range s.y {
+		p.scale = max(p.scale, s.variance(i))
+	}
+	return p, nil
+}
+
+type laplacePosterior struct {
+	*sites
+	model     likelihood.Differentiable
+	tolerance float64
+	scale     float64 // max K_ii, which bounds every |K_ij|
+}
+
+// point is a value of f = m + K a with what Newton's method needs there.
+type point struct {
+	a, f     []float64
+	g, w, d3 []float64 // ∇log p(y|f), W and the third derivative
+	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) less what does not depend on f
+	floors   int       // how many W_i were negative
+
+	r, kr []float64 // r = g - a, the gradient of Ψ with respect to f, and K r
+	delta []float64 // the Newton step, as a change of a
+}
+
+func (p *laplacePosterior) newPoint() *point {
+	v := func() []float64 { return make([]float64, len(p.y)) }
+	return &point{a: v(), f: v(), g: v(), w: v(), d3: v(), r: v(), kr: v(), delta: v()}
+}
+
+// set copies a State.
+func (at *point) set(s State) error {
+	if err := checkState("laplace", s, len(at.a)); err != nil {
+		return err
+	}
+	copy(at.a, s)
+	return nil
+}
+
+// evaluate fills f and what follows from it, given a.
+func (p *laplacePosterior) evaluate(at *point) {
+	p.latentAt(at.f, at.a)
+	p.differentiate(at)
+}
+
+// differentiate fills what follows from a and f.
+func (p *laplacePosterior) differentiate(at *point) {
+	at.psi, at.floors = 0, 0
+	for i, f := range at.f {
+		logp, d1, d2, d3 := p.model.Derivs(p.y[i], f)
+		if d2 > 0 {
+			d2, d3 = 0, 0
+			at.floors++
+		}
+		at.g[i], at.w[i], at.d3[i], at.r[i] = d1, -d2, d3, d1-at.a[i]
+		at.psi += logp - at.a[i]*(f-p.mean[i])/2
+	}
+}
+
+// newton fills the Newton step from at, GPML Algorithm 3.1 lines 5-6 as a change of a,
+//
+//	δ = (I + W K)⁻¹(W(f - m) + g) - a = (I + W K)⁻¹ r
+//
+// and returns its length √(rᵀ K δ) = √(δfᵀ(K⁻¹ + W)δf), the square root of Newton's decrement.
+func (p *laplacePosterior) newton(at *point) float64 {
+	linalg.Symv(1, p.k, at.r, 0, at.kr)
+	copy(at.delta, at.kr)
+	p.shrink(at.delta, at.r, at.delta)
+	return math.Sqrt(math.Abs(dot(at.kr, at.delta)))
+}
+
+// precision returns the length of a Newton step that is short enough, and one that rounding may leave in every step.
+//
+// A step of length λ moves f_i by at most λ√Σ_ii and so changes ½ log|B| by at most λ Σ_i ½ Σ_ii^(3/2) |∂³log p/∂f³|,
+// with Σ_ii ≤ min(K_ii, 1/W_i). An error η in f = m + K a leaves r = W η and λ = √(ηᵀWΣWη) ≤ √(ηᵀWη), and |η_i| is
+// about eps max K_jj Σ|a_j|.
+func (p *laplacePosterior) precision(at *point) (target, noise float64) {
+	var reach, weight, size float64
+	for i, w := range at.w {
+		v := min(p.variance(i), 1/w)
+		reach += math.Abs(at.d3[i]) / 2 * v * math.Sqrt(v)
+		weight += w
+		size += math.Abs(at.a[i])
+	}
+	return p.tolerance / max(1, reach), 4 * eps * p.scale * size * math.Sqrt(weight)
+}
+
+// climb sets next to a + sδ with the step s that, along δ, takes nine tenths off the slope of Ψ, at first λ² = rᵀKδ > 0. As Ψ
+// is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the mode s = 1; far from
+// it, where the likelihood's tails are nearly straight, longer and much shorter steps both occur.
+func (p *laplacePosterior) climb(at, next *point, slope float64) {
+	for i, d := range at.delta {
+		next.a[i] = at.a[i] + d
+	}
+	p.latentAt(next.f, next.a)
+	df := at.kr // its work is done
+	for i, f := range next.f {
+		df[i] = f - at.f[i]
+	}
+	s, lo, hi := 1.0, 0.0, math.Inf(1)
+	atLo, atHi := slope, 0.0 // slopes
+	for range 60 {
+		p.differentiate(next)
+		now := dot(next.r, df)
+		switch {
+		case math.Abs(now) <= slope/10:
+			lo, hi = s, s
+		case now > 0:
+			lo, atLo = s, now
+		default:
+			hi, atHi = s, now
+		}
+		if lo == hi {
+			break
+		}
+		if math.IsInf(hi, 1) {
+			s *= 2
+		} else {
+			s = lo + (hi-lo)*min(max(atLo/(atLo-atHi), 0.1), 0.9)
+		}
+		for i, d := range at.delta {
+			next.a[i], next.f[i] = at.a[i]+s*d, at.f[i]+s*df[i]
+		}
+	}
+	if s != 1 {
+		p.evaluate(next) // the same f as Restore will find
+	}
+}
+
+// finish makes the posterior at a point, given the length of the Newton step there. W and the factor of B must be those of
+// the point, so that everything belongs to one and the same f.
+func (p *laplacePosterior) finish(at *point, length float64, iterations int) Posterior {
+	target, noise := p.precision(at)
+	converged := length <= max(target, noise)
+	p.b = at.g // a at the mode, and better than a in the directions that K does not show
+	p.state = at.a
+	p.diagnostics = Diagnostics{Iterations: iterations, Converged: converged, Floors: at.floors}
+	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
+	if !converged {
+		p.evidence.err = fmt.Errorf("%w: laplace stopped after %d iterations %.3g posterior standard deviations from the mode", ErrNotConverged, iterations, length)
+	}
+	return p
+}
+
+// adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.
+//
+//	G = ½ g gᵀ - ½ R + ½ (u gᵀ + g uᵀ),   ∂L/∂m = g + u
+//	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
+func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
+	n := len(p.y)
+	u, ks := make([]float64, n), make([]float64, n)
+	p.information(dst.K, u)
+	for i, w := range at.w {
+		// W_i Σ_ii = 1 - [B⁻¹]_ii. The error of the quotient grows as W_i falls, but the third derivative falls with it.
+		if u[i] = (1 - u[i]) / 2 * at.d3[i]; w > 0 {
+			u[i] /= w
+		}
+	}
+	linalg.Symv(1, p.k, u, 0, ks)
+	p.shrink(u, u, ks)
+	raw := dst.K.RawSymmetric()
+	for i, g := range at.g {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
+		for j, r := range row {
+			gj, uj := at.g[i+j], u[i+j]
+			row[j] = (g*gj - r + u[i]*gj + g*uj) / 2
+		}
+		if dst.Mean != nil {
+			dst.Mean[i] = g + u[i]
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Probit is p(y|f) = Φ(yf), the standard normal distribution function [GPML (3.3)]. It has no parameters and its moments
+// have a closed form.
+type Probit struct{}
+
+var (
+	_ Differentiable = Probit{}
+	_ MomentMatcher  = Probit{}
+)
+
+func (Probit) Domain() Domain         { return Binary }
+func (Probit) Params() []param.Spec   { return nil }
+func (Probit) At([]float64) Bound     { return Probit{} }
+func (Probit) Likelihood() Likelihood { return Probit{} }
+
+// Derivs returns log Φ(z) at z = yf and its derivatives with respect to f, with r = N(z)/Φ(z):
+// d1 = yr, d2 = -r(z + r) [GPML (3.16)], d3 = yr((z + r)(z + 2r) - 1).
+func (Probit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	t := linalg.TruncatedNormal(y * f)
+	return floor(t.LogMass), y * t.Hazard, -t.Hazard * t.Mean, y * t.Third
+}
+
+// LogZ returns log Φ(z) at z = y·mean/√(1 + variance) [GPML (3.82)] and its derivatives with respect to mean: those of
+// Derivs at z, scaled by 1/√(1 + variance) each time.
+func (Probit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+	s := math.Sqrt(1 + variance)
+	t := linalg.TruncatedNormal(y * mean / s)
+	return floor(t.LogMass), y * t.Hazard / s, -t.Hazard * t.Mean / (1 + variance)
+}
