@@ -2,7 +2,10 @@ module github.com/gpc-tune/gpc-tune
 
 go 1.26.0
 
-require gonum.org/v1/gonum v0.17.0
+require (
+	github.com/sourcegraph/conc v0.3.0
+	gonum.org/v1/gonum v0.17.0
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

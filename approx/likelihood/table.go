@@ -9,6 +9,7 @@ import (
 // Table lists the likelihoods. Each entry passes the conformance tests of this package.
 var Table = registry.Table[Likelihood]{
 	registry.Of[Probit, Likelihood]("probit", "p(y|f) = Φ(yf), the cumulative normal, GPML (3.3)"),
+	registry.Of[Logit, Likelihood]("logit", "p(y|f) = 1/(1 + exp(-yf)), the logistic function, GPML (3.15)"),
 }
 
 // floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.
