@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/sourcegraph/conc v0.3.0
+	golang.org/x/sys v0.49.0
 	gonum.org/v1/gonum v0.17.0
 )
 
