@@ -65,13 +65,13 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 		return nil, err
 	}
 	fresh, last := true, math.Inf(1)
-	for iterations := 0; ; iterations++ {
+	for ; ; p.diagnostics.Iterations++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		length := p.newton(at)
-		target, noise := p.precision(at)
-		stop := iterations == cmp.Or(l.MaxIterations, defaultIterations)
+		target, rounding := p.precision(at)
+		stop := p.diagnostics.Iterations == cmp.Or(l.MaxIterations, defaultIterations)
 		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
 		if !fresh && (length > last/4 || length <= target || stop) {
 			if err := p.factorise(at.w); err != nil {
@@ -79,8 +79,8 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= noise && length > last/2) || stop {
-			return p.finish(at, length, iterations), nil
+		if fresh && (length <= target || length <= rounding && length > last/2 || math.IsNaN(length)) || stop {
+			return p.finish(at, length)
 		}
 		p.climb(at, next, length*length)
 		at, next = next, at
@@ -102,7 +102,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	if err := p.factorise(at.w); err != nil {
 		return nil, err
 	}
-	return p.finish(at, p.newton(at), 0), nil
+	return p.finish(at, p.newton(at))
 }
 
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePosterior, error) {
@@ -186,7 +186,7 @@ func (p *laplacePosterior) newton(at *point) float64 {
 // A step of length λ moves f_i by at most λ√Σ_ii and so changes ½ log|B| by at most λ Σ_i ½ Σ_ii^(3/2) |∂³log p/∂f³|,
 // with Σ_ii ≤ min(K_ii, 1/W_i). An error η in f = m + K a leaves r = W η and λ = √(ηᵀWΣWη) ≤ √(ηᵀWη), and |η_i| is
 // about eps max K_jj Σ|a_j|.
-func (p *laplacePosterior) precision(at *point) (target, noise float64) {
+func (p *laplacePosterior) precision(at *point) (target, rounding float64) {
 	var reach, weight, size float64
 	for i, w := range at.w {
 		v := min(p.variance(i), 1/w)
@@ -194,7 +194,7 @@ func (p *laplacePosterior) precision(at *point) (target, noise float64) {
 		weight += w
 		size += math.Abs(at.a[i])
 	}
-	return p.tolerance / max(1, reach), 4 * eps * p.scale * size * math.Sqrt(weight)
+	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
 }
 
 // climb sets next to a + sδ with the step s that, along δ, takes nine tenths off the slope of Ψ, at first λ² = rᵀKδ > 0. As Ψ
@@ -241,17 +241,17 @@ func (p *laplacePosterior) climb(at, next *point, slope float64) {
 
 // finish makes the posterior at a point, given the length of the Newton step there. W and the factor of B must be those of
 // the point, so that everything belongs to one and the same f.
-func (p *laplacePosterior) finish(at *point, length float64, iterations int) Posterior {
-	target, noise := p.precision(at)
-	converged := length <= max(target, noise)
-	p.b = at.g // a at the mode, and better than a in the directions that K does not show
-	p.state = at.a
-	p.diagnostics = Diagnostics{Iterations: iterations, Converged: converged, Floors: at.floors}
-	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
-	if !converged {
-		p.evidence.err = fmt.Errorf("%w: laplace stopped after %d iterations %.3g posterior standard deviations from the mode", ErrNotConverged, iterations, length)
+func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) {
+	// At the mode a = g. Of the two, a is the more accurate in the directions that K magnifies and g in those that it does
+	// not show; one more Newton step of a takes the best of both.
+	for i, d := range at.delta {
+		p.b[i] = at.a[i] + d
 	}
-	return p
+	p.state = at.a
+	p.diagnostics.Floors = at.floors
+	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
+	target, rounding := p.precision(at)
+	return p, p.conclude("laplace", length, target, rounding)
 }
 
 // adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.
@@ -271,10 +271,10 @@ func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 	linalg.Symv(1, p.k, u, 0, ks)
 	p.shrink(u, u, ks)
 	raw := dst.K.RawSymmetric()
-	for i, g := range at.g {
+	for i, g := range p.b {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
 		for j, r := range row {
-			gj, uj := at.g[i+j], u[i+j]
+			gj, uj := p.b[i+j], u[i+j]
 			row[j] = (g*gj - r + u[i]*gj + g*uj) / 2
 		}
 		if dst.Mean != nil {
