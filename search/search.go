@@ -7,8 +7,13 @@ package search
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -23,6 +28,9 @@ type Proposal struct {
 
 // Strategy proposes points. It keeps no state: history is an argument, so resuming needs only the journal.
 type Strategy interface {
+	// Check says why the strategy cannot search s: asked when the plan is made, before any data are read, so an Init that
+	// comes from the data may still be NaN. Ask is only called on spaces that pass.
+	Check(s Space) error
 	// Ask returns the next proposals given the finished trials, in the order of their Index; none means finished. The
 	// batch depends only on the arguments, never on the number of workers.
 	Ask(s Space, done []record.Trial, seed uint64) []Proposal
@@ -31,16 +39,84 @@ type Strategy interface {
 	Optimizer() string
 }
 
+// Table lists the strategies.
+var Table = registry.Table[Strategy]{
+	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points"),
+	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
+}
+
 // Study is the tuning of one configuration on one training set, ending in an assessment of its winner.
 type Study struct {
-	Key      string // content hash of all that determines the study's results
-	Space    Space
-	Strategy Strategy // nil: nothing to tune
-	Seed     uint64
-	Memory   int64 // bytes that one of its jobs needs at most
-	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is returned only for cancellation.
+	Key           string // content hash of all that determines the study's results; no two studies of a run share one
+	Configuration int    // its place in the manifest, stamped on its records: index into Manifest.Configurations
+	Index         int    // index into Configuration.Studies
+	Space         Space
+	Strategy      Strategy // nil: nothing to tune
+	Seed          uint64
+	Memory        int64 // bytes that one of its jobs needs at most
+	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is returned for
+	// cancellation, and any other is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
 	// Assess fits the classifier at the winner's theta (nil if nothing was tuned) and predicts the held-out cases. chosen is
 	// the winner's index, or -1.
 	Assess func(ctx context.Context, chosen int, theta []float64) (record.Fit, error)
+}
+
+// Winner finds the usable point of largest value among the trials: the index of its trial, and the point. Failed trials
+// and points whose value is not finite are passed over; of equal values the first point of the lowest index wins. If
+// nothing is usable the error says so, with the first cause on record.
+func Winner(trials []record.Trial) (index int, best record.Point, err error) {
+	index, best.Value = -1, record.Number(math.Inf(-1))
+	cause := ""
+	for _, t := range trials {
+		if t.Failure != "" {
+			if cause == "" {
+				cause = t.Failure
+			}
+			continue
+		}
+		for _, p := range t.Points {
+			switch {
+			case p.Failure != "" || math.IsNaN(float64(p.Value)) || math.IsInf(float64(p.Value), 0):
+				if cause == "" {
+					cause = p.Failure
+				}
+			case p.Value > best.Value || p.Value == best.Value && t.Index < index:
+				index, best = t.Index, p
+			}
+		}
+	}
+	if index >= 0 {
+		return index, best, nil
+	}
+	if cause != "" {
+		cause = "; the first: " + cause
+	}
+	return -1, record.Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+}
+
+// checkStart says if a hyperparameter starts outside its bounds.
+func checkStart(p param.Spec) error {
+	if p.Init < p.Lo || p.Init > p.Hi {
+		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them", p.Name, p.Init, p.Lo, p.Hi)
+	}
+	return nil
+}
+
+// start is theta at the initial values.
+func (s Space) start() []float64 {
+	theta := make([]float64, len(s))
+	for i, p := range s {
+		theta[i] = p.Map.Theta(p.Init)
+	}
+	return theta
+}
+
+// draws is the stream of random numbers of one proposal. It depends on nothing but its arguments, so a longer list of
+// proposals begins with the shorter one.
+func draws(seed uint64, index int) *rand.Rand {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(index))
+	return rand.New(rand.NewChaCha8(key))
 }

@@ -1,17 +1,24 @@
 // Package linalg is the one door to dense linear algebra: factorisations, triangular solves, symmetric products.
 //
 // Matrices are row-major raw slices in gonum's blas64 structs. A symmetric matrix is stored in its upper triangle, as in
-// mat.SymDense, and its Cholesky factor is the upper triangle U with A = UᵀU, so that GPML's L is Uᵀ. Wrong shapes panic
-// (in gonum's BLAS); a matrix that is not positive definite, or holds NaN, is reported by a false result.
-// Results do not depend on the number of threads.
+// mat.SymDense, and its Cholesky factor is the upper triangle U with A = UᵀU, so that GPML's L is Uᵀ. What is stored
+// below the diagonal is neither used nor changed. Unless a function says otherwise, its result may share no memory with
+// its other arguments.
+//
+// Wrong shapes panic. NaN and ±Inf in the operands reach the results they belong to; β = 0 overwrites C even where it
+// holds NaN. A matrix that is not positive definite, or not finite, is reported by a false result.
+//
+// The kernels are Go assembly for AVX-512 and for AVX2 with FMA, chosen when the program starts, and plain Go elsewhere;
+// the environment variable GPC_TUNE_SIMD (avx512, avx2, generic) forces one. The bits of a result depend on that choice
+// alone: not on the number of threads ([SetThreads]), nor on where the operands lie in memory.
 package linalg
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // NewSym returns an n×n symmetric matrix of zeros, upper storage.
@@ -21,7 +28,7 @@ func NewSym(n int) blas64.Symmetric {
 
 // NewGeneral returns an r×c matrix of zeros.
 func NewGeneral(r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*c)}
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*max(1, c))}
 }
 
 // Vector views x as a BLAS vector of increment 1.
@@ -30,16 +37,9 @@ func Vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x
 // Cholesky factorises A = UᵀU in place. ok is false, and A's contents are spoilt, if A is not positive definite or
 // not finite.
 func Cholesky(a blas64.Symmetric) (u blas64.Triangular, ok bool) {
-	u, ok = lapack64.Potrf(a)
-	if !ok {
-		return u, false
-	}
-	for i := range a.N {
-		if d := a.Data[i*a.Stride+i]; math.IsNaN(d) || math.IsInf(d, 0) {
-			return u, false
-		}
-	}
-	return u, true
+	checkSymmetric("Cholesky", a)
+	u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: a.N, Stride: a.Stride, Data: a.Data}
+	return u, factorise(a.N, a.Data, a.Stride)
 }
 
 // LogDet returns ½ log|A| = Σ log Uᵢᵢ of a Cholesky factor.
@@ -53,52 +53,177 @@ func LogDet(u blas64.Triangular) float64 {
 
 // SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is n×n, B is n×m.
 func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
-	blas64.Trsm(blas.Left, t, 1, u, b)
+	checkTriangular("SolveTri", u)
+	checkGeneral("SolveTri", b)
+	if b.Rows != u.N {
+		panic(fmt.Sprintf("linalg: SolveTri: U is %d×%d, B is %d×%d", u.N, u.N, b.Rows, b.Cols))
+	}
+	s := left
+	if transposed("SolveTri", t) {
+		s = leftTrans
+	}
+	solveTriangular(s, u.N, u.Data, u.Stride, b.Cols, b.Data, b.Stride)
 }
 
 // SolveTriVec computes x ← op(U)⁻¹ x.
 func SolveTriVec(t blas.Transpose, u blas64.Triangular, x []float64) {
-	blas64.Trsv(t, u, Vector(x))
+	checkTriangular("SolveTriVec", u)
+	checkVector("SolveTriVec", "x", x, u.N)
+	solveVector(transposed("SolveTriVec", t), u.N, u.Data, u.Stride, x)
 }
 
 // InverseTri replaces an upper-triangular U with U⁻¹. Diagonal entries must not be zero.
-func InverseTri(u blas64.Triangular) { lapack64.Trtri(u) }
+func InverseTri(u blas64.Triangular) {
+	checkTriangular("InverseTri", u)
+	invertTriangular(u.N, u.Data, u.Stride)
+}
 
 // InverseCholesky replaces the factor U with the upper triangle of A⁻¹ = (UᵀU)⁻¹ in the same memory.
 func InverseCholesky(u blas64.Triangular) blas64.Symmetric {
-	a := blas64.Symmetric{Uplo: blas.Upper, N: u.N, Stride: u.Stride, Data: u.Data}
-	lapack64.Potri(u)
-	return a
+	checkTriangular("InverseCholesky", u)
+	invertTriangular(u.N, u.Data, u.Stride)
+	squareTriangular(u.N, u.Data, u.Stride)
+	return blas64.Symmetric{Uplo: blas.Upper, N: u.N, Stride: u.Stride, Data: u.Data}
 }
 
 // Gemm computes C ← α op(A) op(B) + β C.
 func Gemm(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
-	blas64.Gemm(tA, tB, alpha, a, b, beta, c)
+	m, k, x := factor("Gemm", tA, a)
+	n, l, y := factor("Gemm", flip("Gemm", tB), b)
+	checkGeneral("Gemm", c)
+	if k != l || m != c.Rows || n != c.Cols {
+		panic(fmt.Sprintf("linalg: Gemm: op(A) is %d×%d, op(B) is %d×%d, C is %d×%d", m, k, l, n, c.Rows, c.Cols))
+	}
+	product{m: m, n: n, k: k, alpha: alpha, a: x, b: y, beta: beta, c: c.Data, ldc: c.Stride}.run()
+}
+
+// SymProduct computes the upper triangle of C ← α op(A) op(B) + β C for factors whose product the caller knows to be
+// symmetric; it does half the work of Gemm.
+func SymProduct(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.Symmetric) {
+	m, k, x := factor("SymProduct", tA, a)
+	n, l, y := factor("SymProduct", flip("SymProduct", tB), b)
+	checkSymmetric("SymProduct", c)
+	if k != l || m != c.N || n != c.N {
+		panic(fmt.Sprintf("linalg: SymProduct: op(A) is %d×%d, op(B) is %d×%d, C is %d×%d", m, k, l, n, c.N, c.N))
+	}
+	product{m: m, n: n, k: k, alpha: alpha, a: x, b: y, beta: beta, c: c.Data, ldc: c.Stride, upper: true}.run()
 }
 
 // Syrk computes the upper triangle of C ← α A Aᵀ + β C (blas.NoTrans) or α Aᵀ A + β C (blas.Trans).
 func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c blas64.Symmetric) {
-	blas64.Syrk(t, alpha, a, beta, c)
+	SymProduct(t, flip("Syrk", t), alpha, a, a, beta, c)
+}
+
+// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or α Aᵀ diag(d) A + β C (blas.Trans),
+// an update of any rank with weights of either sign.
+func SyrkDiag(t blas.Transpose, alpha float64, a blas64.General, d []float64, beta float64, c blas64.Symmetric) {
+	n, k, x := factor("SyrkDiag", t, a)
+	checkVector("SyrkDiag", "d", d, k)
+	checkSymmetric("SyrkDiag", c)
+	if n != c.N {
+		panic(fmt.Sprintf("linalg: SyrkDiag: op(A) is %d×%d, C is %d×%d", n, k, c.N, c.N))
+	}
+	product{m: n, n: n, k: k, alpha: alpha, a: x, weights: d, b: x, beta: beta, c: c.Data, ldc: c.Stride, upper: true}.run()
 }
 
 // Symm computes C ← α A B + β C for symmetric A.
 func Symm(alpha float64, a blas64.Symmetric, b blas64.General, beta float64, c blas64.General) {
-	blas64.Symm(blas.Left, alpha, a, b, beta, c)
+	checkSymmetric("Symm", a)
+	checkGeneral("Symm", b)
+	checkGeneral("Symm", c)
+	if b.Rows != a.N || c.Rows != a.N || b.Cols != c.Cols {
+		panic(fmt.Sprintf("linalg: Symm: A is %d×%d, B is %d×%d, C is %d×%d", a.N, a.N, b.Rows, b.Cols, c.Rows, c.Cols))
+	}
+	product{
+		m: a.N, n: b.Cols, k: a.N, alpha: alpha,
+		a:    operand{data: a.Data, rs: a.Stride, cs: 1, form: symmetric},
+		b:    operand{data: b.Data, rs: 1, cs: b.Stride},
+		beta: beta, c: c.Data, ldc: c.Stride,
+	}.run()
 }
 
 // Symv computes y ← α A x + β y for symmetric A.
 func Symv(alpha float64, a blas64.Symmetric, x []float64, beta float64, y []float64) {
-	blas64.Symv(alpha, a, Vector(x), beta, Vector(y))
+	checkSymmetric("Symv", a)
+	checkVector("Symv", "x", x, a.N)
+	checkVector("Symv", "y", y, a.N)
+	scale(beta, y)
+	symv(a.N, alpha, a.Data, a.Stride, x, y)
 }
 
 // Gemv computes y ← α op(A) x + β y.
 func Gemv(t blas.Transpose, alpha float64, a blas64.General, x []float64, beta float64, y []float64) {
-	blas64.Gemv(t, alpha, a, Vector(x), beta, Vector(y))
+	m, n, _ := factor("Gemv", t, a)
+	checkVector("Gemv", "x", x, n)
+	checkVector("Gemv", "y", y, m)
+	scale(beta, y)
+	if transposed("Gemv", t) {
+		addTransposed(a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
+	} else {
+		addProduct(a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
+	}
 }
 
-// Exp computes dst[i] = exp(src[i]); dst and src may be the same slice.
+// Exp computes dst[i] = exp(src[i]) to a relative error of 2⁻⁵²; dst and src may be the same slice, but must not overlap
+// otherwise. Results below the least normal number are correct to half a unit in the last place of a denormal.
 func Exp(dst, src []float64) {
-	for i, v := range src {
-		dst[i] = math.Exp(v)
+	checkVector("Exp", "dst", dst, len(src))
+	active.exp(dst, src)
+}
+
+// factor returns the shape of op(A) and A as an operand summed over op(A)'s columns.
+func factor(name string, t blas.Transpose, a blas64.General) (rows, cols int, x operand) {
+	checkGeneral(name, a)
+	if transposed(name, t) {
+		return a.Cols, a.Rows, operand{data: a.Data, rs: 1, cs: a.Stride}
+	}
+	return a.Rows, a.Cols, operand{data: a.Data, rs: a.Stride, cs: 1}
+}
+
+func transposed(name string, t blas.Transpose) bool {
+	switch t {
+	case blas.NoTrans:
+		return false
+	case blas.Trans, blas.ConjTrans:
+		return true
+	}
+	panic(fmt.Sprintf("linalg: %s: transpose = %d", name, t))
+}
+
+func flip(name string, t blas.Transpose) blas.Transpose {
+	if transposed(name, t) {
+		return blas.NoTrans
+	}
+	return blas.Trans
+}
+
+func checkVector(name, what string, x []float64, n int) {
+	if len(x) != n {
+		panic(fmt.Sprintf("linalg: %s: len(%s) = %d, want %d", name, what, len(x), n))
+	}
+}
+
+func checkGeneral(name string, a blas64.General) {
+	checkStorage(name, a.Rows, a.Cols, a.Stride, len(a.Data))
+}
+
+func checkSymmetric(name string, a blas64.Symmetric) {
+	if a.Uplo != blas.Upper {
+		panic(fmt.Sprintf("linalg: %s: a symmetric matrix is not in upper storage", name))
+	}
+	checkStorage(name, a.N, a.N, a.Stride, len(a.Data))
+}
+
+func checkTriangular(name string, u blas64.Triangular) {
+	if u.Uplo != blas.Upper || u.Diag != blas.NonUnit {
+		panic(fmt.Sprintf("linalg: %s: a triangular matrix is not upper with a diagonal of its own", name))
+	}
+	checkStorage(name, u.N, u.N, u.Stride, len(u.Data))
+}
+
+// checkStorage guards the kernels, which do not check bounds.
+func checkStorage(name string, rows, cols, stride, length int) {
+	if rows < 0 || cols < 0 || stride < max(1, cols) || rows > 0 && cols > 0 && length < (rows-1)*stride+cols {
+		panic(fmt.Sprintf("linalg: %s: %d×%d matrix of stride %d in %d entries", name, rows, cols, stride, length))
 	}
 }

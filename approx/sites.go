@@ -1,0 +1,334 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// eps is the spacing of float64 at 1.
+const eps = 0x1p-52
+
+// sites is the Gaussian posterior that the binary methods share: one Gaussian site per case, so that the posterior of
+// f at the training inputs has precision K⁻¹ + S, S = diag(τ), τ ≥ 0. With
+//
+//	B = I + S^½ K S^½ = UᵀU,   R = S^½ B⁻¹ S^½ = (K + S⁻¹)⁻¹,   b = K⁻¹(μ - m)
+//
+// its covariance is Σ = K - K R K, and at a new input the latent mean is k*ᵀb and the latent variance
+// k** - |U⁻ᵀ S^½ k*|² (GPML 3.24 and 3.60-3.61). The eigenvalues of B are at least 1, so K may be singular and τ_i may be
+// 0. R is never formed on the way to b: at large amplitudes the explicit product loses whole nats of log evidence.
+type sites struct {
+	k    blas64.Symmetric
+	mean []float64 // prior mean m
+	y    []float64
+	lik  likelihood.MomentMatcher
+
+	root        []float64 // S^½
+	u           blas64.Triangular
+	b           []float64
+	evidence    functional
+	state       State
+	diagnostics Diagnostics
+}
+
+// newSites checks the arguments of a binary Fit or Restore. Only the covariance can be at fault through the data or the
+// hyperparameters.
+func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
+	n := y.Len()
+	if len(cov) != 1 || y.Classes != 2 || len(y.Value) != n || n == 0 {
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1, want 1, 2 and at least 1", len(cov), y.Classes, len(y.Value)))
+	}
+	if r := cov[0].K.SymmetricDim(); r != n || cov[0].Mean != nil && len(cov[0].Mean) != n {
+		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov[0].Mean), n))
+	}
+	s := &sites{
+		k: cov[0].K.RawSymmetric(), mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher),
+		root: make([]float64, n), b: make([]float64, n),
+	}
+	if s.mean == nil {
+		s.mean = make([]float64, n)
+	}
+	for i := range n {
+		if !finite(s.mean[i]) {
+			return nil, fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, s.mean[i])
+		}
+		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
+			if !finite(v) {
+				return nil, fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
+			}
+		}
+		if d := s.variance(i); d < 0 {
+			return nil, fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, d)
+		}
+	}
+	return s, nil
+}
+
+// variance is the prior variance K_ii.
+func (s *sites) variance(i int) float64 { return s.k.Data[i*s.k.Stride+i] }
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// factorise sets S = diag(tau) and factors B.
+func (s *sites) factorise(tau []float64) error {
+	n := len(tau)
+	for i, t := range tau {
+		s.root[i] = math.Sqrt(t)
+	}
+	if s.u.Data == nil {
+		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
+	}
+	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.u.Data}
+	for i, r := range s.root {
+		row := b.Data[i*n : (i+1)*n]
+		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
+			row[i+j] = r * v * s.root[i+j]
+		}
+		row[i]++
+	}
+	var ok bool
+	if s.u, ok = linalg.Cholesky(b); !ok {
+		return fmt.Errorf("%w: B = I + S^½ K S^½; K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
+	}
+	return nil
+}
+
+// shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
+func (s *sites) shrink(dst, x, kx []float64) {
+	for i, r := range s.root {
+		kx[i] *= r
+	}
+	linalg.SolveTriVec(blas.Trans, s.u, kx)
+	linalg.SolveTriVec(blas.NoTrans, s.u, kx)
+	for i, r := range s.root {
+		dst[i] = x[i] - r*kx[i]
+	}
+}
+
+// project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv.
+func (s *sites) project(v blas64.General) {
+	const tile = 32 // of the transposition
+	n, k := len(s.root), s.k
+	for i0 := 0; i0 < n; i0 += tile {
+		for j0 := i0; j0 < n; j0 += tile {
+			for i := i0; i < min(i0+tile, n); i++ {
+				for j := max(i, j0); j < min(j0+tile, n); j++ {
+					x := k.Data[i*k.Stride+j]
+					v.Data[i*v.Stride+j] = s.root[i] * x
+					v.Data[j*v.Stride+i] = s.root[j] * x
+				}
+			}
+		}
+	}
+	linalg.SolveTri(blas.Trans, s.u, v)
+}
+
+// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|²; x is workspace for n numbers.
+func (s *sites) inverseDiagonal(i int, x []float64) float64 {
+	x = x[i:] // the entries before i are 0
+	clear(x)
+	x[0] = 1
+	tail := s.u
+	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
+	linalg.SolveTriVec(blas.Trans, tail, x)
+	return dot(x, x)
+}
+
+// latentAt sets f = m + K a.
+func (s *sites) latentAt(f, a []float64) {
+	copy(f, s.mean)
+	linalg.Symv(1, s.k, a, 1, f)
+}
+
+// information sets dst to R = S^½ B⁻¹ S^½ and q to the diagonal of B⁻¹; q may be nil.
+func (s *sites) information(dst *mat.SymDense, q []float64) {
+	n := len(s.root)
+	if r := dst.SymmetricDim(); r != n {
+		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
+	}
+	r := dst.RawSymmetric()
+	for i := range n {
+		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
+	}
+	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: r.Stride, Data: r.Data})
+	for i, si := range s.root {
+		row := r.Data[i*r.Stride+i : i*r.Stride+n]
+		if q != nil {
+			q[i] = row[0]
+		}
+		for j := range row {
+			row[j] *= si * s.root[i+j]
+		}
+	}
+}
+
+// Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
+func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	n, m := cross.Dims()
+	if n != len(s.b) || len(mean) != m || len(variance) != m || len(diag) != m {
+		panic(fmt.Sprintf("approx: cross is %d×%d, mean, variance and diag have %d, %d and %d entries, want %d×m and m", n, m, len(mean), len(variance), len(diag), len(s.b)))
+	}
+	raw := cross.RawMatrix()
+	linalg.Gemv(blas.Trans, 1, raw, s.b, 0, mean)
+	v := linalg.NewGeneral(n, m) // U⁻ᵀ S^½ k*
+	for i, r := range s.root {
+		for j, c := range raw.Data[i*raw.Stride : i*raw.Stride+m] {
+			v.Data[i*m+j] = r * c
+		}
+	}
+	linalg.SolveTri(blas.Trans, s.u, v)
+	copy(variance, diag)
+	subtractSquares(variance, v)
+	for j, x := range variance {
+		variance[j] = max(x, 0)
+	}
+}
+
+// subtractSquares subtracts from dst[j] the squared length of column j of v.
+func subtractSquares(dst []float64, v blas64.General) {
+	for i := range v.Rows {
+		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
+			dst[j] -= x * x
+		}
+	}
+}
+
+// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) = ∫ p(y|f) q(f) df.
+func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	m := len(diag[0])
+	if r, c := dst.Dims(); r != m || c != 2 {
+		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×2", r, c, m))
+	}
+	mu, variance := make([]float64, m), make([]float64, m)
+	s.Latent(mu, variance, cross[0], diag[0], 0)
+	for j := range mu {
+		if mean != nil {
+			mu[j] += mean[0][j]
+		}
+		minus, _, _ := s.lik.LogZ(-1, mu[j], variance[j])
+		plus, _, _ := s.lik.LogZ(+1, mu[j], variance[j])
+		minus, plus = math.Exp(minus), math.Exp(plus)
+		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 but for the likelihood's own rounding
+		dst.Set(j, 1, plus/(minus+plus))
+	}
+}
+
+// Evidence implements Posterior.
+func (s *sites) Evidence() Functional { return s.evidence }
+
+// State implements Posterior.
+func (s *sites) State() State { return s.state }
+
+// Diagnostics implements Posterior.
+func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
+
+// unresolved is the distance from a fixed point beyond which rounding is no excuse.
+const unresolved = 1e-3
+
+// conclude records in the diagnostics whether an iteration that ended at this distance from its fixed point, in posterior
+// standard deviations, has converged: it has within the tolerance, or within what rounding allows.
+func (s *sites) conclude(method string, distance, tolerance, rounding float64) error {
+	d := &s.diagnostics
+	if !finite(s.evidence.value) || math.IsNaN(distance) {
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
+	}
+	d.Converged = distance <= max(tolerance, min(rounding, unresolved))
+	switch {
+	case d.Converged && distance > max(tolerance, 1e-6):
+		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, distance)}
+	case !d.Converged:
+		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, distance)
+	}
+	return nil
+}
+
+// functional is a Functional of a binary posterior.
+type functional struct {
+	value   float64
+	err     error // why there is no adjoint
+	adjoint func(dst *Cov)
+}
+
+func (f functional) Value() float64 { return f.value }
+
+func (f functional) Adjoint(dst *Cov, j int) error {
+	if j != 0 {
+		panic(fmt.Sprintf("approx: adjoint of covariance %d, want 0", j))
+	}
+	if f.err == nil {
+		f.adjoint(dst)
+	}
+	return f.err
+}
+
+// Likelihood knows no likelihood with parameters.
+func (f functional) Likelihood(grad []float64) error {
+	if len(grad) > 0 {
+		return fmt.Errorf("%w with respect to the likelihood's parameters", ErrNoGradient)
+	}
+	return f.err
+}
+
+// usesBinary says why a binary method cannot work with lik on this many classes, or nil.
+func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
+	switch {
+	case classes == 0:
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with above:", method)
+	case classes != 2:
+		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
+	case lik.Domain() != likelihood.Binary:
+		return fmt.Errorf("%s needs a likelihood of two classes, such as probit or logit", method)
+	}
+	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
+		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use probit or logit", method)
+	}
+	return nil
+}
+
+// bound binds lik to some parameters, to ask what it can do.
+func bound(lik likelihood.Likelihood) likelihood.Bound {
+	return lik.At(make([]float64, len(lik.Params())))
+}
+
+// checkState says what is wrong with a state that should hold n numbers.
+func checkState(method string, s State, n int) error {
+	if len(s) != n {
+		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method", method, len(s), n)
+	}
+	for i, v := range s {
+		if !finite(v) {
+			return fmt.Errorf("%s: state[%d] = %v, want a finite number", method, i, v)
+		}
+	}
+	return nil
+}
+
+// checkIteration says what is wrong with the options that every iterative method has.
+func checkIteration(method string, tolerance float64, maxIterations int) error {
+	if !(tolerance >= 0 && tolerance < 1) {
+		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)", method, tolerance, defaultTolerance)
+	}
+	if maxIterations < 0 {
+		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)", method, maxIterations, defaultIterations)
+	}
+	return nil
+}
+
+const (
+	defaultTolerance  = 1e-10
+	defaultIterations = 1000
+)

@@ -1,0 +1,9 @@
+package approx
+
+import "github.com/gpc-tune/gpc-tune/internal/registry"
+
+// Table lists the approximations by their names in an experiment file.
+var Table = registry.Table[Approximation]{
+	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4"),
+	registry.Of[EP, Approximation]("ep", "expectation propagation: a Gaussian with matched marginal moments, GPML 3.6"),
+}

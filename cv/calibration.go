@@ -1,0 +1,44 @@
+package cv
+
+import "math"
+
+// calibrationBins is the number of bins of ece and the calibration curve: bin b holds the largest probabilities in
+// (b/15, (b+1)/15].
+const calibrationBins = 15
+
+// calibration is the mean confidence (largest probability) and the accuracy of the predictions in every bin that has
+// any.
+func calibration(p Predictions) Series {
+	var n, errors [calibrationBins]int
+	var confidence [calibrationBins]float64
+	for i, label := range p.Labels {
+		row := p.Proba.RawRowView(i)
+		decision := Decide(row)
+		b := min(int(math.Ceil(row[decision]*calibrationBins)), calibrationBins) - 1
+		n[b]++
+		confidence[b] += row[decision]
+		if decision != label {
+			errors[b]++
+		}
+	}
+	var s Series
+	for b, n := range n {
+		if n > 0 {
+			s.X = append(s.X, confidence[b]/float64(n))
+			s.Y = append(s.Y, float64(n-errors[b])/float64(n))
+			s.N = append(s.N, n)
+		}
+	}
+	return s
+}
+
+// expectedCalibrationError is Σ_b n_b/m |accuracy_b - confidence_b| (Naeini, Cooper & Hauskrecht 2015, AAAI). Its
+// sampling distribution is neither centred nor normal, so it has no interval.
+func expectedCalibrationError(p Predictions) (Estimate, bool) {
+	s := calibration(p)
+	sum := 0.0
+	for b, n := range s.N {
+		sum += float64(n) * math.Abs(s.Y[b]-s.X[b])
+	}
+	return withoutInterval(sum / float64(len(p.Labels))), true
+}

@@ -1,0 +1,144 @@
+// Package cv divides cases into training and test parts (splitters, one file each) and scores class probabilities
+// (package-level tables of scores, curves and measures of confidence).
+//
+// It knows labels and probabilities, never models: nothing here fits or predicts. Classes are numbered 0 … C-1 in
+// natural order; for two classes class 1 is y = +1. Logarithms are natural except where a unit says bits. The reference
+// is GPML, Rasmussen & Williams 2006.
+package cv
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Fold is one division of the cases 0 … n-1. Both parts are sorted, and Train is the complement of Test.
+type Fold struct {
+	Repeat, Fold int // both from 0; folds are numbered afresh in every repeat
+	Train, Test  []int
+}
+
+// Splitter is a way to divide cases into training and test parts. Its options are its exported fields; their zero values
+// are the documented defaults.
+type Splitter interface {
+	// Split divides n = max(len(labels), len(groups)) cases.
+	//
+	// labels are the classes 0 … C-1, or nil for numeric targets. groups names, for every case, what must stay together:
+	// no group may have cases in both parts of a fold. It may be nil if labels are given (every case is its own group).
+	// The result depends on the arguments only. Labels and groups of different lengths panic.
+	//
+	// It is an error if the options ask for what these cases cannot give: parts that would be empty, a group in both
+	// parts, or a training part without one of the classes, which no classifier could then learn.
+	Split(labels []int, groups []string, seed uint64) ([]Fold, error)
+}
+
+// Table lists the splitters.
+var Table = registry.Table[Splitter]{
+	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, stratified: true)"),
+	registry.Of[RepeatedKFold, Splitter]("repeated_kfold", "kfold again and again, shuffled anew (k: 10, repeats: 10, stratified: true)"),
+	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "every case is tested once, by all the others"),
+	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
+	registry.Of[GroupKFold, Splitter]("group_kfold", "k parts that keep the cases of a group together (k: 10)"),
+	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
+}
+
+// cases counts the cases and checks that labels and groups agree.
+func cases(labels []int, groups []string) (int, error) {
+	if labels != nil && groups != nil && len(labels) != len(groups) {
+		panic(fmt.Sprintf("cv: %d labels and %d groups", len(labels), len(groups)))
+	}
+	n := max(len(labels), len(groups))
+	if n < 2 {
+		return n, fmt.Errorf("%d cases cannot be split into a training and a test part", n)
+	}
+	if counts := classCounts(labels); labels != nil && slices.Max(counts) == n {
+		return n, fmt.Errorf("all %d cases are of class %d; a classifier needs two classes", n, labels[0])
+	}
+	return n, nil
+}
+
+// classCounts counts the cases of every class.
+func classCounts(labels []int) []int {
+	var counts []int
+	for _, c := range labels {
+		for c >= len(counts) {
+			counts = append(counts, 0)
+		}
+		counts[c]++
+	}
+	return counts
+}
+
+// stratify resolves the option `stratified`: by default where there are classes.
+func stratify(asked *bool, labels []int) (bool, error) {
+	if asked == nil {
+		return labels != nil, nil
+	}
+	if *asked && labels == nil {
+		return false, fmt.Errorf("stratified: true needs classes, and the targets are numbers; leave it out")
+	}
+	return *asked, nil
+}
+
+// order is a random order of the cases; a stratified one lists class after class. The stream of random numbers is told
+// apart by the repeat.
+func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int {
+	cases := rand.New(rand.NewPCG(seed, uint64(repeat))).Perm(n)
+	if stratified {
+		slices.SortStableFunc(cases, func(i, j int) int { return labels[i] - labels[j] })
+	}
+	return cases
+}
+
+// folds makes the k folds of one repeat from the fold in which each case is tested (-1: in none), and checks that they
+// can be used.
+func folds(tested []int, k, repeat int, labels []int, groups []string) ([]Fold, error) {
+	out := make([]Fold, k)
+	for f := range out {
+		out[f].Repeat, out[f].Fold = repeat, f
+		for i, t := range tested {
+			if t == f {
+				out[f].Test = append(out[f].Test, i)
+			} else {
+				out[f].Train = append(out[f].Train, i)
+			}
+		}
+		if err := out[f].check(labels, groups); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (f Fold) check(labels []int, groups []string) error {
+	if len(f.Train) == 0 || len(f.Test) == 0 {
+		return fmt.Errorf("fold %d would have %d training and %d test cases; neither part may be empty", f.Fold, len(f.Train), len(f.Test))
+	}
+	if groups != nil {
+		tested := map[string]bool{}
+		for _, i := range f.Test {
+			tested[groups[i]] = true
+		}
+		for _, i := range f.Train {
+			if tested[groups[i]] {
+				return fmt.Errorf("group %q would have cases in both parts of fold %d; use group_kfold, or predefined folds", groups[i], f.Fold)
+			}
+		}
+	}
+	if labels != nil {
+		all := classCounts(labels)
+		left := slices.Clone(all)
+		for _, i := range f.Test {
+			left[labels[i]]--
+		}
+		for c := range left {
+			if all[c] > 0 && left[c] == 0 {
+				return fmt.Errorf("fold %d would train without class %d: its test part holds all %d of its cases; "+
+					"stratify, take other folds, or leave that class out of the data", f.Fold, c, all[c])
+			}
+		}
+	}
+	return nil
+}

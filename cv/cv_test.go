@@ -1,0 +1,430 @@
+package cv
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Splitters without anything random.
+var fixed = []string{"leave_one_out", "predefined"}
+
+// Splitters of which the folds follow the cases when these are permuted; of the others only the sizes are the same.
+var equivariant = []string{"leave_one_out", "predefined", "group_kfold"}
+
+// Splitters that do not test every case in every repeat.
+var partial = []string{"hold_out"}
+
+// Splitters that need groups; the others have to keep the cases of a group together, and cannot.
+var grouped = []string{"predefined", "group_kfold"}
+
+// sample makes n cases of the given number of classes, every class with at least two, in 12 groups that hold cases of
+// most classes.
+func sample(n, classes int, r *rand.Rand) (labels []int, groups []string) {
+	for i := range n {
+		label := i % classes
+		if i >= 2*classes {
+			label = r.IntN(classes+1) % classes // class 0 is twice as large
+		}
+		labels = append(labels, label)
+		groups = append(groups, strconv.Itoa(i*7%12))
+	}
+	order := r.Perm(n)
+	return permute(labels, order), permute(groups, order)
+}
+
+func permute[T any](v []T, order []int) []T {
+	out := make([]T, len(v))
+	for to, from := range order {
+		out[to] = v[from]
+	}
+	return out
+}
+
+// variants are options of the splitters besides their defaults.
+func variants() map[string][]Splitter {
+	no, yes := false, true
+	return map[string][]Splitter{
+		"kfold":          {KFold{K: 2}, KFold{K: 7, Stratified: &no}, KFold{K: 5, Stratified: &yes}},
+		"repeated_kfold": {RepeatedKFold{K: 3, Repeats: 4}, RepeatedKFold{K: 5, Repeats: 2, Stratified: &no}},
+		"hold_out":       {HoldOut{TestSize: 0.5}, HoldOut{TestSize: 0.33, Stratified: &no}},
+		"group_kfold":    {GroupKFold{K: 2}, GroupKFold{K: 12}},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, entry := range Table {
+		standard, err := entry.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range append([]Splitter{standard}, variants()[entry.Name]...) {
+			t.Run(fmt.Sprintf("%s/%+v", entry.Name, s), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(1, 2))
+				for _, n := range []int{41, 60, 120} {
+					for _, classes := range []int{2, 3} {
+						labels, groups := sample(n, classes, r)
+						if !slices.Contains(grouped, entry.Name) {
+							groups = nil
+						}
+						conform(t, entry.Name, s, labels, groups, r)
+					}
+				}
+			})
+		}
+	}
+}
+
+func conform(t *testing.T, name string, s Splitter, labels []int, groups []string, r *rand.Rand) {
+	t.Helper()
+	n := len(labels)
+	keepLabels, keepGroups := slices.Clone(labels), slices.Clone(groups)
+	split := func(labels []int, groups []string, seed uint64) []Fold {
+		folds, err := s.Split(labels, groups, seed)
+		if err != nil {
+			t.Fatalf("n = %d: %v", n, err)
+		}
+		return folds
+	}
+	folds := split(labels, groups, 7)
+
+	// Both parts sorted, not empty, and together all cases once.
+	repeats := map[int][]int{} // the cases tested in each repeat
+	number := map[int]int{}
+	for _, f := range folds {
+		if len(f.Train) == 0 || len(f.Test) == 0 || !slices.IsSorted(f.Train) || !slices.IsSorted(f.Test) {
+			t.Fatalf("fold %+v", f)
+		}
+		both := slices.Sorted(slices.Values(slices.Concat(f.Train, f.Test)))
+		if !slices.Equal(both, upTo(n)) {
+			t.Fatalf("fold %d: the two parts are %v", f.Fold, both)
+		}
+		if f.Fold != number[f.Repeat] {
+			t.Fatalf("repeat %d: fold %d comes when %d is due", f.Repeat, f.Fold, number[f.Repeat])
+		}
+		number[f.Repeat]++
+		repeats[f.Repeat] = append(repeats[f.Repeat], f.Test...)
+	}
+	if !slices.Contains(partial, name) {
+		for repeat, tested := range repeats {
+			if slices.Sort(tested); !slices.Equal(tested, upTo(n)) {
+				t.Fatalf("repeat %d tests %v", repeat, tested)
+			}
+		}
+	}
+
+	// The same arguments give the same folds; another seed gives others, where anything is random.
+	if again := split(labels, groups, 7); !reflect.DeepEqual(folds, again) {
+		t.Fatal("not deterministic")
+	}
+	same := 0
+	for seed := range uint64(20) {
+		if reflect.DeepEqual(folds, split(labels, groups, 100+seed)) {
+			same++
+		}
+	}
+	if want := slices.Contains(fixed, name); want && same != 20 || !want && same > 1 {
+		t.Fatalf("%d of 20 other seeds gave the same folds", same)
+	}
+	if !slices.Equal(labels, keepLabels) || !slices.Equal(groups, keepGroups) {
+		t.Fatal("the arguments were changed")
+	}
+
+	// Another order of the cases.
+	order := r.Perm(n)
+	var permutedGroups []string
+	if groups != nil {
+		permutedGroups = permute(groups, order)
+	}
+	permuted := split(permute(labels, order), permutedGroups, 7)
+	if slices.Contains(equivariant, name) {
+		for f := range permuted {
+			if name == "leave_one_out" {
+				continue // fold i tests case i: the folds themselves are permuted
+			}
+			back := make([]int, 0, len(permuted[f].Test))
+			for _, i := range permuted[f].Test {
+				back = append(back, order[i])
+			}
+			if slices.Sort(back); !slices.Equal(back, folds[f].Test) {
+				t.Fatalf("fold %d tests %v, or %v with the cases in another order", f, folds[f].Test, back)
+			}
+		}
+	} else if a, b := sizes(folds), sizes(permuted); !slices.Equal(a, b) {
+		t.Fatalf("parts of %v and, with the cases in another order, %v", a, b)
+	}
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func sizes(folds []Fold) (out []int) {
+	for _, f := range folds {
+		out = append(out, len(f.Test))
+	}
+	return out
+}
+
+// Stratified folds have, of every class, the same number of test cases within one; so have all folds in total.
+func TestStratifiedWithinOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		classes := 2 + r.IntN(6)
+		n := 2*classes + r.IntN(80)
+		k := 2 + r.IntN(min(n-1, 12))
+		labels, _ := sample(n, classes, r)
+		folds, err := KFold{K: k}.Split(labels, nil, r.Uint64())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tested := make([][]int, classes+1)
+		for _, f := range folds {
+			counts := make([]int, classes+1)
+			for _, i := range f.Test {
+				counts[labels[i]]++
+				counts[classes]++
+			}
+			for c, count := range counts {
+				tested[c] = append(tested[c], count)
+			}
+		}
+		for c, counts := range tested {
+			if slices.Max(counts)-slices.Min(counts) > 1 {
+				t.Fatalf("n = %d, k = %d, class %d of %d (the last is the total): %v test cases", n, k, c, classes, counts)
+			}
+		}
+	}
+}
+
+// The held-out part has its exact size, and every class its share within one.
+func TestHoldOutShares(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		classes := 2 + r.IntN(5)
+		n := 4*classes + r.IntN(90)
+		size := 0.1 + 0.8*r.Float64()
+		labels, _ := sample(n, classes, r)
+		folds, err := HoldOut{TestSize: size}.Split(labels, nil, r.Uint64())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := math.Round(size * float64(n))
+		capped := false
+		for c, count := range classCounts(labels) {
+			got := 0.0
+			for _, i := range folds[0].Test {
+				if labels[i] == c {
+					got++
+				}
+			}
+			share := m * float64(count) / float64(n)
+			if math.Abs(got-share) >= 1 || got == float64(count) {
+				t.Fatalf("class %d: %v of %d cases held out, its share is %v", c, got, count, share)
+			}
+			capped = capped || math.Ceil(share) == float64(count)
+		}
+		if got := float64(len(folds[0].Test)); got > m || got < m && !capped {
+			t.Fatalf("%v of %d cases held out, want %v", got, n, m)
+		}
+	}
+}
+
+// 7 seats for classes of 5, 5 and 2 cases of 12: shares 2.92, 2.92, 1.17, rounded down 2, 2, 1, and the two seats
+// left go to the two remainders of 11/12. Of 11 seats (4.58, 4.58, 1.83) the class of two must not get a second one,
+// and neither may the others get their fifth.
+func TestApportion(t *testing.T) {
+	for _, test := range []struct {
+		m            int
+		counts, want []int
+	}{
+		{7, []int{5, 5, 2}, []int{3, 3, 1}},
+		{11, []int{5, 5, 2}, []int{4, 4, 1}},
+		{1, []int{3, 3}, []int{1, 0}}, // equal remainders: the first
+		{2, []int{4, 0, 4}, []int{1, 0, 1}},
+	} {
+		if got := apportion(test.m, test.counts); !slices.Equal(got, test.want) {
+			t.Errorf("apportion(%d, %v) = %v, want %v", test.m, test.counts, got, test.want)
+		}
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	labels, _ := sample(50, 2, rand.New(rand.NewPCG(1, 1)))
+	once, err := KFold{K: 5}.Split(labels, nil, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := RepeatedKFold{K: 5, Repeats: 3}.Split(labels, nil, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(many) != 15 || !reflect.DeepEqual(many[:5], once) {
+		t.Error("the first repeat is not the kfold of the same seed")
+	}
+	for r := range 3 {
+		for f := range 5 {
+			if got := many[5*r+f]; got.Repeat != r || got.Fold != f {
+				t.Errorf("fold %d is numbered %d, %d", 5*r+f, got.Repeat, got.Fold)
+			}
+		}
+	}
+	if slices.Equal(many[0].Test, many[5].Test) || slices.Equal(many[5].Test, many[10].Test) {
+		t.Error("two repeats are the same")
+	}
+}
+
+// Every case is in the first of five parts in a fifth of all shuffles: 400 ± 4.5 standard deviations of 17.9.
+func TestShuffleIsEven(t *testing.T) {
+	labels := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}
+	counts := make([]int, len(labels))
+	for seed := range uint64(2000) {
+		folds, err := KFold{K: 5}.Split(labels, nil, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range folds[0].Test {
+			counts[i]++
+		}
+	}
+	// The first part has 2 of the 6 cases of class 0 (positions 0 and 5), 1 of class 1 (none, positions 6 … 9: those are
+	// parts 1 … 4) and 1 of class 2 (position 10).
+	for i, share := range []float64{2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 2. / 6, 0, 0, 0, 0, 1. / 3, 1. / 3, 1. / 3} {
+		if want := 2000 * share; math.Abs(float64(counts[i])-want) > 4.5*math.Sqrt(want*(1-share)) {
+			t.Errorf("case %d was in the first part %d times, want about %v", i, counts[i], want)
+		}
+	}
+}
+
+// Groups of 6, 3, 2, 2 and 1 cases into two parts: 6 | 3, then 2 | 3+2 …: 6+1 and 3+2+2.
+func TestGroupsBalanced(t *testing.T) {
+	groups := strings.Split("a a a a a a b b b c c d d e", " ")
+	for seed := range uint64(10) {
+		folds, err := GroupKFold{K: 2}.Split(nil, groups, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sizes(folds); !slices.Equal(got, []int{7, 7}) {
+			t.Errorf("parts of %v cases", got)
+		}
+		for _, f := range folds {
+			for _, i := range f.Train {
+				for _, j := range f.Test {
+					if groups[i] == groups[j] {
+						t.Fatalf("group %s is in both parts", groups[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// The folds of column 10, -1, 10, 3 are those of -1, 3 and 10, in this order.
+func TestPredefined(t *testing.T) {
+	folds, err := Predefined{}.Split([]int{0, 1, 1, 0, 0, 1}, []string{"10", "-1", "10", " 3", "-1", "3"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Fold{
+		{0, 0, []int{0, 2, 3, 5}, []int{1, 4}},
+		{0, 1, []int{0, 1, 2, 4}, []int{3, 5}},
+		{0, 2, []int{1, 3, 4, 5}, []int{0, 2}},
+	}
+	if !reflect.DeepEqual(folds, want) {
+		t.Errorf("got %v", folds)
+	}
+}
+
+// Numeric targets have no labels; groups then say how many cases there are.
+func TestNumericTargets(t *testing.T) {
+	groups := make([]string, 30)
+	for i := range groups {
+		groups[i] = strconv.Itoa(i)
+	}
+	for _, entry := range Table {
+		s, err := entry.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folds, err := s.Split(nil, groups, 1)
+		if err != nil {
+			t.Errorf("%s: %v", entry.Name, err)
+		} else if got := len(folds[0].Train) + len(folds[0].Test); got != 30 {
+			t.Errorf("%s: %d cases", entry.Name, got)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	no, yes := false, true
+	labels := []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
+	single := []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 2}
+	pairs := strings.Split("a a b b c c d d e e", " ")
+	for _, test := range []struct {
+		s      Splitter
+		labels []int
+		groups []string
+		want   string
+	}{
+		{KFold{K: 11}, labels, nil, "11 folds of 10 cases; k must be 2 to the number of cases"},
+		{KFold{K: 1}, labels, nil, "1 folds of 10 cases"},
+		{KFold{K: -3}, labels, nil, "-3 folds"},
+		{KFold{}, labels[:9], nil, "10 folds of 9 cases"},
+		{KFold{K: 3}, single, nil, "would train without class 2: its test part holds all 1 of its cases"},
+		{KFold{K: 2, Stratified: &no}, []int{0, 0, 0, 0, 1}, nil, "would train without class 1"},
+		{KFold{K: 2}, []int{0, 0, 0}, nil, "all 3 cases are of class 0"},
+		{KFold{K: 2}, []int{0}, nil, "1 cases cannot be split"},
+		{KFold{K: 2}, nil, nil, "0 cases cannot be split"},
+		{KFold{K: 2, Stratified: &yes}, nil, pairs, "stratified: true needs classes"},
+		{KFold{K: 5}, labels, pairs, "in both parts of fold 0; use group_kfold"},
+		{RepeatedKFold{Repeats: -1}, labels, nil, "repeats: -1"},
+		{RepeatedKFold{K: 11}, labels, nil, "11 folds of 10 cases"},
+		{LeaveOneOut{}, single, nil, "fold 9 would train without class 2"},
+		{LeaveOneOut{}, labels, pairs, `group "a" would have cases in both parts of fold 0`},
+		{HoldOut{TestSize: 1}, labels, nil, "test_size: 1"},
+		{HoldOut{TestSize: -0.1}, labels, nil, "test_size: -0.1"},
+		{HoldOut{TestSize: math.NaN()}, labels, nil, "test_size: NaN"},
+		{HoldOut{TestSize: 0.01}, labels, nil, "10 training and 0 test cases"},
+		{HoldOut{TestSize: 0.99, Stratified: &no}, labels, nil, "0 training and 10 test cases"},
+		{HoldOut{Stratified: &yes}, nil, pairs, "stratified: true needs classes"},
+		{HoldOut{TestSize: 0.5}, labels, pairs, "in both parts"},
+		{GroupKFold{}, labels, nil, "no groups"},
+		{GroupKFold{K: 6}, labels, pairs, "6 folds of 5 groups"},
+		{GroupKFold{K: 2}, []int{0, 0, 1, 1}, []string{"a", "a", "b", "b"}, "would train without class"},
+		{Predefined{}, labels, nil, "do not say to which fold"},
+		{Predefined{}, labels, pairs, `case 1 is in fold "a", which is not an integer`},
+		{Predefined{}, []int{0, 1}, []string{"1", "1"}, "0 training and 2 test cases"},
+		{Predefined{}, []int{0, 1, 1}, []string{"1", "2", "2"}, "fold 0 would train without class 0"},
+	} {
+		_, err := test.s.Split(test.labels, test.groups, 1)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%T%+v: error %v, want %q", test.s, test.s, err, test.want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("10 labels and 9 groups: no panic")
+		}
+	}()
+	KFold{}.Split(labels, pairs[:9], 1)
+}
+
+// A class of fewer than k cases is no error as long as every training part has some of it.
+func TestSmallClass(t *testing.T) {
+	labels := make([]int, 40)
+	labels[3], labels[30] = 1, 1
+	for seed := range uint64(20) {
+		if _, err := (KFold{}).Split(labels, nil, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package cv
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// z95 is the 97.5 % quantile of the standard normal, 1.95996…
+var z95 = distuv.UnitNormal.Quantile(0.975)
+
+// mean is the mean of v with its normal interval over cases.
+func mean(v []float64, cases []int) Estimate {
+	m := stat.Mean(v, nil)
+	return normal(m, math.Sqrt(meanVariance(v, m, cases)))
+}
+
+func normal(value, standardError float64) Estimate {
+	return Estimate{value, value - z95*standardError, value + z95*standardError}
+}
+
+// meanVariance estimates the variance of mean(v) when the G cases are independent but the rows of one case are not:
+//
+//	G/(G-1) Σ_g (Σ_{i in g} (v_i - mean))² / m²,
+//
+// which is s²/m if every row is its own case, and the same for the means per case if all have equally many rows. It is
+// NaN for a single case.
+func meanVariance(v []float64, mean float64, cases []int) float64 {
+	place := make(map[int]int, len(cases)) // of each case in sums, which is in order of appearance
+	var sums []float64
+	for i, c := range cases {
+		g, seen := place[c]
+		if !seen {
+			g = len(sums)
+			place[c] = g
+			sums = append(sums, 0)
+		}
+		sums[g] += v[i] - mean
+	}
+	if len(sums) < 2 {
+		return math.NaN()
+	}
+	ss := 0.0
+	for _, s := range sums {
+		ss += s * s
+	}
+	g, m := float64(len(sums)), float64(len(v))
+	return g / (g - 1) * ss / (m * m)
+}
+
+// distinct counts the cases.
+func distinct(cases []int) int {
+	seen := make(map[int]bool, len(cases))
+	for _, c := range cases {
+		seen[c] = true
+	}
+	return len(seen)
+}
+
+// wilson is Wilson's score interval for a rate p observed on n cases: all π with |p - π| ≤ z √(π(1-π)/n). They are the
+// roots of (n+z²) π² - (2np+z²) π + np² = 0; the lower one is taken from the product of the two, which does not cancel
+// and is exactly 0 at p = 0, the upper one by symmetry.
+func wilson(p float64, n int) (lo, hi float64) {
+	lower := func(p float64) float64 {
+		n, z2 := float64(n), z95*z95
+		larger := (2*n*p + z2 + math.Sqrt(z2*(z2+4*n*p*(1-p)))) / (2 * (n + z2))
+		return n * p * p / ((n + z2) * larger)
+	}
+	return lower(p), 1 - lower(1-p)
+}

@@ -1,0 +1,48 @@
+package cv
+
+import "fmt"
+
+// KFold divides the cases at random into k parts of equal size within one, each the test part of one fold. Stratified,
+// the parts are also equal within one in the number of cases of every class. The order of the cases and the seed decide
+// which cases fall together; the number of cases of every class in every part depends on neither.
+type KFold struct {
+	K          int   `yaml:"k"`          // number of folds, 2 … n; 0 means 10
+	Stratified *bool `yaml:"stratified"` // nil means true if there are classes
+}
+
+// Split implements Splitter.
+func (s KFold) Split(labels []int, groups []string, seed uint64) ([]Fold, error) {
+	return s.split(labels, groups, seed, 0)
+}
+
+func (s KFold) split(labels []int, groups []string, seed uint64, repeat int) ([]Fold, error) {
+	n, err := cases(labels, groups)
+	if err != nil {
+		return nil, err
+	}
+	k, err := numberOfFolds(s.K, n, "cases")
+	if err != nil {
+		return nil, err
+	}
+	stratified, err := stratify(s.Stratified, labels)
+	if err != nil {
+		return nil, err
+	}
+	// Dealt out like cards, any run of consecutive cases, the whole pack or one class, is spread equally within one.
+	tested := make([]int, n)
+	for position, i := range order(n, labels, stratified, seed, repeat) {
+		tested[i] = position % k
+	}
+	return folds(tested, k, repeat, labels, groups)
+}
+
+// numberOfFolds resolves the option `k`, the number of parts into which n units are divided.
+func numberOfFolds(k, n int, units string) (int, error) {
+	if k == 0 {
+		k = 10
+	}
+	if k < 2 || k > n {
+		return k, fmt.Errorf("k: %d folds of %d %s; k must be 2 to the number of %s", k, n, units, units)
+	}
+	return k, nil
+}

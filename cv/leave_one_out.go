@@ -1,0 +1,18 @@
+package cv
+
+// LeaveOneOut tests every case once, after training on all the others: n folds, fold i testing case i. It has no options
+// and nothing random.
+type LeaveOneOut struct{}
+
+// Split implements Splitter.
+func (LeaveOneOut) Split(labels []int, groups []string, _ uint64) ([]Fold, error) {
+	n, err := cases(labels, groups)
+	if err != nil {
+		return nil, err
+	}
+	tested := make([]int, n)
+	for i := range tested {
+		tested[i] = i
+	}
+	return folds(tested, n, 0, labels, groups)
+}

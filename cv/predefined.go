@@ -1,0 +1,36 @@
+package cv
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Predefined tests together the cases of one integer, which stands in the place of the group. The folds come in the
+// order of the integers and are numbered from 0. It has no options and nothing random, and the order of the cases does
+// not matter.
+type Predefined struct{}
+
+// Split implements Splitter.
+func (Predefined) Split(labels []int, groups []string, _ uint64) ([]Fold, error) {
+	n, err := cases(labels, groups)
+	if err != nil {
+		return nil, err
+	}
+	if groups == nil {
+		return nil, fmt.Errorf("the data do not say to which fold a case belongs; name a column of integers in data.group")
+	}
+	number := make([]int, n)
+	for i, g := range groups {
+		if number[i], err = strconv.Atoi(strings.TrimSpace(g)); err != nil {
+			return nil, fmt.Errorf("case %d is in fold %q, which is not an integer", i+1, g)
+		}
+	}
+	numbers := slices.Compact(slices.Sorted(slices.Values(number)))
+	tested := make([]int, n)
+	for i := range tested {
+		tested[i], _ = slices.BinarySearch(numbers, number[i])
+	}
+	return folds(tested, len(numbers), 0, labels, groups)
+}

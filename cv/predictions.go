@@ -1,0 +1,151 @@
+package cv
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Predictions are the class probabilities that a classifier gave to cases it was not trained on, and what became of
+// them: all that scores and curves look at.
+type Predictions struct {
+	Cases  []int      // m: which case each row is about; rows of one case (repeated_kfold) count as one in intervals
+	Labels []int      // m: the class, 0 … C-1
+	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
+	Base   []float64  // m: log p of the row's own class under the base line, the class frequencies of the training part; nats
+}
+
+// sumTolerance is how far the probabilities of one case may be from summing to 1: far more than rounding, far less than
+// a mistake.
+const sumTolerance = 1e-6
+
+// NewPredictions checks the predictions of one classifier. trainCounts has the number of training cases of every class.
+// Wrong shapes panic; fewer than two classes, a class outside 0 … C-1, a probability outside [0, 1] (larger by rounding
+// is allowed, negative is not) and a row that does not sum to 1 within 1e-6 are errors.
+func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (Predictions, error) {
+	m, classes := proba.Dims()
+	if len(cases) != m || len(labels) != m || len(trainCounts) != classes {
+		panic(fmt.Sprintf("cv: %d cases, %d labels, %d×%d probabilities, %d training counts", len(cases), len(labels), m, classes, len(trainCounts)))
+	}
+	if classes < 2 {
+		return Predictions{}, fmt.Errorf("probabilities of %d class; there must be two or more", classes)
+	}
+	total := 0.0
+	for c, count := range trainCounts {
+		if count < 0 {
+			return Predictions{}, fmt.Errorf("class %d has %d training cases", c, count)
+		}
+		total += float64(count)
+	}
+	if total == 0 {
+		return Predictions{}, fmt.Errorf("no training cases, so no base line")
+	}
+	base := make([]float64, m)
+	for i, label := range labels {
+		if label < 0 || label >= classes {
+			return Predictions{}, fmt.Errorf("case %d is of class %d; there are %d classes", cases[i], label, classes)
+		}
+		row := proba.RawRowView(i)
+		for c, p := range row {
+			if !(p >= 0 && p <= 1+sumTolerance) {
+				return Predictions{}, fmt.Errorf("case %d has probability %v for class %d", cases[i], p, c)
+			}
+		}
+		if sum := floats.Sum(row); math.Abs(sum-1) > sumTolerance {
+			return Predictions{}, fmt.Errorf("the class probabilities of case %d sum to %v", cases[i], sum)
+		}
+		base[i] = math.Log(float64(trainCounts[label]) / total)
+	}
+	return Predictions{Cases: cases, Labels: labels, Proba: proba, Base: base}, nil
+}
+
+// Pool puts the predictions of several classifiers together, in this order; each keeps its own base line. There must be
+// at least one, and all over the same classes.
+func Pool(parts ...Predictions) Predictions {
+	m, classes := 0, 0
+	for _, p := range parts {
+		rows, c := p.Proba.Dims()
+		m, classes = m+rows, c
+	}
+	all := Predictions{Proba: mat.NewDense(m, classes, nil)}
+	for _, p := range parts {
+		rows := len(p.Labels)
+		all.Proba.Slice(len(all.Labels), len(all.Labels)+rows, 0, classes).(*mat.Dense).Copy(p.Proba)
+		all.Cases = append(all.Cases, p.Cases...)
+		all.Labels = append(all.Labels, p.Labels...)
+		all.Base = append(all.Base, p.Base...)
+	}
+	return all
+}
+
+// Decide is the class of largest probability. A tie goes to the first class, in natural order.
+func Decide(proba []float64) int { return floats.MaxIdx(proba) }
+
+// Confusion counts the cases of class i that were decided to be class j, in row i and column j of a C×C table.
+func (p Predictions) Confusion() [][]int {
+	_, classes := p.Proba.Dims()
+	table := make([][]int, classes)
+	for c := range table {
+		table[c] = make([]int, classes)
+	}
+	for i, label := range p.Labels {
+		table[label][Decide(p.Proba.RawRowView(i))]++
+	}
+	return table
+}
+
+// wrong says, for every row, whether its decision is an error (1) or not (0).
+func (p Predictions) wrong() []float64 {
+	out := make([]float64, len(p.Labels))
+	for i, label := range p.Labels {
+		if Decide(p.Proba.RawRowView(i)) != label {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// floor is the smallest normal double: where the logarithm of a probability is taken, a smaller one counts as this. (On
+// amd64 math.Log is off by up to 36 nats below it.)
+const floor = 0x1p-1022
+
+// logProba is log p of every row's own class, in nats.
+func (p Predictions) logProba() []float64 {
+	out := make([]float64, len(p.Labels))
+	for i, label := range p.Labels {
+		out[i] = math.Log(max(p.Proba.At(i, label), floor))
+	}
+	return out
+}
+
+// information is, for every row, log2 p of its own class minus the same under the base line: bits.
+func (p Predictions) information() []float64 {
+	out := p.logProba()
+	for i, base := range p.Base {
+		out[i] = (out[i] - max(base, math.Log(floor))) / math.Ln2
+	}
+	return out
+}
+
+// warnings reports the floors that logProba and information used.
+func (p Predictions) warnings() []string {
+	floored, unseen := 0, 0
+	for i, label := range p.Labels {
+		if p.Proba.At(i, label) < floor {
+			floored++
+		}
+		if math.IsInf(p.Base[i], -1) {
+			unseen++
+		}
+	}
+	var out []string
+	if floored > 0 {
+		out = append(out, fmt.Sprintf("%d of %d cases had a probability below %.3g for their own class; log_loss and information_bits take it as that", floored, len(p.Labels), floor))
+	}
+	if unseen > 0 {
+		out = append(out, fmt.Sprintf("%d of %d cases are of a class without training cases; the base line of information_bits gives it %.3g", unseen, len(p.Labels), floor))
+	}
+	return out
+}

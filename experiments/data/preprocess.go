@@ -1,0 +1,234 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Preprocessor is an affine map of the inputs, fitted on the training part of a split and applied to both parts:
+//
+//	z = (x − Mean) / Scale     or     z = W (x − Mean)
+//
+// after missing values have been replaced by Impute. What is nil is left out.
+type Preprocessor struct {
+	How    string    `json:"how"`
+	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
+	Mean   []float64 `json:"mean,omitempty"`   // d
+	Scale  []float64 `json:"scale,omitempty"`  // d: population standard deviations, 1 for constant columns
+	W      []float64 `json:"w,omitempty"`      // d×d, row-major, symmetric
+}
+
+// preprocessing are the values of the key preprocess; the first is the default.
+var preprocessing = []struct {
+	name string
+	fit  func(p *Preprocessor, x *mat.Dense) (warnings []string, err error)
+}{
+	{"none", func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
+	{"standardize", standardize},
+	{"whiten", whiten},
+}
+
+func preprocessNames() []string {
+	var names []string
+	for _, p := range preprocessing {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// Fit learns a preprocessor from x, the n×d inputs of a training part; x is not changed. how is none, standardize or
+// whiten, missing is error, drop, mean or median; "" is the first of either. The errors are of the data: a missing value
+// under error or drop, an infinite one, or a column without any value.
+func Fit(x *mat.Dense, how, missing string) (*Preprocessor, []string, error) {
+	if how == "" {
+		how = preprocessing[0].name
+	}
+	p := &Preprocessor{How: how}
+	if err := p.fitImputation(x, missing); err != nil {
+		return nil, nil, err
+	}
+	for _, method := range preprocessing {
+		if method.name == how {
+			warnings, err := method.fit(p, p.impute(x))
+			if err != nil {
+				return nil, nil, err
+			}
+			return p, warnings, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("unknown preprocess %q%s", how, registry.Suggest(how, preprocessNames()))
+}
+
+// fitImputation sets Impute to the mean or median of the values that are there, and checks that all others are finite.
+func (p *Preprocessor) fitImputation(x *mat.Dense, missing string) error {
+	n, d := x.Dims()
+	centre, imputes := map[string]func([]float64) float64{"mean": mean, "median": median}[missing]
+	if imputes {
+		p.Impute = make([]float64, d)
+	}
+	column := make([]float64, n)
+	for j := range d {
+		mat.Col(column, j, x)
+		if i := slices.IndexFunc(column, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) && !imputes }); i >= 0 {
+			return fmt.Errorf("case %d has %v as input %d; remove it, or set missing: mean or median for missing values", i+1, column[i], j+1)
+		}
+		if !imputes {
+			continue
+		}
+		there := slices.DeleteFunc(slices.Clone(column), math.IsNaN)
+		if len(there) == 0 {
+			return fmt.Errorf("input %d has no value in these %d cases, so none to put in for what is missing; leave the column out", j+1, n)
+		}
+		p.Impute[j] = centre(there)
+	}
+	return nil
+}
+
+// impute replaces missing values; it returns x itself if there is nothing to replace them with.
+func (p *Preprocessor) impute(x *mat.Dense) *mat.Dense {
+	if p.Impute == nil {
+		return x
+	}
+	z := mat.DenseCopyOf(x)
+	z.Apply(func(_, j int, v float64) float64 {
+		if math.IsNaN(v) {
+			return p.Impute[j]
+		}
+		return v
+	}, z)
+	return z
+}
+
+// Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was not fitted to replace:
+// Load and Schema.Read let none pass then.
+func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
+	m, d := x.Dims()
+	z := mat.DenseCopyOf(p.impute(x))
+	for _, part := range [][]float64{p.Impute, p.Mean, p.Scale} {
+		if part != nil && len(part) != d {
+			panic(fmt.Sprintf("data: inputs have %d columns, the preprocessor has %d", d, len(part)))
+		}
+	}
+	for i := range m {
+		row := z.RawRowView(i)
+		for j, v := range row {
+			if math.IsNaN(v) {
+				panic(fmt.Sprintf("data: missing value at row %d, column %d, and no imputation was fitted", i, j))
+			}
+			if p.Mean != nil {
+				v -= p.Mean[j]
+			}
+			if p.Scale != nil {
+				v /= p.Scale[j]
+			}
+			row[j] = v
+		}
+	}
+	if p.W == nil {
+		return z
+	}
+	white := mat.NewDense(m, d, nil)
+	w := blas64.General{Rows: d, Cols: d, Stride: d, Data: p.W}
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, z.RawMatrix(), w, 0, white.RawMatrix())
+	return white
+}
+
+// standardize: zero mean and unit population variance (divisor n) per column; a constant column is only centred.
+func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
+	n, d := x.Dims()
+	p.Mean, p.Scale = make([]float64, d), make([]float64, d)
+	column := make([]float64, n)
+	for j := range d {
+		mat.Col(column, j, x)
+		p.Mean[j] = mean(column)
+		p.Scale[j] = deviation(column, p.Mean[j])
+		if p.Scale[j] == 0 {
+			p.Scale[j] = 1
+		}
+	}
+	return nil, nil
+}
+
+// whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the symmetric root (ZCA). The root
+// comes from the singular values of the centred inputs, X−1μᵀ = U S Vᵀ, hence Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ, so that
+// Σ's small eigenvalues keep the digits that forming Σ would lose. Directions with a singular value of at most
+// max(n, d)·ε times the largest do not vary; W projects them out.
+func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
+	n, d := x.Dims()
+	p.Mean = make([]float64, d)
+	column := make([]float64, n)
+	centred := mat.NewDense(n, d, nil)
+	for j := range d {
+		mat.Col(column, j, x)
+		p.Mean[j] = mean(column)
+		for i, v := range column {
+			centred.Set(i, j, v-p.Mean[j])
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(centred, mat.SVDThinV) {
+		return nil, errors.New("whitening: the singular value decomposition of the inputs did not converge; standardize instead")
+	}
+	var v mat.Dense
+	svd.VTo(&v)
+	s := svd.Values(nil)
+	rank := 0
+	for rank < len(s) && s[rank] > float64(max(n, d))*0x1p-52*s[0] {
+		rank++
+	}
+	w := mat.NewSymDense(d, nil)
+	if rank > 0 {
+		root := mat.DenseCopyOf(v.Slice(0, d, 0, rank)) // V (√n S⁻¹)^½
+		root.Apply(func(_, k int, v float64) float64 { return v * math.Sqrt(math.Sqrt(float64(n))/s[k]) }, root)
+		w.SymOuterK(1, root)
+	}
+	p.W = mat.DenseCopyOf(w).RawMatrix().Data
+	if rank < d {
+		return []string{fmt.Sprintf("whitening: the training inputs vary in %d of %d directions; the others are projected out", rank, d)}, nil
+	}
+	return nil, nil
+}
+
+// mean of x about its first value, so that the mean of equal values is that value exactly.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v - x[0]
+	}
+	return x[0] + sum/float64(len(x))
+}
+
+// deviation is the population standard deviation of x about its mean mu, corrected for the rounding of mu; 0 if and only if
+// all values are equal.
+func deviation(x []float64, mu float64) float64 {
+	largest := 0.0 // scales the squares, which could underflow
+	for _, v := range x {
+		largest = max(largest, math.Abs(v-mu))
+	}
+	if largest == 0 {
+		return 0
+	}
+	n, sum, squares := float64(len(x)), 0.0, 0.0
+	for _, v := range x {
+		c := (v - mu) / largest
+		sum += c
+		squares += c * c
+	}
+	return largest * math.Sqrt((squares-sum*sum/n)/n)
+}
+
+// median of x: the middle value, or the mean of the middle two.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	n := len(x)
+	return mean(x[(n-1)/2 : n/2+1])
+}

@@ -1,0 +1,112 @@
+package data
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// shared is the path of a file among the data sets that the project does not bundle; the test is skipped without it.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "data", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("needs ../shared/data/%s beside the repository", name)
+	}
+	return path
+}
+
+func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
+	for _, s := range Table {
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Doc == "" || s.Citation == "" || s.Licence == "" {
+				t.Error("needs a doc, a citation and a licence")
+			}
+			d, err := Load(Spec{Dataset: s.Name, Missing: "mean", Regression: s.Classes == nil}, "", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(d *Data, rows int, classes []Count) {
+				n, features := d.X.Dims()
+				if n != rows || features != s.Features || len(d.ColumnNames) != features || len(d.Rows) != n {
+					t.Errorf("%d × %d, stated are %d × %d", n, features, rows, s.Features)
+				}
+				if got := Describe(d).Classes; !reflect.DeepEqual(got, classes) {
+					t.Errorf("classes %v, stated are %v", got, classes)
+				}
+			}
+			check(d, s.Rows, s.Classes)
+			if (d.Test != nil) != (s.Test != "") || (s.TestRows > 0) != (s.Test != "") {
+				t.Fatal("test file and test counts do not go together")
+			}
+			if d.Test != nil {
+				check(d.Test, s.TestRows, s.TestClasses)
+			}
+			if len(d.Warnings) > 0 {
+				t.Errorf("warnings %q", d.Warnings)
+			}
+		})
+	}
+}
+
+// The published counts are in the table of the collection's page.
+func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
+	page, err := os.ReadFile(shared(t, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| (\S+) \| (\d+) \| (\d+) \| ([^|]*) \|`)
+	published := map[string]string{}
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+		published[m[1]] = m[2] + " × " + m[3] + ": " + m[4]
+	}
+	stated := func(rows, features int, classes []Count) string {
+		var parts []string
+		for _, c := range classes {
+			parts = append(parts, c.Class+" "+strconv.Itoa(c.N))
+		}
+		if classes == nil {
+			parts = []string{"numeric"}
+		}
+		return fmt.Sprintf("%d × %d: %s", rows, features, strings.Join(parts, ", "))
+	}
+	for _, s := range Table {
+		if got := stated(s.Rows, s.Features, s.Classes); got != published[s.Train] {
+			t.Errorf("%s: stated %s, published %s", s.Train, got, published[s.Train])
+		}
+		if s.Test != "" {
+			if got := stated(s.TestRows, s.Features, s.TestClasses); got != published[s.Test] {
+				t.Errorf("%s: stated %s, published %s", s.Test, got, published[s.Test])
+			}
+		}
+	}
+}
+
+func TestBundledFilesAreTheOriginals(t *testing.T) {
+	for _, s := range Table {
+		for _, file := range []string{s.Train, s.Test} {
+			if file == "" {
+				continue
+			}
+			want, err := os.ReadFile(shared(t, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := sets.ReadFile("sets/" + file); err != nil || string(got) != string(want) {
+				t.Errorf("%s differs from its original (%v)", file, err)
+			}
+		}
+	}
+}
+
+func TestLookupSuggests(t *testing.T) {
+	_, err := Lookup("crab")
+	if err == nil || !strings.Contains(err.Error(), `did you mean "crabs"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Spec is the data section of an experiment. The zero value of a key means its default.
+type Spec struct {
+	Dataset     string   `yaml:"dataset"`     // a bundled set
+	Train       string   `yaml:"train"`       // or a file
+	Test        string   `yaml:"test"`        // a file, or a bundled set (its test file if it has one) where no such file exists
+	Label       Name     `yaml:"label"`       // default: the last column (zip.train, svmlight: the first)
+	Columns     []Name   `yaml:"columns"`     // the inputs, in this order; default: all that nothing else names
+	Drop        []Name   `yaml:"drop"`        // columns to leave out
+	ID          []Name   `yaml:"id"`          // columns carried through untouched
+	Group       Name     `yaml:"group"`       // cases of equal group stay on one side of a split
+	Classes     []Name   `yaml:"classes"`     // keep only cases with these labels
+	Positive    Name     `yaml:"positive"`    // of two classes the one coded +1; default: the last in natural order
+	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
+	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
+	Categorical string   `yaml:"categorical"` // error (default), one_hot
+	Subsample   int      `yaml:"subsample"`   // keep this many training cases, stratified and drawn by the seed
+	Preprocess  string   `yaml:"preprocess"`  // none (default), standardize, whiten
+
+	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment decides.
+	Regression bool `yaml:"-"`
+}
+
+// Name is a column or a label as the user wrote it, a number being taken as its text.
+type Name string
+
+// UnmarshalText takes the text as it is.
+func (n *Name) UnmarshalText(text []byte) error {
+	*n = Name(text)
+	return nil
+}
+
+// Problem is a fault of one key of the data section: what is wrong and the way out.
+type Problem struct{ Key, Message string }
+
+// Problems is an error that tells all of them, a line each.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, q := range p {
+		lines[i] = "data." + q.Key + ": " + q.Message
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *Problems) add(key, format string, args ...any) {
+	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
+}
+
+// What missing and categorical may be; the first is the default.
+var (
+	missingModes     = []string{"error", "drop", "mean", "median"}
+	categoricalModes = []string{"error", "one_hot"}
+)
+
+// Check tells what can be told without reading a file.
+func (s Spec) Check() Problems {
+	var p Problems
+	switch {
+	case s.Dataset != "" && s.Train != "":
+		p.add("train", "dataset and train are both given; keep one")
+	case s.Dataset == "" && s.Train == "":
+		p.add("dataset", "neither dataset nor train is given; name a bundled set or a file")
+	case s.Dataset != "":
+		if _, err := Lookup(s.Dataset); err != nil {
+			p.add("dataset", "%v; a file goes under train", err)
+		}
+	}
+	if len(s.Columns) > 0 && len(s.Drop) > 0 {
+		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
+	}
+	p = append(p, overlaps(s.uses(func(n Name) string { return string(n) }))...)
+	for _, c := range []struct {
+		key, value string
+		modes      []string
+	}{{"missing", s.Missing, missingModes}, {"categorical", s.Categorical, categoricalModes}, {"preprocess", s.Preprocess, preprocessNames()}} {
+		if c.value != "" && !slices.Contains(c.modes, c.value) {
+			p.add(c.key, "unknown value %q%s", c.value, registry.Suggest(c.value, c.modes))
+		}
+	}
+	if s.Subsample < 0 || s.Subsample == 1 {
+		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)
+	}
+	p = append(p, s.checkClasses()...)
+	return p
+}
+
+func (s Spec) checkClasses() Problems {
+	var p Problems
+	kept := canonicalNames(s.Classes)
+	if len(kept) == 1 {
+		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
+	}
+	for i, c := range kept {
+		if slices.Contains(kept[:i], c) {
+			p.add("classes", "%q occurs twice; remove one", c)
+		}
+	}
+	if s.Positive != "" && len(kept) > 0 {
+		if positive := canonical(string(s.Positive)); !slices.Contains(kept, positive) {
+			p.add("positive", "%q is not among classes%s", positive, registry.Suggest(positive, kept))
+		} else if len(kept) > 2 {
+			p.add("positive", "only two classes have a positive one, and classes keeps %d; remove positive", len(kept))
+		}
+	}
+	if s.Above != nil {
+		if math.IsNaN(*s.Above) || math.IsInf(*s.Above, 0) {
+			p.add("above", "%v is no threshold; write a finite number", *s.Above)
+		}
+		if len(kept) > 0 {
+			p.add("classes", "above makes the classes; remove one of the two")
+		}
+	}
+	if s.Regression {
+		for _, c := range []struct {
+			key   string
+			given bool
+		}{{"above", s.Above != nil}, {"classes", len(kept) > 0}, {"positive", s.Positive != ""}} {
+			if c.given {
+				p.add(c.key, "this likelihood takes numeric labels, which have no classes; remove the key, or take a likelihood of classes")
+			}
+		}
+	}
+	return p
+}
+
+// use is a column that a key names.
+type use struct {
+	key    string
+	column string
+}
+
+// uses lists the columns that the keys name, each through resolve, in the order of the keys.
+func (s Spec) uses(resolve func(Name) string) []use {
+	var all []use
+	for _, k := range []struct {
+		key   string
+		names []Name
+	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}}} {
+		for _, n := range k.names {
+			if n != "" {
+				all = append(all, use{k.key, resolve(n)})
+			}
+		}
+	}
+	return all
+}
+
+// overlaps finds columns that are named twice. Only an id may be the group as well.
+func overlaps(uses []use) Problems {
+	var p Problems
+	first := map[string]string{}
+	for _, u := range uses {
+		switch key, seen := first[u.column]; {
+		case !seen:
+			first[u.column] = u.key
+		case key == u.key:
+			p.add(u.key, "column %q occurs twice; remove one", u.column)
+		case key != "id" || u.key != "group":
+			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
+		}
+	}
+	return p
+}

@@ -1,0 +1,70 @@
+package data
+
+import (
+	"math"
+	"slices"
+)
+
+// Summary describes a data set: what `gpc-tune data` shows.
+type Summary struct {
+	Name     string   `json:"name"`
+	Form     string   `json:"form"`
+	Cases    int      `json:"cases"`
+	Inputs   []string `json:"inputs"`
+	Classes  []Count  `json:"classes,omitempty"` // in order; of two, the second is +1
+	Target   *Range   `json:"target,omitempty"`  // of numeric labels
+	Missing  []Gap    `json:"missing,omitempty"` // inputs with missing values
+	Groups   int      `json:"groups,omitempty"`  // different ones
+	Hash     string   `json:"hash"`
+	Citation string   `json:"citation,omitempty"`
+	Licence  string   `json:"licence,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Test     *Summary `json:"test,omitempty"`
+}
+
+// Range of a numeric label.
+type Range struct {
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	Mean   float64 `json:"mean"`
+	Median float64 `json:"median"`
+}
+
+// Gap counts the missing values of an input.
+type Gap struct {
+	Input string `json:"input"`
+	N     int    `json:"n"`
+}
+
+// Describe summarises d and its test data.
+func Describe(d *Data) Summary {
+	n, columns := d.X.Dims()
+	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation, Licence: d.Licence, Warnings: d.Warnings}
+	for k, count := range d.Counts() {
+		s.Classes = append(s.Classes, Count{d.Classes[k], count})
+	}
+	if d.Targets != nil {
+		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), mean(d.Targets), median(d.Targets)}
+	}
+	for j := range columns {
+		gap := Gap{Input: d.ColumnNames[j]}
+		for i := range n {
+			if math.IsNaN(d.X.At(i, j)) {
+				gap.N++
+			}
+		}
+		if gap.N > 0 {
+			s.Missing = append(s.Missing, gap)
+		}
+	}
+	groups := map[string]bool{}
+	for _, g := range d.Groups {
+		groups[g] = true
+	}
+	s.Groups = len(groups)
+	if d.Test != nil {
+		test := Describe(d.Test)
+		s.Test = &test
+	}
+	return s
+}

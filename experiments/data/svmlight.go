@@ -1,0 +1,176 @@
+package data
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// isSVMLight tells whether the second field of the first line that has one is index:value or qid:number. A comma or
+// semicolon up to there tells that it is not.
+func isSVMLight(text string) bool {
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := fieldsAt(line, 2)
+		for _, f := range fields {
+			if strings.ContainsAny(f.text, ",;") {
+				return false
+			}
+		}
+		if len(fields) < 2 {
+			continue
+		}
+		index, value, pair := strings.Cut(fields[1].text, ":")
+		_, err := strconv.ParseInt(index, 10, 64)
+		return pair && (index == "qid" || err == nil || errors.Is(err, strconv.ErrRange)) && !strings.Contains(value, ":")
+	}
+	return false
+}
+
+// fieldAt is a field between blanks and the byte at which it starts, from 0.
+type fieldAt struct {
+	text string
+	at   int
+}
+
+// fieldsAt splits a line at its blanks into at most limit fields (what follows is left out); 0 means all.
+func fieldsAt(line string, limit int) []fieldAt {
+	var fields []fieldAt
+	for at := 0; limit == 0 || len(fields) < limit; {
+		from := strings.IndexFunc(line[at:], func(r rune) bool { return !unicode.IsSpace(r) })
+		if from < 0 {
+			break
+		}
+		at += from
+		size := strings.IndexFunc(line[at:], unicode.IsSpace)
+		if size < 0 {
+			size = len(line) - at
+		}
+		fields = append(fields, fieldAt{line[at : at+size], at})
+		at += size
+	}
+	return fields
+}
+
+// sparseCase is a line of an svmlight file: indices from 0.
+type sparseCase struct {
+	line       int
+	label, qid fieldAt
+	index      []int32
+	value      []float64
+}
+
+// readSVMLight reads the sparse form. A dense column is made only once the largest index is known and found to fit.
+func (t *table) readSVMLight(text string, want request) error {
+	t.form, t.sparse = "svmlight", true
+	var cases []sparseCase
+	features, hasQID, line := 0, false, 0
+	for s := range strings.Lines(text) {
+		line++
+		s, _, _ = strings.Cut(s, "#")
+		fields := fieldsAt(s, 0)
+		if len(fields) == 0 {
+			continue
+		}
+		c := t.parseSparse(line, fields)
+		cases = append(cases, c)
+		hasQID = hasQID || c.qid.text != ""
+		if n := len(c.index); n > 0 {
+			features = max(features, int(c.index[n-1])+1)
+		}
+	}
+
+	if !t.fits(len(cases), features+2) {
+		return nil
+	}
+	t.names = make([]string, features, features+2)
+	for j := range t.names {
+		t.names[j] = positional(j)
+	}
+	qid := -1
+	if hasQID {
+		qid = len(t.names)
+		t.names = append(t.names, "qid")
+	}
+	t.label = len(t.names)
+	t.names = append(t.names, "label")
+	if err := want.plan(t); err != nil {
+		return err
+	}
+	t.allocate(len(cases))
+	for _, c := range cases {
+		t.addSparse(want, c, qid)
+		t.read++
+	}
+	t.truncate()
+	return nil
+}
+
+// parseSparse reads label, qid and pairs, and records what is wrong with them.
+func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
+	c := sparseCase{line: line, label: fields[0]}
+	fault := func(f fieldAt, format string, args ...any) { t.faults.add(line, f.at+1, format, args...) }
+	if strings.Contains(c.label.text, ":") {
+		fault(c.label, "%q where the label should be; a line is: label index:value index:value …", c.label.text)
+	}
+	for k, f := range fields[1:] {
+		index, value, pair := strings.Cut(f.text, ":")
+		if !pair {
+			fault(f, "%q is not index:value", f.text)
+			continue
+		}
+		if k == 0 && index == "qid" {
+			c.qid = fieldAt{value, f.at}
+			continue
+		}
+		j, err := strconv.ParseInt(index, 10, 64)
+		v, ok := parseNumber(value)
+		switch {
+		case errors.Is(err, strconv.ErrRange), err == nil && j > maxColumns:
+			fault(f, "index %s is beyond %d, the largest that a dense matrix is made for; number the features from 1 without gaps", index, maxColumns)
+		case err != nil:
+			fault(f, "index %q is not a whole number", index)
+		case j < 1:
+			fault(f, "index %d: indices start at 1; add 1 to all of them if the file counts from 0", j)
+		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
+			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once", j, c.index[len(c.index)-1]+1)
+		case !ok && isMissing(value):
+			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j, value)
+		case !ok:
+			fault(f, "index %d: %s", j, notNumber(value))
+		default:
+			c.index, c.value = append(c.index, int32(j-1)), append(c.value, v)
+		}
+	}
+	return c
+}
+
+// addSparse takes one line as a case.
+func (t *table) addSparse(want request, c sparseCase, qid int) {
+	if t.passes(want, c.label.text) {
+		return
+	}
+	n, complete := len(t.rows), true
+	text := func(j int, f fieldAt) {
+		if j < 0 || t.texts[j] == nil {
+			return
+		}
+		if role := t.roles[j]; role != carried && isMissing(f.text) {
+			complete, f.text = complete && role == target && want.loose, ""
+			t.missing(want, role, c.line, f.at+1, j)
+		}
+		t.texts[j][n] = strings.Clone(f.text)
+	}
+	text(t.label, c.label)
+	text(qid, c.qid)
+	t.addCase(want, c.line, complete)
+	if n == len(t.rows) { // dropped
+		return
+	}
+	for k, j := range c.index {
+		if t.numbers[j] != nil {
+			t.numbers[j][n] = c.value[k]
+		}
+	}
+}

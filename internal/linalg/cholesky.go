@@ -1,0 +1,108 @@
+package linalg
+
+import "math"
+
+// factorise replaces the upper triangle of A by its factor U, A = UᵀU, block row by block row. It returns false if a
+// pivot is not positive or not finite; every NaN or Inf among the entries reaches one.
+func factorise(n int, a []float64, lda int) bool {
+	ws := solverPool.Get().(*solver)
+	defer solverPool.Put(ws)
+	nb := even(n, blockLimit)
+	for i := 0; i < n; i += nb {
+		w, end := min(nb, n-i), min(n, i+nb)
+		if !ws.factorise(w, a[i*lda+i:], lda) {
+			return false
+		}
+		if end == n {
+			break
+		}
+		block := a[i*lda+end:]
+		solveTriangular(leftTrans, w, a[i*lda+i:], lda, n-end, block, lda)
+		x := operand{data: block, rs: 1, cs: lda}
+		product{m: n - end, n: n - end, k: w, alpha: -1, a: x, b: x, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
+	}
+	return true
+}
+
+// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what the rows above
+// contribute, factorise the diagonal tile, and solve with it for the rest of the row.
+//
+// The block is held in panels of nr columns, of which panel j has the rows that reach into the triangle. Entries below
+// the diagonal are computed on the way and mean nothing.
+func (ws *solver) factorise(n int, a []float64, lda int) bool {
+	s := active
+	mr, nr := s.tile()
+	rows, panels := (n+mr-1)/mr*mr, (n+nr-1)/nr
+	start := func(j int) int { return nr * nr * j * (j + 1) / 2 }
+	ws.panel = grow(ws.panel, start(panels))
+	for j := range panels {
+		height := min(rows, (j+1)*nr)
+		view{a, j * nr, lda, 1}.load(ws.panel[start(j):start(j)+height*nr], min(n, height), min(nr, n-j*nr), nr)
+	}
+	var tile [maxMR * maxMR]float64
+	var diagonal [maxMR]float64
+	for i := 0; i < rows; i += mr {
+		own := i / nr
+		column := i - own*nr
+		strip := ws.panel[start(own)+column:]
+		for j := own; j < panels; j++ {
+			panel := ws.panel[start(j):]
+			c := panel[i*nr:]
+			if i > 0 {
+				s.multiply(i, strip, nr, panel, nr, c, nr, -1, true)
+			}
+			if j == own && !factoriseTile(min(mr, n-i), mr, c[column:], nr, &tile, &diagonal) {
+				return false
+			}
+			s.substitute(tile[:], c, nr)
+		}
+		for r := range min(mr, n-i) {
+			row := ws.panel[start(own)+(i+r)*nr+column:]
+			row[r] = diagonal[r]
+			copy(row[r+1:mr], tile[r*mr+r+1:(r+1)*mr])
+		}
+	}
+	for j := range panels {
+		cols := min(nr, n-j*nr)
+		for i := range min(n, (j+1)*nr) {
+			from := max(0, i-j*nr)
+			if from < cols {
+				o := start(j) + i*nr
+				copy(a[i*lda+j*nr+from:i*lda+j*nr+cols], ws.panel[o+from:o+cols])
+			}
+		}
+	}
+	return true
+}
+
+// factoriseTile factorises the leading n×n block of c, upper triangle, into a tile of substitution (see [triangle]) and the
+// diagonal of the factor.
+func factoriseTile(n, mr int, c []float64, ldc int, tile *[maxMR * maxMR]float64, diagonal *[maxMR]float64) bool {
+	for r := range mr {
+		row := tile[r*mr : (r+1)*mr]
+		clear(row)
+		row[r] = 1
+		if r < n {
+			copy(row[r:n], c[r*ldc+r:r*ldc+n])
+		}
+	}
+	for r := range n {
+		row := tile[r*mr : r*mr+n]
+		pivot := row[r]
+		if !(pivot > 0 && pivot <= math.MaxFloat64) {
+			return false
+		}
+		diagonal[r] = math.Sqrt(pivot)
+		row[r] = 1 / diagonal[r]
+		for q := r + 1; q < n; q++ {
+			row[q] *= row[r]
+		}
+		for q := r + 1; q < n; q++ {
+			below := tile[q*mr : q*mr+n]
+			for p := q; p < n; p++ {
+				below[p] -= row[q] * row[p]
+			}
+		}
+	}
+	return true
+}

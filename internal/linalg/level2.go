@@ -1,0 +1,120 @@
+package linalg
+
+// addProduct computes y ← y + α A x for an m×n row-major A, four rows at a time.
+func addProduct(m, n int, alpha float64, a []float64, lda int, x, y []float64) {
+	if n == 0 {
+		return
+	}
+	s := active
+	var dot [4]float64
+	i := 0
+	for ; i+4 <= m; i += 4 {
+		s.dot(a[i*lda:], lda, x, &dot)
+		for r, d := range dot {
+			y[i+r] += alpha * d
+		}
+	}
+	for ; i < m; i++ {
+		s.dot(a[i*lda:], 0, x, &dot) // one row, four times over
+		y[i] += alpha * dot[0]
+	}
+}
+
+// addTransposed computes y ← y + α Aᵀ x for an m×n row-major A, four rows at a time.
+func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64) {
+	if n == 0 {
+		return
+	}
+	s := active
+	var w [4]float64
+	i := 0
+	for ; i+4 <= m; i += 4 {
+		for r := range w {
+			w[r] = alpha * x[i+r]
+		}
+		s.axpy(a[i*lda:], lda, y, &w)
+	}
+	for ; i < m; i++ {
+		w := alpha * x[i]
+		for j, v := range a[i*lda : i*lda+n] {
+			y[j] += w * v
+		}
+	}
+}
+
+// symv computes y ← y + α A x for a symmetric A, eight rows at a time: the diagonal tile, filled in, and then the entries
+// to its right, each of which serves twice while it is at hand. (A step of a whole vector keeps every load of y on the
+// bounds of an earlier store.)
+func symv(n int, alpha float64, a []float64, lda int, x, y []float64) {
+	const step = 8
+	s := active
+	var w, dot [4]float64
+	var tile [step * step]float64
+	for i := 0; i < n; i += step {
+		end := min(i+step, n)
+		for r := range end - i {
+			row := a[(i+r)*lda+i : (i+r)*lda+end]
+			for c := r; c < len(row); c++ {
+				tile[r*step+c], tile[c*step+r] = row[c], row[c]
+			}
+		}
+		addProduct(end-i, end-i, alpha, tile[:], step, x[i:end], y[i:end])
+		if end == n {
+			return
+		}
+		for h := i; h < end; h += 4 {
+			for r := range w {
+				w[r] = alpha * x[h+r]
+			}
+			s.symv(a[h*lda+end:], lda, x[end:], y[end:], &w, &dot)
+			for r, d := range dot {
+				y[h+r] += alpha * d
+			}
+		}
+	}
+}
+
+// solveVector computes x ← op(U)⁻¹ x for an n×n upper triangle, a few unknowns at a time.
+func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
+	const block = 24
+	if !trans {
+		for end := n; end > 0; end -= block {
+			i := max(0, end-block)
+			if end < n {
+				addProduct(end-i, n-end, -1, u[i*ldu+end:], ldu, x[end:], x[i:end])
+			}
+			for r := end - 1; r >= i; r-- {
+				for c := r + 1; c < end; c++ {
+					x[r] -= u[r*ldu+c] * x[c]
+				}
+				x[r] /= u[r*ldu+r]
+			}
+		}
+		return
+	}
+	for i := 0; i < n; i += block {
+		end := min(n, i+block)
+		for r := i; r < end; r++ {
+			x[r] /= u[r*ldu+r]
+			for c := r + 1; c < end; c++ {
+				x[c] -= u[r*ldu+c] * x[r]
+			}
+		}
+		if end < n {
+			addTransposed(end-i, n-end, -1, u[i*ldu+end:], ldu, x[i:end], x[end:])
+		}
+	}
+}
+
+// scale computes y ← β y, zeros for β = 0 whatever y holds.
+func scale(beta float64, y []float64) {
+	switch beta {
+	case 0:
+		clear(y)
+	case 1:
+	default:
+		for i := range y {
+			y[i] *= beta
+		}
+	}
+}

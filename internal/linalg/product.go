@@ -1,0 +1,316 @@
+package linalg
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Blocking of the packed product. A panel of nr columns and sumBlock rows of B stays in the first cache, a block of
+// rowBlock rows of A in the second, and sumBlock rows of colBlock columns of B in the third.
+// All but sumBlock must be multiples of 24, and so of every tile; sumBlock alone decides the order of summation.
+const (
+	sumBlock = 264
+	rowBlock = 192
+	colBlock = 4104
+)
+
+// even returns the size of the blocks when n is cut into as few as limit allows, all but the last of one size, which is a
+// multiple of 24.
+func even(n, limit int) int {
+	blocks := max(1, (n+limit-1)/limit)
+	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
+}
+
+// form says which entries of an operand exist.
+type form int
+
+const (
+	dense      form = iota
+	triangular      // entries (i, p) with p < i are 0; what is stored there is not used
+	symmetric       // entries (i, p) with p < i are those at (p, i)
+)
+
+// operand is one factor of a product: entry (i, p) at data[i·rs + p·cs], where p is the index summed over. One of rs and
+// cs is 1.
+type operand struct {
+	data   []float64
+	rs, cs int
+	form   form
+}
+
+// product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the one routine behind
+// every product of matrices: a transpose is a swap of strides.
+//
+// The entry (i, j) is a sum over p in blocks of sumBlock, in order, and in order within each block, whatever the other
+// entries, the threads or the rest of the shape: so bits depend on none of these.
+type product struct {
+	m, n, k int
+	alpha   float64
+	a       operand
+	weights []float64 // w, or nil for ones
+	b       operand
+	beta    float64
+	c       []float64
+	ldc     int
+	upper   bool // compute only j ≥ i
+}
+
+// packs is the memory of one product on one thread.
+type packs struct {
+	a, b []float64
+	edge [maxMR * maxNR]float64
+}
+
+var packPool = sync.Pool{New: func() any { return new(packs) }}
+
+func grow(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
+
+func (p product) run() {
+	if p.m == 0 || p.n == 0 {
+		return
+	}
+	if threads.Load() > 1 && p.m*p.n*max(p.k, 1) >= parallelFlops {
+		p.runParallel()
+		return
+	}
+	p.block(0, p.m, 0, p.n)
+}
+
+// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread.
+func (p product) runParallel() {
+	const rows, cols = 192, 384
+	across := (p.n + cols - 1) / cols
+	parallel((p.m+rows-1)/rows*across, func(job int) {
+		i, j := job/across*rows, job%across*cols
+		p.block(i, min(p.m, i+rows), j, min(p.n, j+cols))
+	})
+}
+
+// block computes rows i0 to i1 and columns j0 to j1 of C.
+func (p *product) block(i0, i1, j0, j1 int) {
+	mr, nr := active.tile()
+	if p.upper {
+		j0 = max(j0, i0/nr*nr)
+		i1 = min(i1, j1)
+	}
+	if i0 >= i1 || j0 >= j1 {
+		return
+	}
+	if p.k == 0 || p.beta != 0 && p.beta != 1 {
+		p.scale(i0, i1, j0, j1)
+	}
+	if p.k == 0 {
+		return
+	}
+	ws := packPool.Get().(*packs)
+	kb := even(p.k, sumBlock)
+	for jc := j0; jc < j1; jc += colBlock {
+		jEnd := min(j1, jc+colBlock)
+		for pc := 0; pc < p.k; pc += kb {
+			kc := min(kb, p.k-pc)
+			// a triangular operand has nothing in this block of the sum beyond index pc+kc
+			iEnd, jEnd := i1, jEnd
+			if p.upper {
+				iEnd = min(iEnd, jEnd)
+			}
+			if p.a.form == triangular {
+				iEnd = min(iEnd, pc+kc)
+			}
+			if p.b.form == triangular {
+				jEnd = min(jEnd, pc+kc)
+			}
+			if iEnd <= i0 || jEnd <= jc {
+				continue
+			}
+			ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
+			p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
+			mc := even(iEnd-i0, rowBlock)
+			for ic := i0; ic < iEnd; ic += mc {
+				end := min(iEnd, ic+mc)
+				ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
+				p.a.pack(ws.a, ic, end, pc, kc, mr)
+				if p.weights != nil {
+					weigh(ws.a, p.weights[pc:pc+kc], mr)
+				}
+				p.tiles(ws, ic, end, jc, jEnd, pc, kc)
+			}
+		}
+	}
+	packPool.Put(ws)
+}
+
+// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed operands.
+func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
+	s := active
+	mr, nr := s.tile()
+	for j := jc; j < jEnd; j += nr {
+		if p.upper && j+nr <= ic {
+			continue
+		}
+		cols := min(nr, p.n-j)
+		for i := ic; i < iEnd; i += mr {
+			if p.upper && i >= j+nr {
+				break
+			}
+			first := 0 // where this tile's sum begins: entries before it are zeros of a triangular operand
+			if p.a.form == triangular {
+				first = i
+			}
+			if p.b.form == triangular {
+				first = max(first, j)
+			}
+			if first >= pc+kc {
+				continue
+			}
+			add := p.beta != 0 || pc > first
+			skip := max(0, first-pc)
+			a, b := ws.a[(i-ic)*kc+skip*mr:], ws.b[(j-jc)*kc+skip*nr:]
+			rows := min(mr, p.m-i)
+			if rows == mr && cols == nr && (!p.upper || j >= i+mr-1) {
+				s.multiply(kc-skip, a, mr, b, nr, p.c[i*p.ldc+j:], p.ldc, p.alpha, add)
+				continue
+			}
+			// at an edge of C the tile is completed elsewhere
+			edge := ws.edge[:]
+			for r := range rows {
+				from := 0
+				if p.upper {
+					from = min(cols, max(0, i+r-j))
+				}
+				if add {
+					copy(edge[r*nr+from:r*nr+cols], p.c[(i+r)*p.ldc+j+from:])
+				}
+			}
+			s.multiply(kc-skip, a, mr, b, nr, edge, nr, p.alpha, add)
+			for r := range rows {
+				from := 0
+				if p.upper {
+					from = min(cols, max(0, i+r-j))
+				}
+				copy(p.c[(i+r)*p.ldc+j+from:(i+r)*p.ldc+j+cols], edge[r*nr+from:])
+			}
+		}
+	}
+}
+
+// scale computes C ← β C, zeros for β = 0 whatever C holds.
+func (p *product) scale(i0, i1, j0, j1 int) {
+	for i := i0; i < i1; i++ {
+		from := j0
+		if p.upper {
+			from = max(from, i)
+		}
+		if from >= j1 {
+			continue
+		}
+		scale(p.beta, p.c[i*p.ldc+from:i*p.ldc+j1])
+	}
+}
+
+// pack copies rows i0 to i1, columns p0 to p0+k, into panels of w rows each, stored column by column. The last panel is
+// completed with zeros.
+func (x operand) pack(dst []float64, i0, i1, p0, k, w int) {
+	for i := i0; i < i1; i += w {
+		panel := dst[:k*w]
+		dst = dst[k*w:]
+		r := min(w, i1-i)
+		if x.form != symmetric {
+			x.copy(panel, i, r, p0, k, w)
+			if x.form == triangular {
+				for p := max(i, p0); p < min(i+r, p0+k); p++ {
+					clear(panel[(p-p0)*w+p-i+1 : (p-p0)*w+r])
+				}
+			}
+		} else {
+			// left of the panel's diagonal block the entries are those of its mirror image
+			mirror := operand{data: x.data, rs: x.cs, cs: x.rs}
+			left := min(max(i-p0, 0), k)
+			mirror.copy(panel, i, r, p0, left, w)
+			x.copy(panel[left*w:], i, r, p0+left, k-left, w)
+			for p := max(i, p0); p < min(i+r, p0+k); p++ {
+				for q := p - i + 1; q < r; q++ {
+					panel[(p-p0)*w+q] = x.data[p*x.rs+(i+q)*x.cs]
+				}
+			}
+		}
+		for p := 0; r < w && p < k; p++ {
+			clear(panel[p*w+r : (p+1)*w])
+		}
+	}
+}
+
+// copy writes the r×k block at (i, p) of x to dst, column by column at stride w.
+func (x operand) copy(dst []float64, i, r, p, k, w int) {
+	if k == 0 {
+		return
+	}
+	src := x.data[i*x.rs+p*x.cs:]
+	if x.rs == 1 {
+		for p := range k {
+			copy(dst[p*w:p*w+r], src[p*x.cs:p*x.cs+r])
+		}
+		return
+	}
+	q := 0
+	for ; q+4 <= r; q += 4 {
+		s0, s1, s2, s3 := src[q*x.rs:][:k], src[(q+1)*x.rs:][:k], src[(q+2)*x.rs:][:k], src[(q+3)*x.rs:][:k]
+		o := q
+		for p := range s0 {
+			d := (*[4]float64)(dst[o:])
+			d[0], d[1], d[2], d[3] = s0[p], s1[p], s2[p], s3[p]
+			o += w
+		}
+	}
+	for ; q < r; q++ {
+		o := q
+		for _, v := range src[q*x.rs:][:k] {
+			dst[o] = v
+			o += w
+		}
+	}
+}
+
+// weigh multiplies column p of every packed panel by weights[p].
+func weigh(packed, weights []float64, w int) {
+	for len(packed) > 0 {
+		for _, v := range weights {
+			for q := range packed[:w] {
+				packed[q] *= v
+			}
+			packed = packed[w:]
+		}
+	}
+}
+
+// threads is how many goroutines one operation may use.
+var threads atomic.Int32
+
+// parallelFlops is the number of multiplications from which an operation is worth sharing: a millisecond or so.
+const parallelFlops = 1 << 24
+
+// SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
+// It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.
+func SetThreads(n int) { threads.Store(int32(n)) }
+
+// parallel runs work(0) … work(jobs-1) on up to the number of threads set.
+func parallel(jobs int, work func(job int)) {
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	for range min(int(threads.Load()), jobs) {
+		wg.Go(func() {
+			for {
+				job := int(next.Add(1)) - 1
+				if job >= jobs {
+					return
+				}
+				work(job)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,146 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+)
+
+// simd is an instruction set with kernels of its own. Results differ in the last bits from one set to another, and only there.
+type simd int
+
+const (
+	generic simd = iota // plain Go
+	avx2                // AVX2 with FMA
+	avx512              // AVX-512 F, DQ and VL
+)
+
+func (s simd) String() string { return [...]string{"generic", "avx2", "avx512"}[s] }
+
+// tile returns the shape of the block of a product that is held in registers: mr divides nr, and nr divides 24.
+func (s simd) tile() (mr, nr int) {
+	switch s {
+	case avx512:
+		return 8, 24
+	case avx2:
+		return 4, 12
+	}
+	return 2, 4
+}
+
+const (
+	maxMR = 8
+	maxNR = 24
+)
+
+// active is the instruction set in use: the best there is, or the one named by the environment variable GPC_TUNE_SIMD.
+var active = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
+
+func choose(name string, have []simd) simd {
+	if name == "" {
+		return have[0]
+	}
+	i := slices.IndexFunc(have, func(s simd) bool { return s.String() == name })
+	if i < 0 {
+		panic(fmt.Sprintf("linalg: GPC_TUNE_SIMD = %q, but this machine has %v", name, have))
+	}
+	return have[i]
+}
+
+// SIMD names the instruction set in use, "avx512", "avx2" or "generic". Results are bit for bit the same on machines
+// that run one build with one instruction set.
+func SIMD() string { return active.String() }
+
+// multiplyGeneric is the tile product in plain Go: C ← α A B (+ C) for A of 2×k and B of k×4.
+func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool) {
+	var c00, c01, c02, c03, c10, c11, c12, c13 float64
+	for p, q := 0, 0; k > 0; k-- {
+		x, y := a[p:p+2:p+2], b[q:q+4:q+4]
+		c00 += x[0] * y[0]
+		c01 += x[0] * y[1]
+		c02 += x[0] * y[2]
+		c03 += x[0] * y[3]
+		c10 += x[1] * y[0]
+		c11 += x[1] * y[1]
+		c12 += x[1] * y[2]
+		c13 += x[1] * y[3]
+		p += lda
+		q += ldb
+	}
+	r0, r1 := c[:4], c[ldc:ldc+4]
+	if !add {
+		r0[0], r0[1], r0[2], r0[3] = alpha*c00, alpha*c01, alpha*c02, alpha*c03
+		r1[0], r1[1], r1[2], r1[3] = alpha*c10, alpha*c11, alpha*c12, alpha*c13
+		return
+	}
+	r0[0] += alpha * c00
+	r0[1] += alpha * c01
+	r0[2] += alpha * c02
+	r0[3] += alpha * c03
+	r1[0] += alpha * c10
+	r1[1] += alpha * c11
+	r1[2] += alpha * c12
+	r1[3] += alpha * c13
+}
+
+// substituteGeneric is forward substitution on a 2×4 tile; see [triangle] for t.
+func substituteGeneric(t, c []float64, ldc int) {
+	r0, r1 := c[:4], c[ldc:ldc+4]
+	for j := range r0 {
+		r0[j] *= t[0]
+		r1[j] = (r1[j] - t[1]*r0[j]) * t[3]
+	}
+}
+
+// dotGeneric computes dot ← A x for A of 4×len(x).
+func dotGeneric(a []float64, lda int, x []float64, dot *[4]float64) {
+	var s0, s1, s2, s3 float64
+	if n := len(x); n > 0 {
+		a0, a1, a2, a3 := a[:n], a[lda:lda+n], a[2*lda:2*lda+n], a[3*lda:3*lda+n]
+		for j, v := range x {
+			s0 += a0[j] * v
+			s1 += a1[j] * v
+			s2 += a2[j] * v
+			s3 += a3[j] * v
+		}
+	}
+	*dot = [4]float64{s0, s1, s2, s3}
+}
+
+// axpyGeneric computes y ← y + Aᵀw for A of 4×len(y).
+func axpyGeneric(a []float64, lda int, y []float64, w *[4]float64) {
+	if n := len(y); n > 0 {
+		a0, a1, a2, a3 := a[:n], a[lda:lda+n], a[2*lda:2*lda+n], a[3*lda:3*lda+n]
+		for j := range y {
+			y[j] += w[0]*a0[j] + w[1]*a1[j] + w[2]*a2[j] + w[3]*a3[j]
+		}
+	}
+}
+
+// expGeneric is the exponential function: x = n ln 2 + r with |r| ≤ ½ ln 2, eˣ = 2ⁿ eʳ, eʳ by its Taylor polynomial of
+// degree 13. (math.Exp overflows from 709.4 on and is a little less exact on some machines.)
+func expGeneric(dst, src []float64) {
+	const (
+		ln2High = 0x1.62e42fep-1 // so few digits that its product with n is exact
+		ln2Low  = math.Ln2 - ln2High
+	)
+	for i, x := range src {
+		switch {
+		case x > 710:
+			x = math.Inf(1)
+		case x < -746:
+			x = 0
+		case x == x:
+			n := math.RoundToEven(x * math.Log2E)
+			high, low := x-n*ln2High, n*ln2Low
+			r := high - low
+			q := 1.0 / 6227020800
+			for _, c := range [...]float64{1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2} {
+				q = q*r + c
+			}
+			x = math.Ldexp(1+(high+(r*r*q-low)), int(n))
+		}
+		dst[i] = x
+	}
+}

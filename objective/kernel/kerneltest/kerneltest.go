@@ -1,0 +1,355 @@
+// Package kerneltest holds the checks that every covariance function must pass. It knows what package kernel
+// promises and no kernel's formula: a kernel's own tests compare it with an independent one.
+package kerneltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Check runs all checks of k on inputs with dim columns: one case, few and many of them, some twice; ordinary and
+// extreme theta.
+func Check(t *testing.T, k kernel.Kernel, dim int) {
+	t.Helper()
+	c := check{k: k, dim: dim, params: k.Params(dim)}
+	t.Run("names are unique and starts inside bounds", c.names)
+	t.Run("wrong shapes panic", c.shapes)
+	for _, n := range []int{1, 2, dim + 9} {
+		for _, theta := range c.thetas() {
+			t.Run(fmt.Sprintf("n=%d theta=%.2g", n, theta), func(t *testing.T) {
+				c := c
+				c.rng = rand.New(rand.NewPCG(uint64(n), uint64(dim)))
+				c.x, c.z = c.cases(n), c.cases(max(1, n-1))
+				c.values(t, theta)
+				c.permutation(t, theta)
+				c.gradients(t, theta)
+			})
+		}
+	}
+	t.Run("finite in the corners of the bounds", c.corners)
+}
+
+type check struct {
+	k      kernel.Kernel
+	dim    int
+	params []param.Spec
+	rng    *rand.Rand
+	x, z   *kernel.Inputs
+}
+
+// thetas is where values and gradients are checked: ordinary and extreme points.
+func (c *check) thetas() [][]float64 {
+	var all [][]float64
+	rng := rand.New(rand.NewPCG(1, uint64(len(c.params))))
+	add := func(draw func() float64) {
+		theta := make([]float64, len(c.params))
+		for j := range theta {
+			theta[j] = draw()
+		}
+		all = append(all, theta)
+	}
+	for range 3 {
+		add(func() float64 { return rng.Float64()*2 - 1 })
+		add(func() float64 { return float64(rng.IntN(2)*10 - 5) })
+	}
+	add(func() float64 { return -5 })
+	add(func() float64 { return 5 })
+	return all
+}
+
+// cases is n random cases, the last of them equal to the first and, if there are more than two, the second all zero, as a
+// view into a wider matrix.
+func (c *check) cases(n int) *kernel.Inputs {
+	wide := mat.NewDense(n, c.dim+1, nil)
+	for i := range n {
+		for j := range c.dim {
+			wide.Set(i, j, c.rng.NormFloat64())
+		}
+	}
+	if n > 2 {
+		wide.SetRow(1, make([]float64, c.dim+1))
+	}
+	wide.SetRow(n-1, append([]float64(nil), wide.RawRowView(0)...))
+	return &kernel.Inputs{X: wide.Slice(0, n, 0, c.dim).(*mat.Dense)}
+}
+
+func (c *check) names(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range c.params {
+		if p.Name == "" || seen[p.Name] || seen[p.ThetaName()] {
+			t.Errorf("hyperparameter name %q is empty or not unique", p.Name)
+		}
+		seen[p.Name], seen[p.ThetaName()] = true, true
+		if math.IsNaN(p.Init) != p.FromData || p.Init < p.Lo || p.Init > p.Hi {
+			t.Errorf("%s starts at %v in [%v, %v], from the data: %v", p.Name, p.Init, p.Lo, p.Hi, p.FromData)
+		}
+	}
+}
+
+func (c *check) shapes(t *testing.T) {
+	c.rng = rand.New(rand.NewPCG(3, 3))
+	x, p := c.cases(3), len(c.params)
+	g, gx, gd := mat.NewSymDense(3, nil), mat.NewDense(3, 3, nil), make([]float64, 3)
+	for _, bad := range []int{p - 1, p + 1} {
+		wrong, right := make([]float64, bad), make([]float64, p)
+		for name, f := range map[string]func(){
+			"Gram":                 func() { c.k.Gram(g, wrong, x) },
+			"Cross":                func() { c.k.Cross(gx, wrong, x, x) },
+			"Diag":                 func() { c.k.Diag(gd, wrong, x) },
+			"Pullback, theta":      func() { c.k.Pullback(right, wrong, x, nil, g) },
+			"Pullback, grad":       func() { c.k.Pullback(wrong, right, x, nil, g) },
+			"PullbackCross, theta": func() { c.k.PullbackCross(right, wrong, x, x, gx) },
+			"PullbackDiag, theta":  func() { c.k.PullbackDiag(right, wrong, x, gd) },
+			"PullbackDiag, grad":   func() { c.k.PullbackDiag(wrong, right, x, gd) },
+			"Gram, dst":            func() { c.k.Gram(mat.NewSymDense(4, nil), right, x) },
+			"Cross, dst":           func() { c.k.Cross(mat.NewDense(3, 4, nil), right, x, x) },
+			"Diag, dst":            func() { c.k.Diag(make([]float64, 4), right, x) },
+			"Pullback, g":          func() { c.k.Pullback(right, right, x, nil, mat.NewSymDense(4, nil)) },
+			"PullbackCross, g":     func() { c.k.PullbackCross(right, right, x, x, mat.NewDense(3, 4, nil)) },
+			"PullbackDiag, g":      func() { c.k.PullbackDiag(right, right, x, make([]float64, 4)) },
+		} {
+			if !panics(f) {
+				t.Errorf("%s of the wrong length or shape does not panic", name)
+			}
+		}
+	}
+}
+
+func panics(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+// values holds Gram, Cross and Diag to each other, and Gram to what a covariance matrix is.
+func (c *check) values(t *testing.T, theta []float64) {
+	n, m := c.x.N(), c.z.N()
+	k := c.gram(theta, c.x)
+	for i := range n {
+		for j := range i {
+			if !math.IsNaN(k.RawSymmetric().Data[i*n+j]) {
+				t.Fatalf("Gram writes K[%d, %d], below the diagonal", i, j)
+			}
+		}
+		for j := i; j < n; j++ {
+			if v := k.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("K[%d, %d] = %v", i, j, v)
+			}
+		}
+	}
+
+	diag := nans(n)
+	c.k.Diag(diag, theta, c.x)
+	cross := mat.NewDense(n, n, nans(n*n))
+	c.k.Cross(cross, theta, c.x, c.x)
+	for i, v := range diag {
+		if v != k.At(i, i) {
+			t.Errorf("Diag[%d] = %v, Gram's diagonal %v", i, v, k.At(i, i))
+		}
+		for j := range diag {
+			// Off the diagonal of Gram the two may round differently.
+			if scale := math.Sqrt(v * diag[j]); i != j && !near(cross.At(i, j), k.At(i, j), 1e-11*scale) {
+				t.Errorf("Cross[%d, %d] = %v, Gram %v", i, j, cross.At(i, j), k.At(i, j))
+			}
+		}
+	}
+	if last := n - 1; last > 0 && !near(cross.At(0, 0), k.At(0, last), 1e-11*diag[0]) {
+		t.Errorf("Cross of a case with itself is %v, of two equal cases in Gram %v", cross.At(0, 0), k.At(0, last))
+	}
+
+	// K(X, Z) as a block of the Gram matrix of both sets together.
+	both := mat.NewDense(n+m, c.dim, nil)
+	both.Slice(0, n, 0, c.dim).(*mat.Dense).Copy(c.x.X)
+	both.Slice(n, n+m, 0, c.dim).(*mat.Dense).Copy(c.z.X)
+	joint := c.gram(theta, &kernel.Inputs{X: both})
+	cross = mat.NewDense(n, m, nans(n*m))
+	c.k.Cross(cross, theta, c.x, c.z)
+	for i := range n {
+		for j := range m {
+			scale := math.Sqrt(joint.At(i, i) * joint.At(n+j, n+j))
+			if !near(cross.At(i, j), joint.At(i, n+j), 1e-11*scale) {
+				t.Errorf("Cross[%d, %d] = %v, in the Gram matrix of both sets %v", i, j, cross.At(i, j), joint.At(i, n+j))
+			}
+		}
+	}
+
+	// The eigenvalues of a matrix with relative errors u in its entries are off by n·u·max K or less.
+	full := mat.NewSymDense(n, nil)
+	full.CopySym(k)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(full, false) {
+		t.Fatal("no eigenvalues")
+	}
+	if low := floats.Min(eigen.Values(nil)); low < -1e-12*float64(n)*floats.Max(diag) {
+		t.Errorf("least eigenvalue %v, largest variance %v", low, floats.Max(diag))
+	}
+}
+
+// permutation checks that the order of the cases does not matter.
+func (c *check) permutation(t *testing.T, theta []float64) {
+	n := c.x.N()
+	order := c.rng.Perm(n)
+	shuffled := mat.NewDense(n, c.dim, nil)
+	for i, from := range order {
+		shuffled.SetRow(i, c.x.X.RawRowView(from))
+	}
+	k, p := c.gram(theta, c.x), c.gram(theta, &kernel.Inputs{X: shuffled})
+	for i := range n {
+		for j := range n {
+			scale := math.Sqrt(p.At(i, i) * p.At(j, j))
+			if !near(p.At(i, j), k.At(order[i], order[j]), 1e-11*scale) {
+				t.Errorf("K of cases %d and %d depends on their order: %v, %v", i, j, p.At(i, j), k.At(order[i], order[j]))
+			}
+		}
+	}
+}
+
+// gradients holds the three pullbacks to differences of Σ G∘K.
+func (c *check) gradients(t *testing.T, theta []float64) {
+	n, m := c.x.N(), c.z.N()
+	g := mat.NewSymDense(n, nans(n*n)) // NaN below the diagonal, where nobody may look
+	for i := range n {
+		for j := i; j < n; j++ {
+			g.SetSym(i, j, c.rng.NormFloat64())
+		}
+	}
+	gx, gd := mat.NewDense(n, m, nil), make([]float64, m)
+	for j := range m {
+		gd[j] = c.rng.NormFloat64()
+		for i := range n {
+			gx.Set(i, j, c.rng.NormFloat64())
+		}
+	}
+
+	c.gradient(t, "Pullback", theta, func(theta []float64) float64 {
+		k, sum := c.gram(theta, c.x), 0.0
+		for i := range n {
+			for j := range n {
+				sum += g.At(i, j) * k.At(i, j)
+			}
+		}
+		return sum
+	}, func(grad []float64) { c.k.Pullback(grad, theta, c.x, nil, g) },
+		func(grad []float64) { c.k.Pullback(grad, theta, c.x, c.gram(theta, c.x), g) })
+
+	c.gradient(t, "PullbackCross", theta, func(theta []float64) float64 {
+		k := mat.NewDense(n, m, nil)
+		c.k.Cross(k, theta, c.x, c.z)
+		k.MulElem(k, gx)
+		return mat.Sum(k)
+	}, func(grad []float64) { c.k.PullbackCross(grad, theta, c.x, c.z, gx) })
+
+	c.gradient(t, "PullbackDiag", theta, func(theta []float64) float64 {
+		diag := make([]float64, m)
+		c.k.Diag(diag, theta, c.z)
+		return floats.Dot(diag, gd)
+	}, func(grad []float64) { c.k.PullbackDiag(grad, theta, c.z, gd) })
+}
+
+// gradient compares every way of adding a gradient with differences of l, and the ways with each other.
+func (c *check) gradient(t *testing.T, what string, theta []float64, l func([]float64) float64, ways ...func(grad []float64)) {
+	const before = 0.25 // pullbacks add
+	grads := make([][]float64, len(ways))
+	scale := math.Max(1, math.Abs(l(theta)))
+	for i, add := range ways {
+		grads[i] = make([]float64, len(theta))
+		add(grads[i])
+		scale = math.Max(scale, floats.Norm(grads[i], math.Inf(1)))
+		again := make([]float64, len(theta))
+		floats.AddConst(before, again)
+		add(again)
+		for p, v := range again {
+			if !near(v, before+grads[i][p], 1e-14*scale) {
+				t.Errorf("%s makes %v of %v and a gradient of %v", what, v, before, grads[i][p])
+			}
+		}
+	}
+	at := append([]float64(nil), theta...)
+	for p := range theta {
+		for _, g := range grads[1:] {
+			if !near(g[p], grads[0][p], 1e-11*scale) {
+				t.Errorf("%s, %s: %v given K, %v without", what, c.params[p].ThetaName(), g[p], grads[0][p])
+			}
+		}
+		want, uncertain := derivative(func(v float64) float64 {
+			at[p] = v
+			return l(at)
+		}, theta[p])
+		at[p] = theta[p]
+		if tol := 1e-6 * scale; !near(grads[0][p], want, tol) || !(uncertain < tol) {
+			t.Errorf("%s, %s: %v, differences %v ± %v", what, c.params[p].ThetaName(), grads[0][p], want, uncertain)
+		}
+	}
+}
+
+// corners checks that values and gradients are finite in the corners of the default bounds.
+func (c *check) corners(t *testing.T) {
+	c.rng = rand.New(rand.NewPCG(2, 2))
+	c.x, c.z = c.cases(6), c.cases(5)
+	g, gx, gd := mat.NewSymDense(6, nil), mat.NewDense(6, 5, nil), make([]float64, 5)
+	for i := range 6 {
+		for j := i; j < 6; j++ {
+			g.SetSym(i, j, c.rng.NormFloat64())
+		}
+		for j := range 5 {
+			gx.Set(i, j, c.rng.NormFloat64())
+			gd[j] = c.rng.NormFloat64()
+		}
+	}
+	for range 64 {
+		theta, grad := make([]float64, len(c.params)), make([]float64, len(c.params))
+		for j := range theta {
+			theta[j] = []float64{-10, 15}[c.rng.IntN(2)]
+		}
+		c.values(t, theta)
+		c.k.Pullback(grad, theta, c.x, nil, g)
+		c.k.Pullback(grad, theta, c.x, c.gram(theta, c.x), g)
+		c.k.PullbackCross(grad, theta, c.x, c.z, gx)
+		c.k.PullbackDiag(grad, theta, c.z, gd)
+		if s := floats.Sum(grad); math.IsNaN(s) || math.IsInf(s, 0) {
+			t.Errorf("gradient at %v: %v", theta, grad)
+		}
+	}
+}
+
+// gram is K(X, X) in a matrix that held NaN.
+func (c *check) gram(theta []float64, x *kernel.Inputs) *mat.SymDense {
+	n := x.N()
+	k := mat.NewSymDense(n, nans(n*n))
+	c.k.Gram(k, theta, x)
+	return k
+}
+
+func nans(n int) []float64 {
+	v := make([]float64, n)
+	floats.AddConst(math.NaN(), v)
+	return v
+}
+
+func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol }
+
+// derivative is f'(x) by Ridders' extrapolation of central differences to step 0, and an estimate of its error: steps
+// from 1e-2 down to 1e-9 in ratios of two, the order of the extrapolation chosen where two neighbours agree best.
+func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
+	uncertain = math.Inf(1)
+	var last []float64
+	for h := 1e-2; h > 1e-9; h /= 2 {
+		row := []float64{(f(x+h) - f(x-h)) / (2 * h)}
+		for j, power := 0, 4.0; j < len(last); j, power = j+1, power*4 {
+			row = append(row, (power*row[j]-last[j])/(power-1))
+			if e := math.Max(math.Abs(row[j+1]-row[j]), math.Abs(row[j+1]-last[j])); e < uncertain {
+				d, uncertain = row[j+1], e
+			}
+		}
+		last = row
+	}
+	return d, uncertain
+}

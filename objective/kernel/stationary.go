@@ -1,0 +1,181 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ of s, κ(0) = 1:
+//
+//	k(x, x') = σ² κ(s),    s = |x - x'|²/l²    or, with ARD,    s = Σ_k (x_k - x'_k)²/l_k²     [GPML section 5.1]
+//
+// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one. Without ARD a new theta
+// costs one pass over the distances that Inputs keeps, with ARD one matrix product.
+//
+// What a P has to supply is in profile.
+type Stationary[P profile] struct {
+	ARD         bool          `yaml:"ard"`
+	Amplitude   param.Setting `yaml:"amplitude"`
+	LengthScale param.Setting `yaml:"length_scale"`
+	Shape       P             `yaml:",inline"`
+}
+
+// profile is the function κ of a stationary kernel.
+type profile interface {
+	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of κ's own hyperparameter.
+	kappa(k, s []float64, c, shape float64)
+}
+
+// weigher is a profile whose slope, relative to its value, is not that of the squared exponential.
+type weigher interface {
+	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite number if that is infinite
+	// at c·s[j] = 0.
+	weigh(m, s []float64, c, shape float64)
+}
+
+// shaped is a profile with a hyperparameter of its own.
+type shaped interface {
+	shape() Setting
+	// pullShape returns Σ_j m_j ∂ln κ/∂ln shape at c·s[j].
+	pullShape(m, s []float64, c, shape float64) float64
+}
+
+// Settings lists the hyperparameters.
+func (k Stationary[P]) Settings() []Setting {
+	all := []Setting{amplitude(k.Amplitude), lengthScale(k.LengthScale, k.ARD)}
+	if p, ok := any(k.Shape).(shaped); ok {
+		all = append(all, p.shape())
+	}
+	return all
+}
+
+// Params implements Kernel.
+func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
+
+// split cuts theta or grad into the amplitude's part, the length scales' and the shape's.
+func (k Stationary[P]) split(what string, v []float64, dim int) (amplitude, length, shape []float64) {
+	n := 1 + lengths(k.ARD, dim)
+	want := n
+	if _, ok := any(k.Shape).(shaped); ok {
+		want++
+	}
+	checkLen(what, len(v), want)
+	return v[:1], v[1:n], v[n:]
+}
+
+// fill sets dst to K(X, Z), or to K(X, X) for a nil z.
+func (k Stationary[P]) fill(dst block, theta []float64, x, z *Inputs) {
+	_, length, own := k.split("theta", theta, x.Dim())
+	d2, c := dst, 1.0
+	if k.ARD {
+		newPairs(x, z, inverses(length, x.Dim())).squared(dst)
+	} else {
+		d2, c = x.distances(z), inverseSquare(length[0])
+	}
+	v, shape := variance(theta[0]), naturalShape(own)
+	for i := range dst.rows {
+		row := dst.row(i)
+		k.Shape.kappa(row, d2.row(i), c, shape)
+		floats.Scale(v, row)
+	}
+}
+
+// pull adds Σ_ij G_ij ∂K_ij/∂θ to grad. With M = G∘K and w = -2κ'/κ,
+//
+//	∂/∂ln σ: 2 Σ M      ∂/∂ln l: Σ M w s      ∂/∂ln l_k: Σ M w (x_k - x'_k)²/l_k²
+//
+// so that a given K (own) spares every exponential.
+func (k Stationary[P]) pull(grad, theta []float64, x, z *Inputs, own, g block) {
+	gradAmplitude, gradLength, gradShape := k.split("grad", grad, x.Dim())
+	_, length, ownShape := k.split("theta", theta, x.Dim())
+	shape := naturalShape(ownShape)
+	w, weighted := any(k.Shape).(weigher)
+	if own.data == nil {
+		own = g.like()
+		k.fill(own, theta, x, z)
+	}
+
+	var d2, m block
+	var p *pairs
+	c := 1.0
+	if k.ARD {
+		m = g.like()
+		p = newPairs(x, z, inverses(length, x.Dim()))
+		if weighted {
+			d2 = g.like()
+			p.squared(d2)
+		}
+	} else {
+		m = block{cols: g.cols, data: make([]float64, g.cols)} // one row at a time
+		d2, c = x.distances(z), inverseSquare(length[0])
+	}
+	for i := range g.rows {
+		row := m.row(i)[:len(g.row(i))]
+		floats.MulTo(row, g.row(i), own.row(i))
+		total := g.count() * floats.Sum(row)
+		if g.upper {
+			total -= row[0]
+		}
+		gradAmplitude[0] += 2 * total
+		if weighted {
+			if s, ok := w.(shaped); ok {
+				gradShape[0] += g.count() * s.pullShape(row, d2.row(i), c, shape)
+			}
+			w.weigh(row, d2.row(i), c, shape)
+		}
+		switch {
+		case !k.ARD:
+			gradLength[0] += g.count() * c * floats.Dot(row, d2.row(i))
+		case weighted:
+			p.takeClose(gradLength, m, d2.row(i), i)
+		}
+	}
+	if k.ARD {
+		for _, s := range p.differences(m) {
+			addColumns(gradLength, 1, s.rows, s.differences)
+		}
+	}
+}
+
+// Gram implements Kernel.
+func (k Stationary[P]) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
+	k.fill(triangle(dst, x), theta, x, nil)
+}
+
+// Cross implements Kernel.
+func (k Stationary[P]) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
+	k.fill(full(dst, x, z), theta, x, z)
+}
+
+// Diag implements Kernel: σ².
+func (k Stationary[P]) Diag(dst, theta []float64, z *Inputs) {
+	k.split("theta", theta, z.Dim())
+	fillDiag(dst, theta[0], z)
+}
+
+// Pullback implements Kernel.
+func (k Stationary[P]) Pullback(grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
+	k.pull(grad, theta, x, nil, triangle(own, x), triangle(g, x))
+}
+
+// PullbackCross implements Kernel.
+func (k Stationary[P]) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense) {
+	k.pull(grad, theta, x, z, block{}, full(g, x, z))
+}
+
+// PullbackDiag implements Kernel.
+func (k Stationary[P]) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
+	k.split("theta", theta, z.Dim())
+	k.split("grad", grad, z.Dim())
+	pullDiag(grad, theta[0], z, g)
+}
+
+// naturalShape is the natural value of the one shape hyperparameter, if there is one.
+func naturalShape(theta []float64) float64 {
+	if len(theta) == 0 {
+		return 0
+	}
+	return natural(theta[0])
+}

@@ -1,0 +1,233 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Grid evaluates every point of a rectangular grid. A key of Axes is the natural name of a free hyperparameter, either
+// with its whole path ("1.se.length_scale") or, where that is unambiguous, its last component ("length_scale"). A free
+// hyperparameter without an axis stays at its Init.
+//
+// Axes are nested in the order of the space, the first moving slowest, except that the innermost is an amplitude (the
+// last one) where any axis is: a proposal is one row along the innermost axis, and along an amplitude the kernel keeps
+// its shape, so that each point is a good warm start for the next.
+type Grid struct {
+	Axes map[string]Axis `yaml:"grid"`
+}
+
+// Axis is the list of values that one hyperparameter takes, in one of three forms.
+type Axis struct {
+	Log    *[2]float64 `yaml:"log"`    // natural logarithms of the first and the last value; the others equally spaced in the logarithm
+	Linear *[2]float64 `yaml:"linear"` // the first and the last value in natural units; the others equally spaced
+	Points int         `yaml:"points"` // number of values of the two forms above, both ends included
+	Values []float64   `yaml:"values"` // the values themselves in natural units, in this order
+}
+
+// maxGridPoints keeps a slip of the pen (ten axes of twenty points) from exhausting memory.
+const maxGridPoints = 10_000_000
+
+// axis is an Axis tied to its place in the space.
+type axis struct {
+	dim   int
+	theta []float64
+}
+
+// Check implements Strategy: unknown, ambiguous and repeated names, malformed axes, values outside the bounds.
+func (g Grid) Check(s Space) error {
+	_, err := g.resolve(s)
+	return err
+}
+
+// Ask implements Strategy: all rows in one batch.
+func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
+	if len(done) > 0 {
+		return nil
+	}
+	axes, err := g.resolve(s)
+	if err != nil {
+		panic(fmt.Sprintf("search: Ask of a grid that fails its Check: %v", err))
+	}
+	row, outer := axes[len(axes)-1], axes[:len(axes)-1]
+	var proposals []Proposal
+	at := make([]int, len(outer)) // the current index into every outer axis
+	base := s.start()
+	for {
+		for k, a := range outer {
+			base[a.dim] = a.theta[at[k]]
+		}
+		points := make([][]float64, len(row.theta))
+		for i, u := range row.theta {
+			points[i] = slices.Clone(base)
+			points[i][row.dim] = u
+		}
+		proposals = append(proposals, Proposal{Points: points})
+		k := len(at) - 1
+		for ; k >= 0; k-- {
+			if at[k]++; at[k] < len(outer[k].theta) {
+				break
+			}
+			at[k] = 0
+		}
+		if k < 0 {
+			return proposals
+		}
+	}
+}
+
+// Optimizer implements Strategy.
+func (Grid) Optimizer() string { return "" }
+
+// resolve ties the axes to the space, outermost first.
+func (g Grid) resolve(s Space) ([]axis, error) {
+	if len(g.Axes) == 0 {
+		return nil, errors.New("the grid has no axes; write grid: {length_scale: {log: [-1, 4], points: 11}}")
+	}
+	var axes []axis
+	var errs []error
+	size := 1.0
+	named := map[int]string{}
+	for _, name := range slices.Sorted(maps.Keys(g.Axes)) {
+		dim, err := s.find(name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if other, twice := named[dim]; twice {
+			errs = append(errs, fmt.Errorf("grid axes %q and %q both name %s; keep one", other, name, s[dim].Name))
+			continue
+		}
+		named[dim] = name
+		theta, err := g.Axes[name].theta(s[dim])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("grid axis %q: %w", name, err))
+			continue
+		}
+		size *= float64(len(theta))
+		axes = append(axes, axis{dim, theta})
+	}
+	for i, p := range s {
+		if _, ok := named[i]; !ok {
+			if err := checkStart(p); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if size > maxGridPoints {
+		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points", size, maxGridPoints))
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	slices.SortFunc(axes, func(a, b axis) int { return a.dim - b.dim })
+	for i := len(axes) - 1; i >= 0; i-- {
+		if lastComponent(s[axes[i].dim].Name) == "amplitude" {
+			row := axes[i]
+			axes = append(slices.Delete(axes, i, i+1), row)
+			break
+		}
+	}
+	return axes, nil
+}
+
+// find is the position of the free hyperparameter of this name: its whole path or its last component.
+func (s Space) find(name string) (int, error) {
+	paths := map[string][]string{} // by last component
+	found := -1
+	for i, p := range s {
+		if p.Name == name {
+			return i, nil
+		}
+		last := lastComponent(p.Name)
+		paths[last] = append(paths[last], p.Name)
+		if last == name {
+			found = i
+		}
+	}
+	if len(paths[name]) > 1 {
+		return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(paths[name], ", "))
+	}
+	if found >= 0 {
+		return found, nil
+	}
+	have := make([]string, len(s)) // the shortest names that can be written
+	for i, p := range s {
+		have[i] = p.Name
+		if last := lastComponent(p.Name); len(paths[last]) == 1 {
+			have[i] = last
+		}
+	}
+	return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, have))
+}
+
+// lastComponent is what follows the last dot outside brackets: "length_scale[2]" of "1.se.length_scale[2]".
+func lastComponent(name string) string {
+	depth := 0
+	for i := len(name) - 1; i >= 0; i-- {
+		switch c := name[i]; {
+		case c == ']':
+			depth++
+		case c == '[':
+			depth--
+		case c == '.' && depth == 0:
+			return name[i+1:]
+		}
+	}
+	return name
+}
+
+// theta lists the axis on the theta scale.
+func (a Axis) theta(p param.Spec) ([]float64, error) {
+	ends := a.Log
+	switch {
+	case a.Log != nil && a.Linear == nil && a.Values == nil:
+	case a.Linear != nil && a.Log == nil && a.Values == nil:
+		ends = a.Linear
+	case a.Values != nil && a.Log == nil && a.Linear == nil:
+		if len(a.Values) == 0 || a.Points != 0 {
+			return nil, errors.New("values must list at least one number, without points")
+		}
+	default:
+		return nil, errors.New("write one of {log: [lo, hi], points: n}, {linear: [lo, hi], points: n} and {values: […]}")
+	}
+	values := a.Values
+	if ends != nil {
+		lo, hi := ends[0], ends[1]
+		switch {
+		case a.Points < 1 || a.Points > maxGridPoints:
+			return nil, fmt.Errorf("points = %d must be from 1 to %d", a.Points, maxGridPoints)
+		case !(lo <= hi):
+			return nil, fmt.Errorf("[%v, %v] must have the smaller end first", lo, hi)
+		case (a.Points == 1) != (lo == hi):
+			return nil, fmt.Errorf("[%v, %v] with both ends included cannot have %d points", lo, hi, a.Points)
+		case a.Points == 1:
+			values = []float64{lo}
+		default:
+			values = floats.Span(make([]float64, a.Points), lo, hi)
+		}
+	}
+	theta := make([]float64, len(values))
+	for i, v := range values {
+		if a.Log != nil {
+			theta[i], v = v, param.Log.Natural(v)
+		}
+		if !(v >= p.Lo && v <= p.Hi) {
+			return nil, fmt.Errorf("%s = %v is outside its bounds [%v, %v]", p.Name, v, p.Lo, p.Hi)
+		}
+		if a.Log == nil || p.Map != param.Log { // a logarithm is already theta under that transform, to the last bit
+			theta[i] = p.Map.Theta(v)
+		}
+		// Rounding of the transform may lead past the bound.
+		theta[i] = min(max(theta[i], p.Map.Theta(p.Lo)), p.Map.Theta(p.Hi))
+	}
+	return theta, nil
+}

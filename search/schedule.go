@@ -1,0 +1,435 @@
+package search
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+var (
+	// ErrStopped marks a run that ended early because it was asked to: Options.Drain, Options.Timeout, or its context.
+	// The next run goes on where it ended.
+	ErrStopped = errors.New("stopped")
+	// ErrFailures marks a run that ended early at Options.MaxFailures.
+	ErrFailures = errors.New("too many failures")
+	// ErrMemory marks a study of which no job fits into Options.MemoryLimit.
+	ErrMemory = errors.New("not enough memory")
+)
+
+// Options of Run. The zero value runs everything on all cores, whatever fails.
+type Options struct {
+	Workers     int   // jobs at a time; 0 means GOMAXPROCS
+	MaxFailures int   // start no further job once so many have failed, those on record included; 0: never (1: fail fast)
+	MemoryLimit int64 // bytes that the running jobs may need together, by Study.Memory; 0: no limit
+	// Timeout cancels the run after this time; 0: never.
+	Timeout time.Duration
+	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is the one thing by which
+	// results depend on the clock.
+	TrialTimeout time.Duration
+	// Drain, once closed, lets the running jobs finish and starts no other. (Cancelling the context cancels them.)
+	Drain <-chan struct{}
+	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at a time, and the
+	// next job waits for them.
+	Progress func(Event)
+}
+
+// Summary counts jobs: trials and assessments.
+type Summary struct {
+	Done    int // run now
+	Skipped int // on record before
+	Failed  int // of both
+	Total   int // known so far; strategies may ask for more
+}
+
+// Event is a report of progress.
+type Event struct {
+	Summary
+	Rate float64 // jobs run per second, so far
+}
+
+// Run brings every study to its assessment, and records each finished job in the journal. Jobs on record are not run
+// again: their trials are the history from which the strategies go on.
+//
+// The jobs of all studies share one pool of workers. They start in the order of the studies and of their index within
+// a study, but nothing that a job computes depends on when or where it runs: the journal holds the same lines, up to
+// Line.Seconds, for any number of workers, interruptions and processes.
+//
+// A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is usable, the study's
+// Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or ErrJournal.
+// ErrMemory, or two studies of one key, is found before anything runs.
+func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Summary, error) {
+	if err := check(studies, o.MemoryLimit); err != nil {
+		return Summary{}, err
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the timeout of %v has passed", o.Timeout))
+		defer cancel()
+	}
+
+	r := run{Options: o, journal: journal, summary: Summary{Total: len(studies)}}
+	for i := range studies {
+		s := &study{Study: &studies[i]}
+		if err := r.advance(s); err != nil {
+			return r.summary, err
+		}
+		if !s.finished() {
+			r.active = append(r.active, s)
+		}
+	}
+
+	started := time.Now()
+	report := func() {
+		if o.Progress != nil {
+			o.Progress(Event{r.summary, float64(r.summary.Done) / max(time.Since(started).Seconds(), 1e-9)})
+		}
+	}
+	report()
+
+	jobs, cancel := context.WithCancel(ctx)
+	start := make(chan job)
+	results := make(chan result, o.Workers) // so that no worker is left behind should a strategy panic
+	var workers conc.WaitGroup
+	defer workers.Wait()
+	defer close(start)
+	defer cancel()
+	for range o.Workers {
+		workers.Go(func() {
+			for j := range start {
+				results <- r.finish(jobs, j)
+			}
+		})
+	}
+
+	var stop error     // why no further job starts
+	var memory int64   // of the running jobs
+	running := 0       // jobs whose result has not been heard
+	drain := o.Drain   // nil once heard
+	done := ctx.Done() // nil once heard
+	for {
+		if stop == nil {
+			select {
+			case <-ctx.Done():
+				stop = fmt.Errorf("%w: %w", ErrStopped, context.Cause(ctx))
+			case <-o.Drain:
+				stop = fmt.Errorf("%w: no further jobs were wanted", ErrStopped)
+			default:
+				if o.MaxFailures > 0 && r.summary.Failed >= o.MaxFailures {
+					stop = fmt.Errorf("%w: %d of %d jobs failed", ErrFailures, r.summary.Failed, r.summary.Done+r.summary.Skipped)
+				}
+			}
+		}
+		if stop != nil {
+			drain, done = nil, nil
+		}
+		// The next job in order waits for its turn: letting smaller ones pass would starve it.
+		next := r.next()
+		var free chan<- job
+		var head job
+		if next != nil && stop == nil && running < o.Workers && (o.MemoryLimit <= 0 || memory+next.Memory <= o.MemoryLimit) {
+			free, head = start, next.pending[0]
+		}
+		if running == 0 && free == nil {
+			break
+		}
+		select {
+		case free <- head:
+			running++
+			memory += next.Memory
+			next.pending[0] = job{} // its points are the job's now
+			next.pending = next.pending[1:]
+		case f := <-results:
+			running--
+			memory -= f.of.Memory
+			err := f.err
+			if err == nil && f.recorded {
+				r.summary.Done++
+				err = r.accept(f.job)
+			}
+			if err != nil {
+				stop = err
+				cancel()
+			}
+			report()
+		case <-drain:
+		case <-done:
+		}
+	}
+	if len(r.active) == 0 {
+		return r.summary, nil
+	}
+	return r.summary, stop
+}
+
+// check finds what makes it impossible to run the studies.
+func check(studies []Study, memoryLimit int64) error {
+	var errs []error
+	first := map[string]int{}
+	for i, s := range studies {
+		where := fmt.Sprintf("study %d of configuration %d", s.Index, s.Configuration)
+		if j, twice := first[s.Key]; twice {
+			errs = append(errs, fmt.Errorf("%s is the same as study %d of configuration %d; keep one", where, studies[j].Index, studies[j].Configuration))
+			continue
+		}
+		first[s.Key] = i
+		if memoryLimit > 0 && s.Memory > memoryLimit {
+			errs = append(errs, fmt.Errorf("%w: one job of %s needs %s, the limit is %s; use a subsample of the data or a larger --memory", ErrMemory,
+				where, gibibytes(s.Memory), gibibytes(memoryLimit)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func gibibytes(n int64) string { return fmt.Sprintf("%.3g GiB", float64(n)/(1<<30)) }
+
+// run is the state of Run. Only its goroutine touches it; workers use the journal and the options.
+type run struct {
+	Options
+	journal *Journal
+	summary Summary
+	active  []*study // not finished, in order
+}
+
+// study is a Study under way: batches of trials until its strategy has enough, then the assessment.
+type study struct {
+	*Study
+	trials    []record.Trial // all that were asked for, by index
+	pending   []job          // of the current batch, not yet started
+	waiting   int            // jobs of the current batch that are not on record
+	assessing bool           // the current batch is the assessment
+}
+
+func (s *study) finished() bool { return s.assessing && s.waiting == 0 }
+
+// job is one line of the journal to be.
+type job struct {
+	of       *study
+	key      string
+	index    int // of the trial; of the winner for an assessment
+	proposal Proposal
+	fit      bool
+	theta    []float64 // the winner
+	failure  string    // why there is no winner
+}
+
+// result is what became of a job. A job that was cancelled is not recorded and has no error.
+type result struct {
+	job
+	recorded bool
+	err      error
+}
+
+// next is the first study with a job to start. Every study before it has a running job, so the search is short.
+func (r *run) next() *study {
+	for _, s := range r.active {
+		if len(s.pending) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// advance asks for batches until one has a job that is not on record, or the study is finished.
+func (r *run) advance(s *study) error {
+	for s.waiting == 0 && !s.assessing {
+		batch := s.ask()
+		if !s.assessing {
+			r.summary.Total += len(batch)
+		}
+		s.waiting = len(batch)
+		for _, j := range batch {
+			if _, found := r.journal.Done(j.key); !found {
+				s.pending = append(s.pending, j)
+				continue
+			}
+			r.summary.Skipped++
+			if err := r.enter(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accept enters a job that has just been recorded, and asks for more where its batch is complete.
+func (r *run) accept(j job) error {
+	if err := r.enter(j); err != nil {
+		return err
+	}
+	if err := r.advance(j.of); err != nil {
+		return err
+	}
+	if i := slices.Index(r.active, j.of); j.of.finished() && i >= 0 {
+		r.active = slices.Delete(r.active, i, i+1)
+	}
+	return nil
+}
+
+// enter takes a job's line from the journal.
+func (r *run) enter(j job) error {
+	line, _ := r.journal.Done(j.key)
+	var failure string
+	switch {
+	case !j.fit && line.Trial != nil:
+		j.of.trials[j.index] = *line.Trial
+		failure = line.Trial.Failure
+	case j.fit && line.Fit != nil:
+		failure = line.Fit.Failure
+	default:
+		return fmt.Errorf("%w: job %s has a line of another kind", ErrJournal, j.key)
+	}
+	if failure != "" {
+		r.summary.Failed++
+	}
+	j.of.waiting--
+	return nil
+}
+
+// ask makes the jobs of the next batch.
+func (s *study) ask() []job {
+	if s.Strategy != nil {
+		var batch []job
+		for _, p := range s.Strategy.Ask(s.Space, s.trials, s.Seed) {
+			index := len(s.trials) + len(batch)
+			batch = append(batch, job{of: s, key: jobKey(s.Key, "trial", index, p.Points), index: index, proposal: p})
+		}
+		if len(batch) > 0 {
+			s.trials = append(s.trials, make([]record.Trial, len(batch))...)
+			return batch
+		}
+	}
+	s.assessing = true
+	j := job{of: s, fit: true, index: -1}
+	if s.Strategy != nil {
+		chosen, best, err := Winner(s.trials)
+		if err != nil {
+			j.failure = err.Error()
+		}
+		j.index, j.theta = chosen, record.Floats(best.Theta)
+	}
+	j.key = jobKey(s.Key, "fit", j.index, [][]float64{j.theta})
+	return []job{j}
+}
+
+// jobKey is the hash of all that determines a job's result.
+func jobKey(study, kind string, index int, points [][]float64) string {
+	b := fmt.Appendf(nil, "%q %s %d %d", study, kind, index, len(points))
+	for _, theta := range points {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(theta)))
+		for _, u := range theta {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(u))
+		}
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// finish runs a job and records it.
+func (r *run) finish(ctx context.Context, j job) result {
+	started := time.Now()
+	line, ok := r.do(ctx, j)
+	if !ok {
+		return result{job: j}
+	}
+	line.Seconds = time.Since(started).Seconds()
+	return result{job: j, recorded: true, err: r.journal.Append(line)}
+}
+
+// do runs a job. It reports false if the run was cancelled, whatever the job returned: it may have been cut short.
+func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if r.TrialTimeout > 0 {
+		within, cancel = context.WithTimeout(ctx, r.TrialTimeout)
+	}
+	defer cancel()
+
+	var trial record.Trial
+	var fit record.Fit
+	var err error
+	var panicked *panics.Recovered
+	if j.failure == "" {
+		panicked = panics.Try(func() {
+			if j.fit {
+				fit, err = j.of.Assess(within, j.index, j.theta)
+			} else {
+				trial, err = j.of.Trial(within, j.index, j.proposal)
+			}
+		})
+	}
+	failure, warnings := j.failure, []string(nil)
+	late := within.Err() != nil // read before ctx, whose end is its end too
+	switch {
+	case ctx.Err() != nil:
+		return line, false
+	case late:
+		failure = fmt.Sprintf("timed out after %v", r.TrialTimeout)
+	case panicked != nil:
+		failure, warnings = describe(panicked)
+	case err != nil:
+		failure = err.Error()
+	}
+	if failure != "" {
+		trial = record.Trial{Points: []record.Point{}, Status: "failed", Warnings: warnings, Failure: failure}
+		fit = record.Fit{Natural: []record.Number{}, LogEvidence: record.Number(math.NaN()), TrainCounts: []int{}, Warnings: warnings, Failure: failure}
+	}
+	line.Key = j.key
+	if j.fit {
+		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		line.Fit = &fit
+	} else {
+		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		line.Trial = &trial
+	}
+	return line, true
+}
+
+// describe tells a panic in words that are the same in every run: its value, without addresses, and as a warning the
+// innermost calls.
+func describe(p *panics.Recovered) (failure string, warnings []string) {
+	for {
+		inner, ok := p.Value.(*panics.Recovered) // carried over from a goroutine of the job's own
+		if !ok {
+			break
+		}
+		p = inner
+	}
+	switch v := p.Value.(type) {
+	case error:
+		failure = v.Error()
+	case fmt.Stringer:
+		failure = v.String()
+	case string:
+		failure = v
+	default:
+		failure = fmt.Sprintf("a value of type %T", v)
+	}
+	var calls []string
+	frames := runtime.CallersFrames(p.Callers)
+	for panicking, more := false, true; more && len(calls) < 4; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicking = panicking || f.Function == "runtime.gopanic"
+		} else if panicking {
+			calls = append(calls, fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line))
+		}
+	}
+	return "panic: " + failure, []string{"panic at " + strings.Join(calls, " < ")}
+}

@@ -1,0 +1,675 @@
+package search
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// climb is a strategy that needs its history: batches of four around the best point so far.
+type climb struct{ batches int }
+
+func (climb) Check(Space) error { return nil }
+func (climb) Optimizer() string { return "" }
+func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	if len(done) == 4*c.batches {
+		return nil
+	}
+	centre := s.start()
+	if _, best, err := Winner(done); err == nil {
+		centre = record.Floats(best.Theta)
+	}
+	var batch []Proposal
+	for i := range 4 {
+		r := draws(seed, len(done)+i)
+		theta := make([]float64, len(s))
+		for j := range theta {
+			theta[j] = centre[j] + r.NormFloat64()
+		}
+		batch = append(batch, Proposal{Points: [][]float64{theta}})
+	}
+	return batch
+}
+
+// synthetic is a study of smooth trials, some of which fail or panic. wait is called in every job.
+func synthetic(i int, wait func()) Study {
+	strategies := []Strategy{climb{3}, BFGS{Restarts: 6}, nil, Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 3}}, "amplitude": {Values: []float64{1, 2}}}}}
+	return Study{
+		Key: fmt.Sprintf("study %d", i), Configuration: i / 3, Index: i % 3, Space: seSpace(), Strategy: strategies[i%len(strategies)], Seed: uint64(i),
+		Trial: func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+			wait()
+			switch (7*i + index) % 11 {
+			case 3:
+				panic(fmt.Sprintf("trial %d of study %d", index, i))
+			case 4:
+				return record.Trial{}, errors.New("cannot do this one: \xff")
+			}
+			return evaluate(index, p), ctx.Err()
+		},
+		Assess: func(ctx context.Context, chosen int, theta []float64) (record.Fit, error) {
+			wait()
+			if i == 5 {
+				panic(errors.New("no assessment"))
+			}
+			return record.Fit{Natural: record.Numbers(theta), LogEvidence: record.Number(chosen), TrainCounts: []int{1, 2}}, ctx.Err()
+		},
+	}
+}
+
+func sweep(n int, wait func()) []Study {
+	studies := make([]Study, n)
+	for i := range studies {
+		studies[i] = synthetic(i, wait)
+	}
+	return studies
+}
+
+func mustRun(t testing.TB, studies []Study, j *Journal, o Options) Summary {
+	t.Helper()
+	s, err := Run(context.Background(), studies, j, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pause sleeps for a random time, up to limit.
+func pause(limit time.Duration) func() {
+	return func() { time.Sleep(time.Duration(rand.Int64N(int64(limit)))) }
+}
+
+// one is a study of n one-point trials that all succeed and call wait.
+func one(n int, wait func()) Study {
+	return Study{
+		Key: "one", Space: seSpace(), Strategy: BFGS{Restarts: n},
+		Trial: func(_ context.Context, index int, p Proposal) (record.Trial, error) {
+			wait()
+			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(-index)}}}, nil
+		},
+		Assess: func(context.Context, int, []float64) (record.Fit, error) { return record.Fit{}, nil },
+	}
+}
+
+// TestWorkersDoNotMatter also counts what happened: 8 studies, two each of 12, 6, 0 and 3 trials.
+func TestWorkersDoNotMatter(t *testing.T) {
+	var want string
+	for _, workers := range []int{1, 8, 3, 0} {
+		j := mustOpen(t, "")
+		s := mustRun(t, sweep(8, pause(2*time.Millisecond)), j, Options{Workers: workers})
+		lines := j.Lines()
+		failed := 0
+		for _, l := range lines {
+			if l.Trial != nil && l.Trial.Failure != "" || l.Fit != nil && l.Fit.Failure != "" {
+				failed++
+			}
+		}
+		if s != (Summary{Done: 50, Failed: failed, Total: 50}) || len(lines) != 50 || failed < 5 {
+			t.Errorf("%d workers: %+v, %d lines, %d failures", workers, s, len(lines), failed)
+		}
+		if want == "" {
+			want = canonical(lines)
+		}
+		if got := canonical(lines); got != want {
+			t.Errorf("%d workers: got %s, want %s", workers, got, want)
+		}
+	}
+}
+
+func TestRecordsAreStamped(t *testing.T) {
+	j := mustOpen(t, "")
+	mustRun(t, sweep(8, func() {}), j, Options{})
+	seen := map[[3]int]int{}
+	for _, l := range j.Lines() {
+		if len(l.Key) != 32 || l.Seconds <= 0 {
+			t.Errorf("key %q, %v s", l.Key, l.Seconds)
+		}
+		if l.Trial != nil {
+			seen[[3]int{l.Trial.Configuration, l.Trial.Study, l.Trial.Index}]++
+			continue
+		}
+		var trials []record.Trial
+		for _, other := range j.Lines() {
+			if o := other.Trial; o != nil && o.Configuration == l.Fit.Configuration && o.Study == l.Fit.Study {
+				trials = append(trials, *o)
+			}
+		}
+		chosen, best, err := Winner(trials)
+		if len(trials) > 0 && err != nil {
+			t.Fatal(err)
+		}
+		if l.Fit.Chosen != chosen || l.Fit.Failure == "" && !reflect.DeepEqual(record.Floats(l.Fit.Natural), record.Floats(best.Theta)) {
+			t.Errorf("study %d of configuration %d: assessed at %d, %v; want %d, %v", l.Fit.Study, l.Fit.Configuration, l.Fit.Chosen, l.Fit.Natural, chosen, best.Theta)
+		}
+	}
+	for i := range 8 {
+		for index := range []int{12, 6, 0, 3}[i%4] {
+			if seen[[3]int{i / 3, i % 3, index}] != 1 {
+				t.Errorf("trial %d of study %d is recorded %d times", index, i, seen[[3]int{i / 3, i % 3, index}])
+			}
+		}
+	}
+}
+
+// TestJobsStartInOrder runs one worker: study after study, index after index.
+func TestJobsStartInOrder(t *testing.T) {
+	var got []string
+	studies := sweep(8, func() {})
+	var want []string
+	for i := range studies {
+		s := &studies[i]
+		trial, assess := s.Trial, s.Assess
+		s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+			got = append(got, fmt.Sprint(i, index))
+			return trial(ctx, index, p)
+		}
+		s.Assess = func(ctx context.Context, chosen int, theta []float64) (record.Fit, error) {
+			got = append(got, fmt.Sprint(i, "fit"))
+			return assess(ctx, chosen, theta)
+		}
+		for index := range []int{12, 6, 0, 3}[i%4] {
+			want = append(want, fmt.Sprint(i, index))
+		}
+		want = append(want, fmt.Sprint(i, "fit"))
+	}
+	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 1})
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("started %v, want %v", got, want)
+	}
+}
+
+func TestResumeAfterEveryJob(t *testing.T) {
+	want := mustOpen(t, "")
+	all := mustRun(t, sweep(6, func() {}), want, Options{})
+	j := mustOpen(t, "")
+	for step := 0; ; step++ {
+		drain := make(chan struct{})
+		once := sync.OnceFunc(func() { close(drain) })
+		s, err := Run(context.Background(), sweep(6, once), j, Options{Workers: 1, Drain: drain})
+		if s.Skipped != step || s.Done != 1 {
+			t.Fatalf("step %d: %+v", step, s)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrStopped) {
+			t.Fatal(err)
+		}
+	}
+	if canonical(j.Lines()) != canonical(want.Lines()) {
+		t.Errorf("got %s, want %s", canonical(j.Lines()), canonical(want.Lines()))
+	}
+	if s := mustRun(t, sweep(6, func() { t.Error("a job on record runs again") }), j, Options{}); s != (Summary{Skipped: all.Done, Failed: all.Failed, Total: all.Total}) {
+		t.Errorf("nothing was left to do: %+v, want %+v skipped", s, all)
+	}
+}
+
+const childDir, childMode = "SEARCH_TEST_DIR", "SEARCH_TEST_MODE"
+
+// TestMain lets the test binary play another process.
+func TestMain(m *testing.M) {
+	dir := os.Getenv(childDir)
+	switch os.Getenv(childMode) {
+	case "run": // tells of every job on stdout, and goes on when it hears a byte or the end of stdin
+		j, err := OpenJournal(dir)
+		if err == nil {
+			_, err = Run(context.Background(), sweep(40, pause(4*time.Millisecond)), j, Options{Workers: 4, Progress: func(e Event) {
+				fmt.Println(e.Done)
+				os.Stdin.Read(make([]byte, 1))
+			}})
+		}
+		childExit(err)
+	case "full disk": // a segment may grow to 2000 bytes
+		signal.Ignore(syscall.SIGXFSZ)
+		limit := syscall.Rlimit{Cur: 2000, Max: 2000}
+		j, err := OpenJournal(dir)
+		if err == nil {
+			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+		}
+		if err == nil {
+			_, err = Run(context.Background(), sweep(40, func() {}), j, Options{Workers: 4})
+		}
+		childExit(err)
+	}
+	os.Exit(m.Run())
+}
+
+func childExit(err error) {
+	switch {
+	case errors.Is(err, ErrJournal):
+		fmt.Println(err)
+		os.Exit(3)
+	case err != nil:
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func child(t *testing.T, mode, dir string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), childMode+"="+mode, childDir+"="+dir)
+	c.Stderr = os.Stderr
+	return c
+}
+
+// TestKillAndResume kills a process ten times at random moments, and lets the eleventh finish what they left.
+func TestKillAndResume(t *testing.T) {
+	dir := t.TempDir()
+	for range 10 {
+		c := child(t, "run", dir)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// At most 15 of the 250 jobs are heard of, and four more running, however late the end comes.
+		if _, err := in.Write(make([]byte, 1+rand.IntN(15))); err != nil {
+			t.Fatal(err)
+		}
+		bufio.NewReader(out).ReadString('\n')
+		pause(12 * time.Millisecond)()
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Wait(); err == nil {
+			t.Error("the process had finished before it was killed")
+		}
+	}
+	if out, err := child(t, "run", dir).Output(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := mustOpen(t, "")
+	s := mustRun(t, sweep(40, func() {}), want, Options{})
+	got := mustOpen(t, dir)
+	if canonical(got.Lines()) != canonical(want.Lines()) || len(got.Lines()) != s.Total {
+		t.Errorf("got %s, want %s", canonical(got.Lines()), canonical(want.Lines()))
+	}
+	if n := len(segments(t, dir)); n < 3 {
+		t.Errorf("%d segments: too few processes got to work for this test to mean anything", n)
+	}
+}
+
+// TestTwoProcesses run the same studies in one folder at the same time.
+func TestTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	a, b := child(t, "run", dir), child(t, "run", dir)
+	for _, c := range []*exec.Cmd{a, b} {
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(a.Wait(), b.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	want := mustOpen(t, "")
+	mustRun(t, sweep(40, func() {}), want, Options{})
+	if got := mustOpen(t, dir); canonical(got.Lines()) != canonical(want.Lines()) {
+		t.Errorf("got %s, want %s", canonical(got.Lines()), canonical(want.Lines()))
+	}
+}
+
+// TestFullDisk stops with ErrJournal at a write that fails half-way; once there is room, the run goes on.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	out, err := child(t, "full disk", dir).Output()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "journal: ") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	j := mustOpen(t, dir)
+	if j.Torn() != 1 || len(j.Lines()) == 0 {
+		t.Errorf("%d torn, %d lines", j.Torn(), len(j.Lines()))
+	}
+	found := len(j.Lines())
+	if s := mustRun(t, sweep(16, func() {}), j, Options{}); s.Skipped != found {
+		t.Errorf("%+v, want %d skipped", s, found)
+	}
+	want := mustOpen(t, "")
+	mustRun(t, sweep(16, func() {}), want, Options{})
+	if got := mustOpen(t, dir); canonical(got.Lines()) != canonical(want.Lines()) {
+		t.Errorf("got %s, want %s", canonical(got.Lines()), canonical(want.Lines()))
+	}
+}
+
+func TestJournalFailureStopsTheRun(t *testing.T) {
+	j := mustOpen(t, t.TempDir())
+	mustAppend(t, j, someLines(1)...)
+	j.file.Close()
+	var ran atomic.Int64
+	s, err := Run(context.Background(), []Study{one(1000, func() { ran.Add(1) })}, j, Options{Workers: 2})
+	if !errors.Is(err, ErrJournal) || s.Done != 0 || ran.Load() > 2 {
+		t.Errorf("%v, %+v, %d jobs ran", err, s, ran.Load())
+	}
+}
+
+func TestPanicInAJob(t *testing.T) {
+	cause := errors.New("the cause")
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{"singular", "panic: singular"},
+		{cause, "panic: the cause"},
+		{&cause, "panic: a value of type *error"}, // its address would differ between runs
+		{3 * time.Second, "panic: 3s"},
+	} {
+		s := one(3, func() {})
+		trial := s.Trial
+		s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+			if index == 1 {
+				explode(c.value)
+			}
+			return trial(ctx, index, p)
+		}
+		j := mustOpen(t, "")
+		if got := mustRun(t, []Study{s}, j, Options{}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
+			t.Errorf("%+v", got)
+		}
+		failed := j.Lines()[1].Trial
+		if failed.Failure != c.want || len(failed.Warnings) != 1 || !strings.Contains(failed.Warnings[0], "search.explode (schedule_test.go:") || strings.Contains(failed.Warnings[0], "0x") {
+			t.Errorf("failure %q, warnings %q; want %q", failed.Failure, failed.Warnings, c.want)
+		}
+	}
+	var none []int
+	s := one(1, func() { none[len(none)] = 1 }) // the runtime's own panic
+	j := mustOpen(t, "")
+	mustRun(t, []Study{s}, j, Options{})
+	first, fit := j.Lines()[0].Trial, j.Lines()[1].Fit
+	if first.Failure != "panic: runtime error: index out of range [0] with length 0" || !strings.HasPrefix(first.Warnings[0], "panic at github.com/gpc-tune/gpc-tune/search.TestPanicInAJob.func") {
+		t.Errorf("failure %q, warnings %q", first.Failure, first.Warnings)
+	}
+	if fit.Failure != "none of 1 trials has a usable point; the first: "+first.Failure || fit.Chosen != -1 || !math.IsNaN(float64(fit.LogEvidence)) {
+		t.Errorf("fit %+v", fit)
+	}
+}
+
+//go:noinline
+func explode(v any) { panic(v) }
+
+func TestStudyWithoutTrials(t *testing.T) {
+	tuned := one(1, func() { t.Error("a trial runs") })
+	tuned.Strategy = climb{0}
+	untuned := one(1, func() { t.Error("a trial runs") })
+	untuned.Key, untuned.Index, untuned.Strategy = "untuned", 1, nil
+	j := mustOpen(t, "")
+	if s := mustRun(t, []Study{tuned, untuned}, j, Options{}); s != (Summary{Done: 2, Failed: 1, Total: 2}) {
+		t.Errorf("%+v", s)
+	}
+	if f := j.Lines()[0].Fit; f.Failure != "none of 0 trials has a usable point" || f.Chosen != -1 {
+		t.Errorf("a strategy that asks for nothing: %+v", f)
+	}
+	if f := j.Lines()[1].Fit; f.Failure != "" || f.Chosen != -1 {
+		t.Errorf("no strategy: %+v", f)
+	}
+	if s := mustRun(t, nil, mustOpen(t, ""), Options{}); s != (Summary{}) {
+		t.Errorf("no studies: %+v", s)
+	}
+}
+
+func TestMaxFailures(t *testing.T) {
+	s := one(100, func() {})
+	s.Trial = func(context.Context, int, Proposal) (record.Trial, error) { return record.Trial{}, errors.New("no") }
+	for _, limit := range []int{1, 7} {
+		j := mustOpen(t, "")
+		got, err := Run(context.Background(), []Study{s}, j, Options{Workers: 1, MaxFailures: limit})
+		if !errors.Is(err, ErrFailures) || got != (Summary{Done: limit, Failed: limit, Total: 101}) {
+			t.Errorf("limit %d: %v, %+v", limit, err, got)
+		}
+		got, err = Run(context.Background(), []Study{s}, j, Options{Workers: 1, MaxFailures: limit + 2})
+		if !errors.Is(err, ErrFailures) || got != (Summary{Done: 2, Skipped: limit, Failed: limit + 2, Total: 101}) {
+			t.Errorf("limit %d, then two more: %v, %+v", limit, err, got)
+		}
+	}
+	j := mustOpen(t, "")
+	if got := mustRun(t, []Study{s}, j, Options{}); got != (Summary{Done: 101, Failed: 101, Total: 101}) {
+		t.Errorf("no limit: %+v", got)
+	}
+	if _, err := Run(context.Background(), []Study{s}, j, Options{MaxFailures: 1}); err != nil {
+		t.Errorf("nothing was left to stop: %v", err)
+	}
+}
+
+// Clocks in these tests are those of synctest: nothing waits, and nothing depends on the machine.
+
+func TestTrialTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, obedient := range []bool{true, false} {
+			s := one(3, func() {})
+			trial := s.Trial
+			s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+				if index == 1 {
+					if obedient {
+						<-ctx.Done()
+						return record.Trial{}, ctx.Err()
+					}
+					time.Sleep(time.Hour)
+				}
+				return trial(ctx, index, p)
+			}
+			j, _ := OpenJournal("")
+			if got := mustRun(t, []Study{s}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
+				t.Errorf("%+v", got)
+			}
+			if f := j.Lines()[1].Trial.Failure; f != "timed out after 1m0s" {
+				t.Errorf("failure %q", f)
+			}
+		}
+	})
+}
+
+func TestTimeoutAndCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func() Study {
+			s := one(10, func() {})
+			trial := s.Trial
+			s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+				select {
+				case <-time.After(time.Minute):
+				case <-ctx.Done(): // and yet it returns something
+				}
+				return trial(ctx, index, p)
+			}
+			return s
+		}
+		j, _ := OpenJournal("")
+		started := time.Now()
+		// After 150 s two pairs of jobs have finished and the third is cancelled.
+		got, err := Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Timeout: 150 * time.Second, TrialTimeout: time.Hour})
+		if !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "2m30s") || got != (Summary{Done: 4, Total: 11}) || time.Since(started) != 150*time.Second {
+			t.Errorf("%v, %+v after %v", err, got, time.Since(started))
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(90*time.Second, func() { cancel(errors.New("interrupt")) })
+		got, err = Run(ctx, []Study{slow()}, j, Options{Workers: 2})
+		if !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "interrupt") || got != (Summary{Done: 2, Skipped: 4, Total: 11}) {
+			t.Errorf("%v, %+v", err, got)
+		}
+		drain := make(chan struct{})
+		time.AfterFunc(30*time.Second, func() { close(drain) })
+		started = time.Now()
+		got, err = Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Drain: drain})
+		if !errors.Is(err, ErrStopped) || got != (Summary{Done: 2, Skipped: 6, Total: 11}) || time.Since(started) != time.Minute {
+			t.Errorf("%v, %+v after %v", err, got, time.Since(started))
+		}
+		got, err = Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Drain: drain})
+		if !errors.Is(err, ErrStopped) || got != (Summary{Skipped: 8, Total: 11}) {
+			t.Errorf("drained before it began: %v, %+v", err, got)
+		}
+		ended, stop := context.WithCancel(context.Background())
+		stop()
+		got, err = Run(ended, []Study{slow()}, j, Options{Workers: 2})
+		if !errors.Is(err, ErrStopped) || !errors.Is(err, context.Canceled) || got != (Summary{Skipped: 8, Total: 11}) {
+			t.Errorf("cancelled before it began: %v, %+v", err, got)
+		}
+		if got := mustRun(t, []Study{slow()}, j, Options{}); got != (Summary{Done: 3, Skipped: 8, Total: 11}) {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
+func TestMemoryLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inUse, peak, running, most atomic.Int64
+		var studies []Study
+		for i, size := range []int64{3, 5, 1, 0, 4, 10} {
+			s := one(12, nil)
+			s.Key, s.Configuration, s.Memory = strconv.Itoa(i), i, size
+			trial := one(1, func() {
+				raise(&peak, inUse.Add(size))
+				raise(&most, running.Add(1))
+				pause(time.Minute)()
+				inUse.Add(-size)
+				running.Add(-1)
+			}).Trial
+			s.Trial = trial
+			studies = append(studies, s)
+		}
+		mustRun(t, studies, mustOpen(t, ""), Options{Workers: 6, MemoryLimit: 10})
+		if peak.Load() != 10 || most.Load() != 6 {
+			t.Errorf("%d bytes in use and %d jobs running at a time; want 10 and 6", peak.Load(), most.Load())
+		}
+	})
+	big := one(1, func() { t.Error("a job runs") })
+	big.Memory, big.Configuration = 12<<30, 4
+	j := mustOpen(t, "")
+	_, err := Run(context.Background(), []Study{big}, j, Options{MemoryLimit: 8 << 30})
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "one job of study 0 of configuration 4 needs 12 GiB, the limit is 8 GiB; use a subsample") || len(j.Lines()) > 0 {
+		t.Error(err)
+	}
+}
+
+func raise(to *atomic.Int64, v int64) {
+	for old := to.Load(); v > old && !to.CompareAndSwap(old, v); old = to.Load() {
+	}
+}
+
+func TestStudiesOfOneKey(t *testing.T) {
+	s := one(1, func() { t.Error("a job runs") })
+	if _, err := Run(context.Background(), []Study{s, s}, mustOpen(t, ""), Options{}); err == nil || !strings.Contains(err.Error(), "is the same as") {
+		t.Error(err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var events []Event
+	studies := sweep(4, pause(time.Millisecond))
+	j := mustOpen(t, "")
+	last := mustRun(t, studies, j, Options{Workers: 4, Progress: func(e Event) { events = append(events, e) }})
+	if len(events) != last.Done+1 || events[0].Summary != (Summary{Total: 4 + 6 + 0 + 3 + 4}) { // the first batches, and four assessments
+		t.Errorf("%d events of %d jobs", len(events), last.Done)
+	}
+	for i, e := range events {
+		if e.Done != i || i > 0 && (e.Total < events[i-1].Total || e.Failed < events[i-1].Failed || e.Rate <= 0) {
+			t.Errorf("event %d: %+v", i, e)
+		}
+	}
+	if events[len(events)-1].Summary != last {
+		t.Errorf("the last event is %+v, the summary %+v", events[len(events)-1], last)
+	}
+}
+
+// A strategy that panics is a wrong program, but it must not leave jobs running behind the caller's back.
+func TestPanicInAStrategy(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s := one(1, func() {})
+	s.Strategy = faulty{}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is gone")
+			}
+		}()
+		Run(context.Background(), append(sweep(3, pause(time.Millisecond)), s), mustOpen(t, ""), Options{Workers: 4})
+	}()
+	for range 1000 { // goroutines that have returned may still be counted for a moment
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+type faulty struct{ climb }
+
+func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
+	if len(done) > 0 {
+		panic("wrong")
+	}
+	return []Proposal{{Points: [][]float64{{0, 0}}}}
+}
+
+// TestManyTrials runs 100 000 jobs, asked for one batch at a time and all at once, on a bounded number of goroutines.
+func TestManyTrials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100 000 trials")
+	}
+	limit := runtime.NumGoroutine() + 8 + 2
+	var most atomic.Int64
+	s := one(100_000, func() { raise(&most, int64(runtime.NumGoroutine())) })
+	if got := mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
+		t.Errorf("%+v", got)
+	}
+	if int(most.Load()) > limit {
+		t.Errorf("%d goroutines, want at most %d", most.Load(), limit)
+	}
+}
+
+// BenchmarkJob is what the scheduler adds to one job: in memory, and with its line synced to disk.
+func BenchmarkJob(b *testing.B) {
+	for name, dir := range map[string]string{"memory": "", "disk": b.TempDir()} {
+		b.Run(name, func(b *testing.B) {
+			j := mustOpen(b, dir)
+			s := one(b.N, func() {})
+			s.Key = fmt.Sprint(b.N)
+			b.ReportAllocs()
+			b.ResetTimer()
+			if _, err := Run(context.Background(), []Study{s}, j, Options{}); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// BenchmarkStudies is the overhead per job where there are many small studies.
+func BenchmarkStudies(b *testing.B) {
+	studies := make([]Study, max(b.N/11, 1))
+	for i := range studies {
+		studies[i] = one(10, func() {})
+		studies[i].Key, studies[i].Configuration = strconv.Itoa(i), i
+	}
+	j := mustOpen(b, "")
+	b.ResetTimer()
+	if _, err := Run(context.Background(), studies, j, Options{}); err != nil {
+		b.Fatal(err)
+	}
+}

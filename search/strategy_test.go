@@ -1,0 +1,346 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// spec is a free hyperparameter with the default bounds of its transform.
+func spec(name string, m param.Transform, initial float64) param.Spec {
+	return param.Setting{}.Spec(name, m, initial)
+}
+
+func bounded(name string, m param.Transform, initial, lo, hi float64) param.Spec {
+	return param.Setting{Bounds: &[2]float64{lo, hi}}.Spec(name, m, initial)
+}
+
+// seSpace is the space of one squared exponential kernel.
+func seSpace() Space {
+	return Space{spec("amplitude", param.Log, 1), spec("length_scale", param.Log, 2)}
+}
+
+// spaces are what every strategy must cope with. Every one has a hyperparameter called length_scale.
+var spaces = map[string]Space{
+	"one":      {spec("length_scale", param.Log, 1)},
+	"se":       seSpace(),
+	"mixed":    {spec("length_scale", param.Log, 3), spec("likelihood.epsilon", param.Logit, 0.01), spec("mean.constant", param.Identity, 0)},
+	"at bound": {bounded("length_scale", param.Log, 0.3, 0.3, 30), bounded("amplitude", param.Log, 7, 0.1, 7)},
+	"narrow":   {bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
+}
+
+// decoders fill the options of those strategies whose zero value asks for nothing, and vary the others.
+var decoders = map[string][]registry.Decode{
+	"grid": {
+		func(v any) error {
+			v.(*Grid).Axes = map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}
+			return nil
+		},
+	},
+	"bfgs": {
+		nil,
+		func(v any) error { v.(*BFGS).Restarts = 40; return nil },
+	},
+}
+
+// TestStrategies is what every entry of the table must hold.
+func TestStrategies(t *testing.T) {
+	for _, e := range Table {
+		options := decoders[e.Name]
+		if options == nil {
+			options = []registry.Decode{nil}
+		}
+		for i, decode := range options {
+			strategy, err := e.New(decode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, space := range spaces {
+				t.Run(fmt.Sprintf("%s/%d/%s", e.Name, i, name), func(t *testing.T) { conform(t, strategy, space) })
+			}
+		}
+	}
+}
+
+func conform(t *testing.T, strategy Strategy, space Space) {
+	if err := strategy.Check(space); err != nil {
+		t.Fatal(err)
+	}
+	const seed = 17
+	var history []record.Trial
+	var asked []Proposal
+	for batch := 0; ; batch++ {
+		before, _ := json.Marshal(history)
+		proposals := strategy.Ask(space, history, seed)
+		if len(proposals) == 0 {
+			break
+		}
+		if batch == 1000 {
+			t.Fatal("has not finished after 1000 batches")
+		}
+		if again := strategy.Ask(space, history, seed); !reflect.DeepEqual(again, proposals) {
+			t.Fatal("the same question has two answers")
+		}
+		var resumed []record.Trial // as the journal gives it back
+		if err := json.Unmarshal(before, &resumed); err != nil {
+			t.Fatal(err)
+		}
+		if again := strategy.Ask(space, resumed, seed); !reflect.DeepEqual(again, proposals) {
+			t.Fatal("the answer depends on something that is not in the journal")
+		}
+		if after, _ := json.Marshal(history); string(after) != string(before) {
+			t.Fatal("Ask modifies the history")
+		}
+		for _, p := range proposals {
+			history = append(history, evaluate(len(history), p))
+		}
+		asked = append(asked, proposals...)
+	}
+	if len(asked) == 0 {
+		t.Fatal("asks for nothing")
+	}
+	for i, proposal := range asked {
+		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {
+			t.Fatalf("proposal %d has %d points", i, len(proposal.Points))
+		}
+		for _, theta := range proposal.Points {
+			if len(theta) != len(space) {
+				t.Fatalf("proposal %d: len(theta) = %d, want %d", i, len(theta), len(space))
+			}
+			for j, p := range space {
+				if u := theta[j]; !(u >= p.Map.Theta(p.Lo) && u <= p.Map.Theta(p.Hi)) || math.IsInf(u, 0) {
+					t.Errorf("proposal %d: %s = %v is outside [%v, %v]", i, p.ThetaName(), u, p.Map.Theta(p.Lo), p.Map.Theta(p.Hi))
+				}
+			}
+		}
+	}
+}
+
+// evaluate is a smooth objective that fails now and then.
+func evaluate(index int, p Proposal) record.Trial {
+	t := record.Trial{Index: index, Status: "evaluated", Evaluations: len(p.Points)}
+	for _, theta := range p.Points {
+		value := 0.0
+		for j, u := range theta {
+			value -= (u - 0.3*float64(j)) * (u - 0.3*float64(j))
+		}
+		t.Points = append(t.Points, record.Point{Theta: record.Numbers(theta), Natural: record.Numbers(theta), Value: record.Number(value), Gradient: record.Number(math.NaN())})
+	}
+	if index%7 == 3 {
+		t.Points, t.Failure = nil, "not positive definite"
+	}
+	return t
+}
+
+func TestMoreRestartsExtendTheList(t *testing.T) {
+	few, many := BFGS{Restarts: 3}.Ask(seSpace(), nil, 5), BFGS{Restarts: 9}.Ask(seSpace(), nil, 5)
+	if len(few) != 3 || len(many) != 9 || !reflect.DeepEqual(few, many[:3]) {
+		t.Errorf("3 restarts start at %v, 9 at %v", few, many)
+	}
+	if other := (BFGS{Restarts: 3}).Ask(seSpace(), nil, 6); reflect.DeepEqual(other[1:], few[1:]) {
+		t.Error("the seed changes nothing")
+	}
+	if want := []float64{0, math.Log(2)}; !reflect.DeepEqual(few[0].Points[0], want) {
+		t.Errorf("the first start is %v, want %v", few[0].Points[0], want)
+	}
+}
+
+// The mean of n uniform draws from the box lies within 5 standard errors, 4/sqrt(12 n), of its centre; the extremes come
+// within 2 % of its ends with probability 1 - 2*0.99^2000.
+func TestRestartsFillTheSearchBox(t *testing.T) {
+	const n = 2000
+	for j, p := range seSpace() {
+		sum, lo, hi := 0.0, math.Inf(1), math.Inf(-1)
+		for _, proposal := range (BFGS{Restarts: n + 1}).Ask(seSpace(), nil, 1)[1:] {
+			d := proposal.Points[0][j] - p.Map.Theta(p.Init)
+			sum, lo, hi = sum+d, min(lo, d), max(hi, d)
+		}
+		if mean := sum / n; math.Abs(mean) > 5*2*param.SearchBox/math.Sqrt(12*n) {
+			t.Errorf("%s: mean offset %v", p.Name, mean)
+		}
+		if lo < -param.SearchBox || lo > -0.96*param.SearchBox || hi > param.SearchBox || hi < 0.96*param.SearchBox {
+			t.Errorf("%s: offsets from %v to %v, want ±%v", p.Name, lo, hi, param.SearchBox)
+		}
+	}
+}
+
+func TestNoFreeHyperparameterIsOneStart(t *testing.T) {
+	got := BFGS{Restarts: 5}.Ask(nil, nil, 1)
+	if len(got) != 1 || len(got[0].Points) != 1 || len(got[0].Points[0]) != 0 {
+		t.Errorf("got %v, want one empty point", got)
+	}
+}
+
+// A row runs along the amplitude although it comes first in the space; logarithms are theta to the last bit.
+func TestGridRows(t *testing.T) {
+	g := Grid{Axes: map[string]Axis{
+		"length_scale": {Log: &[2]float64{1.6, 5.6}, Points: 17},
+		"amplitude":    {Log: &[2]float64{0.1, 5.6}, Points: 23},
+	}}
+	rows := g.Ask(seSpace(), nil, 0)
+	if len(rows) != 17 {
+		t.Fatalf("%d rows, want 17", len(rows))
+	}
+	for i, row := range rows {
+		if len(row.Points) != 23 {
+			t.Fatalf("row %d has %d points, want 23", i, len(row.Points))
+		}
+		for k, theta := range row.Points {
+			amplitude, lengthScale := 0.1+5.5*float64(k)/22, 1.6+4*float64(i)/16
+			if math.Abs(theta[0]-amplitude) > 1e-15*8 || math.Abs(theta[1]-lengthScale) > 1e-15*8 {
+				t.Errorf("row %d, point %d: %v, want %v, %v", i, k, theta, amplitude, lengthScale)
+			}
+		}
+		if row.Points[0][0] != 0.1 || row.Points[22][0] != 5.6 {
+			t.Errorf("row %d runs from %v to %v", i, row.Points[0][0], row.Points[22][0])
+		}
+	}
+	if rows[0].Points[0][1] != 1.6 || rows[16].Points[0][1] != 5.6 {
+		t.Error("the ends of the length scale are not exact")
+	}
+}
+
+func TestGridForms(t *testing.T) {
+	space := Space{spec("1.se.amplitude", param.Log, 3), spec("1.se.length_scale", param.Log, 2), spec("likelihood.epsilon", param.Logit, 0.1), spec("class[a.b].bias", param.Identity, 7)}
+	g := Grid{Axes: map[string]Axis{
+		"bias":               {Linear: &[2]float64{-1, 1}, Points: 3},
+		"1.se.length_scale":  {Values: []float64{5, 4}},
+		"likelihood.epsilon": {Log: &[2]float64{-2, -2}, Points: 1},
+	}}
+	if err := g.Check(space); err != nil {
+		t.Fatal(err)
+	}
+	epsilon := -math.Log(math.Exp(2) - 1) // logit(e^-2) = -ln(e^2 - 1)
+	var want [][]float64
+	for _, l := range []float64{5, 4} {
+		for _, b := range []float64{-1, 0, 1} { // no axis is an amplitude: the last one is the row
+			want = append(want, []float64{math.Log(3), math.Log(l), epsilon, b})
+		}
+	}
+	var got [][]float64
+	for _, p := range g.Ask(space, nil, 0) {
+		if len(p.Points) != 3 {
+			t.Errorf("a row of %d points, want 3", len(p.Points))
+		}
+		got = append(got, p.Points...)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d points, want %d", len(got), len(want))
+	}
+	for i := range want {
+		for j := range want[i] {
+			if math.Abs(got[i][j]-want[i][j]) > 1e-14 {
+				t.Errorf("point %d: %v, want %v", i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestGridCheck(t *testing.T) {
+	space := Space{spec("1.se.amplitude", param.Log, 1), spec("1.se.length_scale", param.Log, 1), spec("2.linear.amplitude", param.Log, 1),
+		bounded("likelihood.epsilon", param.Logit, 0.1, 0.01, 0.2), spec("3.se.length_scale[1]", param.Log, math.NaN())}
+	ends := func(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
+	nan := math.NaN()
+	for _, c := range []struct {
+		axes map[string]Axis
+		want string // "" for none
+	}{
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Points: 3}}, ""},
+		{map[string]Axis{"length_scale[1]": {Log: ends(-10, 15), Points: 2}}, ""}, // the default bounds
+		{map[string]Axis{"epsilon": {Values: []float64{0.01, 0.2}}}, ""},
+		{nil, "no axes"},
+		{map[string]Axis{"length_scal": {Log: ends(-1, 1), Points: 3}}, `did you mean "length_scale"? (have 1.se.amplitude, length_scale, 2.linear.amplitude, epsilon, length_scale[1])`},
+		{map[string]Axis{"amplitude": {Log: ends(-1, 1), Points: 3}}, "ambiguous; write one of 1.se.amplitude, 2.linear.amplitude"},
+		{map[string]Axis{"length_scale": {Values: []float64{1}}, "1.se.length_scale": {Values: []float64{1}}}, "both name 1.se.length_scale"},
+		{map[string]Axis{"length_scale": {}}, "write one of"},
+		{map[string]Axis{"length_scale": {Points: 3}}, "write one of"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Linear: ends(1, 2), Points: 3}}, "write one of"},
+		{map[string]Axis{"length_scale": {Linear: ends(1, 2), Values: []float64{1}, Points: 3}}, "write one of"},
+		{map[string]Axis{"length_scale": {Values: []float64{}}}, "at least one number"},
+		{map[string]Axis{"length_scale": {Values: []float64{1, 2}, Points: 2}}, "without points"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1)}}, "points = 0"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Points: -1}}, "points = -1"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Points: 1 << 60}}, "must be from 1 to"},
+		{map[string]Axis{"length_scale": {Log: ends(1, -1), Points: 3}}, "smaller end first"},
+		{map[string]Axis{"length_scale": {Log: ends(nan, 1), Points: 3}}, "smaller end first"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Points: 1}}, "cannot have 1 points"},
+		{map[string]Axis{"length_scale": {Log: ends(1, 1), Points: 2}}, "cannot have 2 points"},
+		{map[string]Axis{"length_scale": {Linear: ends(0, 1), Points: 2}}, "outside its bounds"},
+		{map[string]Axis{"length_scale": {Linear: ends(-math.MaxFloat64, math.MaxFloat64), Points: 3}}, "outside its bounds"},
+		{map[string]Axis{"length_scale": {Log: ends(0, math.Inf(1)), Points: 3}}, "outside its bounds"},
+		{map[string]Axis{"length_scale": {Values: []float64{nan}}}, "outside its bounds"},
+		{map[string]Axis{"epsilon": {Values: []float64{0.21}}}, "likelihood.epsilon = 0.21 is outside its bounds [0.01, 0.2]"},
+		{map[string]Axis{"epsilon": {Values: []float64{1}}}, "outside its bounds"},
+		{map[string]Axis{"length_scale": {Log: ends(-1, 1), Points: 10_000}, "length_scale[1]": {Log: ends(-1, 1), Points: 10_000}}, "the grid has 1e+08 points"},
+		{map[string]Axis{"zzz": {}, "length_scale": {}}, "\n"}, // all errors at once
+	} {
+		err := Grid{Axes: c.axes}.Check(space)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check of %v: %v, want %q", c.axes, err, c.want)
+		}
+	}
+}
+
+func TestCheckStart(t *testing.T) {
+	outside := bounded("length_scale", param.Log, 1, 2, 10)
+	if err := (BFGS{}).Check(Space{outside}); err == nil || !strings.Contains(err.Error(), "length_scale starts at 1, outside its bounds [2, 10]") {
+		t.Error(err)
+	}
+	if err := (BFGS{Restarts: -1}).Check(seSpace()); err == nil {
+		t.Error("restarts = -1 passes")
+	}
+	other := spec("amplitude", param.Log, 1)
+	if err := (Grid{Axes: map[string]Axis{"amplitude": {Values: []float64{1}}}}).Check(Space{outside, other}); err == nil {
+		t.Error("a start outside its bounds passes although the grid leaves it there")
+	}
+	if err := (Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{3}}}}).Check(Space{outside, other}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWinner(t *testing.T) {
+	points := func(values ...float64) (out []record.Point) {
+		for i, v := range values {
+			out = append(out, record.Point{Theta: record.Numbers([]float64{float64(i)}), Value: record.Number(v)})
+		}
+		return out
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		trials []record.Trial
+		index  int
+		theta  float64
+	}{
+		{[]record.Trial{{Index: 0, Points: points(-3)}, {Index: 1, Points: points(-2)}}, 1, 0},
+		{[]record.Trial{{Index: 0, Points: points(-3, -1, -2)}, {Index: 1, Points: points(-2)}}, 0, 1},
+		{[]record.Trial{{Index: 0, Points: points(-3, -2, -2)}, {Index: 1, Points: points(-2)}}, 0, 1},
+		{[]record.Trial{{Index: 1, Points: points(-2)}, {Index: 0, Points: points(-3, -2)}}, 0, 1},
+		{[]record.Trial{{Index: 0, Points: points(nan, inf, -inf, -9)}}, 0, 3},
+		{[]record.Trial{{Index: 0, Points: points(5), Failure: "x"}, {Index: 1, Points: points(-2)}}, 1, 0},
+		{[]record.Trial{{Index: 0, Points: []record.Point{{Value: 5, Failure: "x"}}}, {Index: 1, Points: points(-2)}}, 1, 0},
+	} {
+		index, best, err := Winner(c.trials)
+		if err != nil || index != c.index || float64(best.Theta[0]) != c.theta {
+			t.Errorf("Winner(%v) = %d, %v, %v; want trial %d, point %v", c.trials, index, best, err, c.index, c.theta)
+		}
+	}
+	for _, c := range []struct {
+		trials []record.Trial
+		want   string
+	}{
+		{nil, "none of 0 trials has a usable point"},
+		{[]record.Trial{{}, {Failure: "singular"}, {Failure: "other"}}, "none of 3 trials has a usable point; the first: singular"},
+		{[]record.Trial{{Points: []record.Point{{Value: record.Number(nan), Failure: "diverged"}}}}, "none of 1 trials has a usable point; the first: diverged"},
+	} {
+		if index, _, err := Winner(c.trials); index != -1 || err == nil || err.Error() != c.want {
+			t.Errorf("Winner(%v) = %d, %v; want %q", c.trials, index, err, c.want)
+		}
+	}
+}
