@@ -72,7 +72,39 @@ func TestGradientsOverTheTables(t *testing.T) {
 	}
 }
 
-// The optimum of crabs-like data beats every point of a grid around it.
+// Whatever the tables combine either says why not or gives a finite value of every criterion.
+func TestCriteria(t *testing.T) {
+	for _, e := range Criteria {
+		c, err := e.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range approx.Table {
+			inference, err := a.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: inference}, c, ring(20, 1))
+			if err != nil {
+				continue
+			}
+			p, err := o.At(context.Background(), []float64{1, 0})
+			if err != nil || !(p.Value() < 0) {
+				t.Errorf("%s of %s: %v, error %v", e.Name, a.Name, p.Value(), err)
+			}
+			if e.Name == "log_evidence" {
+				continue
+			}
+			// By the chain rule of probability both are sums of log predictive probabilities, and those given all other cases
+			// beat those given only the earlier ones.
+			if evidence := p.Posterior.Evidence().Value(); p.Value() < evidence {
+				t.Errorf("%s of %s: %v, below the log evidence %v", e.Name, a.Name, p.Value(), evidence)
+			}
+		}
+	}
+}
+
+// The optimum beats every point of a grid around it.
 func TestOptimumAgainstAGrid(t *testing.T) {
 	for _, inference := range []approx.Approximation{approx.Laplace{}, approx.EP{}} {
 		for _, lik := range []likelihood.Likelihood{likelihood.Probit{}, likelihood.Logit{}} {
@@ -87,7 +119,6 @@ func TestOptimumAgainstAGrid(t *testing.T) {
 			if m.Status != Converged {
 				t.Errorf("%T, %T: %s %q", inference, lik, m.Status, m.Warnings)
 			}
-			t.Logf("%T, %T: %v at %v after %d and %d evaluations, %s %q", inference, lik, m.Value, m.Theta, m.All[0].Optimum.Evaluations, m.All[1].Optimum.Evaluations, m.Status, m.Warnings)
 			run := NewRun(context.Background(), o)
 			for i := -10; i <= 10; i++ {
 				for j := -10; j <= 10; j++ {
