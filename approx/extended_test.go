@@ -128,7 +128,7 @@ func (x extended) along(e *mat.SymDense) float64 {
 // extendedLaplace polishes the mode from a double's a, GPML (3.32) and (5.20)-(5.24).
 func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differentiable, start []float64) extended {
 	n := len(y)
-	a := vectorOf(start)
+	a := vectorOf(start[:n])
 	for range 30 {
 		// Derivatives at the double next to f, carried to f by Taylor's formula.
 		f := k.times(a)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -17,7 +18,8 @@ var _ Approximation = Laplace{}
 //
 //	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
 //
-// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a, n numbers. A W_i below 0,
+// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and
+// then f̂, 2n numbers: a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0,
 // where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
@@ -53,18 +55,34 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 	}
 	at, next := p.newPoint(), p.newPoint()
 	p.evaluate(at)
+	fresh, last := start == nil, math.Inf(1)
 	if start != nil {
-		if err := next.set(start); err != nil {
+		_, f, err := p.read(start)
+		if err != nil {
 			return nil, err
 		}
+		// A neighbour's f̂ is near this one, its a need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+		copy(next.f, f)
+		p.differentiate(next)
+		for i, w := range next.w {
+			next.r[i] = w*(f[i]-p.mean[i]) + next.g[i]
+		}
+		if err := p.factorise(next.w); err != nil {
+			return nil, err
+		}
+		p.newton(next)
+		copy(next.a, next.delta)
 		if p.evaluate(next); next.psi > at.psi {
 			at, next = next, at
+		} else {
+			fresh = true
 		}
 	}
-	if err := p.factorise(at.w); err != nil {
-		return nil, err
+	if fresh {
+		if err := p.factorise(at.w); err != nil {
+			return nil, err
+		}
 	}
-	fresh, last := true, math.Inf(1)
 	for ; ; p.diagnostics.Iterations++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -94,10 +112,12 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	if err != nil {
 		return nil, err
 	}
-	at := p.newPoint()
-	if err := at.set(s); err != nil {
+	a, _, err := p.read(s)
+	if err != nil {
 		return nil, err
 	}
+	at := p.newPoint()
+	copy(at.a, a)
 	p.evaluate(at)
 	if err := p.factorise(at.w); err != nil {
 		return nil, err
@@ -140,13 +160,13 @@ func (p *laplacePosterior) newPoint() *point {
 	return &point{a: v(), f: v(), g: v(), w: v(), d3: v(), r: v(), kr: v(), delta: v()}
 }
 
-// set copies a State.
-func (at *point) set(s State) error {
-	if err := checkState("laplace", s, len(at.a)); err != nil {
-		return err
+// read splits a State.
+func (p *laplacePosterior) read(s State) (a, f []float64, err error) {
+	n := len(p.y)
+	if err := checkState("laplace", s, 2*n); err != nil {
+		return nil, nil, err
 	}
-	copy(at.a, s)
-	return nil
+	return s[:n], s[n:], nil
 }
 
 // evaluate fills f and what follows from it, given a.
@@ -197,9 +217,10 @@ func (p *laplacePosterior) precision(at *point) (target, rounding float64) {
 	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
 }
 
-// climb sets next to a + sδ with the step s that, along δ, takes nine tenths off the slope of Ψ, at first λ² = rᵀKδ > 0. As Ψ
-// is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the mode s = 1; far from
-// it, where the likelihood's tails are nearly straight, longer and much shorter steps both occur.
+// climb sets next to a + sδ with the step 0 < s ≤ 2 that, along δ, takes nine tenths off the slope of Ψ, at first
+// λ² = rᵀKδ > 0. As Ψ is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the
+// mode s = 1; far from it, where the likelihood's tails are nearly straight, longer and much shorter steps occur. In the
+// directions that K does not show δ = g - a, so that more than twice δ would take a away from g for good.
 func (p *laplacePosterior) climb(at, next *point, slope float64) {
 	for i, d := range at.delta {
 		next.a[i] = at.a[i] + d
@@ -214,19 +235,16 @@ func (p *laplacePosterior) climb(at, next *point, slope float64) {
 	for range 60 {
 		p.differentiate(next)
 		now := dot(next.r, df)
-		switch {
-		case math.Abs(now) <= slope/10:
-			lo, hi = s, s
-		case now > 0:
-			lo, atLo = s, now
-		default:
-			hi, atHi = s, now
-		}
-		if lo == hi {
+		if math.Abs(now) <= slope/10 || now > 0 && s == 2 {
 			break
 		}
+		if now > 0 {
+			lo, atLo = s, now
+		} else {
+			hi, atHi = s, now
+		}
 		if math.IsInf(hi, 1) {
-			s *= 2
+			s = 2
 		} else {
 			s = lo + (hi-lo)*min(max(atLo/(atLo-atHi), 0.1), 0.9)
 		}
@@ -247,7 +265,7 @@ func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) 
 	for i, d := range at.delta {
 		p.b[i] = at.a[i] + d
 	}
-	p.state = at.a
+	p.state = slices.Concat(at.a, at.f)
 	p.diagnostics.Floors = at.floors
 	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
 	target, rounding := p.precision(at)

@@ -69,7 +69,11 @@ func (r *records) next() []string {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &quote):
-			r.faults.add(quote.Line, quote.Column, "a quote out of place: put the whole field in quotes and double those inside it, or remove it")
+			column := quote.Column
+			if quote.Line != quote.StartLine { // the quote ran on: what matters is where it was opened
+				column = 0
+			}
+			r.faults.add(quote.StartLine, column, "a quote out of place or not closed: put the whole field in quotes and double those inside it, or remove it")
 			return []string{}
 		}
 		for j, f := range fields {
@@ -133,7 +137,7 @@ func (t *table) readDelimited(text string, want request) error {
 	if !t.header && comma == ' ' && isZip(text, width) {
 		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
 	}
-	n := 1 + strings.Count(text, "\n") // cases at most
+	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
 	if !t.fits(n, width) {
 		return nil
 	}

@@ -8,7 +8,8 @@
 // The content decides, never the name. Files may be compressed with gzip or bzip2. A byte-order mark, Windows line ends
 // and blank lines do not count, nor do lines that start with #. Text must be UTF-8.
 //
-// svmlight (LIBSVM): the first line of more than one field has, in second place, index:value or qid:number. Each line is
+// svmlight (LIBSVM): the first line of more than one field, between blanks, has in second place index:value or qid:number,
+// and there is no comma or semicolon up to there. Each line is
 // a label, an optional qid:number, and pairs with indices from 1 that increase; the rest after # is a comment. An index
 // that is left out is 0. The inputs are named x1, x2, … and the other two columns label and qid; qid is an input never, a
 // group if the specification says so. There are no missing values.
@@ -33,4 +34,6 @@
 // Inputs are decimal numbers of magnitude up to 1e100 (their squares must not overflow). Missing are the empty field, ?
 // and, in any case of letters, NA and NaN. Labels are text, but a label that is a number means the number: 3, 3.0 and
 // +3.0000 are the class "3". Classes are in natural order: by number if all are numbers, else by bytes.
+//
+// A file of more than 2 GiB of text, 2^20 columns, or 2^27 values (cases × columns) is refused before room is made for it.
 package data

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ type IDColumn struct {
 // coded +1, which positive can choose. In classification a label with more than 100 different values, or with numbers
 // that are not whole, is taken for a numeric one and refused, unless above makes two classes of it. A class of the test
 // data that the training data lack is an error. The levels of categorical columns come from the whole training file; a
-// level that only the test file has is all zeros, with a warning.
+// level that only the test file has is all zeros, with a warning; a missing one is missing in all of its indicators.
 func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if p := s.Check(); len(p) > 0 {
 		return nil, p
@@ -110,7 +111,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	train = file("train", s.Train, set.Train)
 	path, bundled := s.Test, set.Test
 	if other, err := Lookup(path); err == nil {
-		if _, err := open(filepath.Join(dir, path)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, path)); errors.Is(err, fs.ErrNotExist) {
 			path, bundled = "", other.Test
 			if bundled == "" {
 				bundled = other.Train

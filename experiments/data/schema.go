@@ -109,6 +109,19 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		return nil, -1, p
 	}
 
+	if t.sparse {
+		for _, u := range s.uses(func(n Name) string { return t.names[resolve("", n)] }) {
+			switch {
+			case u.key == "label" && u.column != "label":
+				p.add("label", "an svmlight file has its label first; remove the key")
+			case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
+				p.add(u.key, "in an svmlight file only qid can be id or group, and only the features inputs; remove %q", u.column)
+			}
+		}
+	}
+	if len(p) > 0 {
+		return nil, -1, p
+	}
 	t.roles[t.label] = target
 	schema.Label = Column{Name: t.names[t.label], Index: t.label}
 	s.Label = Name(schema.Label.Name)

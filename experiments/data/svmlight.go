@@ -7,17 +7,23 @@ import (
 	"unicode"
 )
 
-// isSVMLight tells whether the second field of the first line that has one is index:value or qid:number.
+// isSVMLight tells whether the second field of the first line that has one is index:value or qid:number. A comma or
+// semicolon up to there tells that it is not.
 func isSVMLight(text string) bool {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := fieldsAt(line, 2)
+		for _, f := range fields {
+			if strings.ContainsAny(f.text, ",;") {
+				return false
+			}
+		}
 		if len(fields) < 2 {
 			continue
 		}
 		index, value, pair := strings.Cut(fields[1].text, ":")
 		_, err := strconv.ParseInt(index, 10, 64)
-		return pair && (index == "qid" || err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(value, ":,;")
+		return pair && (index == "qid" || err == nil || errors.Is(err, strconv.ErrRange)) && !strings.Contains(value, ":")
 	}
 	return false
 }
@@ -75,6 +81,9 @@ func (t *table) readSVMLight(text string, want request) error {
 		}
 	}
 
+	if !t.fits(len(cases), features+2) {
+		return nil
+	}
 	t.names = make([]string, features, features+2)
 	for j := range t.names {
 		t.names[j] = positional(j)
@@ -86,14 +95,8 @@ func (t *table) readSVMLight(text string, want request) error {
 	}
 	t.label = len(t.names)
 	t.names = append(t.names, "label")
-	if !t.fits(len(cases), len(t.names)) {
-		return nil
-	}
 	if err := want.plan(t); err != nil {
 		return err
-	}
-	if t.label >= 0 && t.label != len(t.names)-1 {
-		return Problems{{"label", "an svmlight file has its label first; remove the key"}}
 	}
 	t.allocate(len(cases))
 	for _, c := range cases {

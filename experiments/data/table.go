@@ -82,7 +82,7 @@ func (t *table) allocate(n int) {
 // fits refuses a file too large to be held as a dense matrix.
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
-		t.faults.add(0, 0, "%d cases of %d columns are more than can be held (%d columns, %d values); take a part of the file", n, columns, maxColumns, maxCells)
+		t.faults.add(0, 0, "%d rows of %d columns are more than can be held (%d columns, %d values); take a part of the file", n, columns, maxColumns, maxCells)
 		return false
 	}
 	return true

@@ -39,6 +39,7 @@ type Configuration struct {
 	Inference       string           `json:"inference"`  // as YAML flow text
 	Classes         []string         `json:"classes"`    // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
+	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), or what else is tuned
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
 }

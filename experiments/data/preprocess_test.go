@@ -1,0 +1,310 @@
+package data
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// inputs draws n cases of d correlated columns whose means and scales differ by powers of ten.
+func inputs(n, d int, seed uint64) *mat.Dense {
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		common := r.NormFloat64()
+		for j := range d {
+			scale := math.Pow(10, float64(j%7-3))
+			x.Set(i, j, scale*(float64(10*j)+r.NormFloat64()+0.8*common))
+		}
+	}
+	return x
+}
+
+// moments are the exact mean and covariance (divisor n) of the columns of x, rounded once at the end.
+func moments(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
+	n, d := x.Dims()
+	mean, cov = make([]float64, d), mat.NewSymDense(d, nil)
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	size := exact(float64(n))
+	centred := make([][]*big.Float, d)
+	for j := range d {
+		sum := exact(0)
+		for i := range n {
+			sum.Add(sum, exact(x.At(i, j)))
+		}
+		mu := new(big.Float).Quo(sum, size)
+		mean[j], _ = mu.Float64()
+		for i := range n {
+			centred[j] = append(centred[j], new(big.Float).Sub(exact(x.At(i, j)), mu))
+		}
+		for k := range j + 1 {
+			sum := exact(0)
+			for i := range n {
+				sum.Add(sum, new(big.Float).Mul(centred[j][i], centred[k][i]))
+			}
+			v, _ := new(big.Float).Quo(sum, size).Float64()
+			cov.SetSym(j, k, v)
+		}
+	}
+	return mean, cov
+}
+
+func fit(t testing.TB, x *mat.Dense, how, missing string) (*Preprocessor, []string) {
+	t.Helper()
+	p, warnings, err := Fit(x, how, missing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, warnings
+}
+
+func TestNoneChangesNothing(t *testing.T) {
+	x := inputs(20, 3, 1)
+	for _, how := range []string{"", "none"} {
+		if p, _ := fit(t, x, how, ""); !mat.Equal(p.Apply(x), x) {
+			t.Errorf("%q changes the inputs", how)
+		}
+	}
+}
+
+func TestStandardizeAgainstExactMoments(t *testing.T) {
+	x := inputs(50, 8, 2)
+	before := mat.DenseCopyOf(x)
+	mu, cov := moments(x)
+	p, _ := fit(t, x, "standardize", "")
+	for j := range mu {
+		if math.Abs(p.Mean[j]-mu[j]) > 4e-16*math.Abs(mu[j])+1e-18 || math.Abs(p.Scale[j]-math.Sqrt(cov.At(j, j))) > 1e-15*p.Scale[j] {
+			t.Errorf("column %d: mean %v, exactly %v; deviation %v, exactly %v", j, p.Mean[j], mu[j], p.Scale[j], math.Sqrt(cov.At(j, j)))
+		}
+	}
+	mu, cov = moments(p.Apply(x))
+	for j := range mu {
+		if math.Abs(mu[j]) > 1e-13 || math.Abs(cov.At(j, j)-1) > 1e-14 {
+			t.Errorf("column %d is left with mean %v, variance %v", j, mu[j], cov.At(j, j))
+		}
+	}
+	if !mat.Equal(x, before) {
+		t.Error("the inputs were changed")
+	}
+}
+
+// Test data are mapped by the training statistics: the map is affine and fixed.
+func TestApplyUsesTrainingStatistics(t *testing.T) {
+	x := inputs(40, 4, 3)
+	train, other := mat.DenseCopyOf(x.Slice(0, 30, 0, 4)), mat.DenseCopyOf(x.Slice(30, 40, 0, 4))
+	for _, how := range preprocessNames() {
+		p, _ := fit(t, train, how, "")
+		var both mat.Dense
+		both.Stack(train, other)
+		want := p.Apply(&both).Slice(30, 40, 0, 4)
+		if !mat.EqualApprox(p.Apply(other), want, 1e-12) { // products may be blocked differently
+			t.Errorf("%s: a case is mapped in a way that depends on its company", how)
+		}
+	}
+	p, _ := fit(t, train, "standardize", "")
+	if got, want := p.Apply(other).At(5, 2), (other.At(5, 2)-p.Mean[2])/p.Scale[2]; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestConstantColumnsAreOnlyCentred(t *testing.T) {
+	x := inputs(7, 3, 4)
+	for i := range 7 {
+		x.Set(i, 1, 0.1) // 7 × 0.1 / 7 is not 0.1
+	}
+	p, _ := fit(t, x, "standardize", "")
+	if z := p.Apply(rows([]float64{0, 0.1, 0}, []float64{0, 2.1, 0})); p.Scale[1] != 1 || z.At(0, 1) != 0 || z.At(1, 1) != 2 {
+		t.Errorf("scale %v, values %v %v", p.Scale[1], z.At(0, 1), z.At(1, 1))
+	}
+}
+
+func TestStandardizeExtremeScales(t *testing.T) {
+	for _, unit := range []float64{1e-300, 1e-160, 1, 1e99} {
+		x := rows([]float64{1 * unit}, []float64{2 * unit}, []float64{4 * unit})
+		p, _ := fit(t, x, "standardize", "")
+		z := p.Apply(x)
+		for i, want := range []float64{-4 / math.Sqrt(14), -1 / math.Sqrt(14), 5 / math.Sqrt(14)} {
+			if math.Abs(z.At(i, 0)-want) > 1e-14 {
+				t.Errorf("unit %v: %v, want %v", unit, z.At(i, 0), want)
+			}
+		}
+	}
+	// A small spread on a large offset keeps the digits that the inputs have.
+	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
+	p, _ := fit(t, x, "standardize", "")
+	if z := p.Apply(x).At(2, 0); math.Abs(z-math.Sqrt(1.5)) > 1e-15 {
+		t.Errorf("%v, want %v", z, math.Sqrt(1.5))
+	}
+}
+
+func TestWhitenGivesIdentityCovariance(t *testing.T) {
+	for _, size := range [][2]int{{50, 1}, {50, 4}, {9, 7}, {300, 8}} {
+		x := inputs(size[0], size[1], 5)
+		p, warnings := fit(t, x, "whiten", "")
+		if len(warnings) > 0 {
+			t.Errorf("%v: warnings %q", size, warnings)
+		}
+		d := size[1]
+		mu, cov := moments(p.Apply(x))
+		// The singular values span up to 7 decades; each is known to 1e-16 of the largest.
+		for j := range d {
+			if math.Abs(mu[j]) > 1e-8 {
+				t.Errorf("%v: mean %v", size, mu[j])
+			}
+			for k := range d {
+				want := 0.0
+				if j == k {
+					want = 1
+				}
+				if math.Abs(cov.At(j, k)-want) > 1e-8 {
+					t.Errorf("%v: covariance (%d, %d) is %v", size, j, k, cov.At(j, k))
+				}
+				if p.W[j*d+k] != p.W[k*d+j] {
+					t.Errorf("%v: W is not symmetric at (%d, %d)", size, j, k)
+				}
+			}
+		}
+		// Of all whitening maps ZCA is the positive definite one.
+		var eigen mat.EigenSym
+		if w := mat.NewSymDense(d, p.W); !eigen.Factorize(w, false) || eigen.Values(nil)[0] <= 0 {
+			t.Errorf("%v: W has the eigenvalues %v", size, eigen.Values(nil))
+		}
+	}
+}
+
+func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
+	x := inputs(30, 3, 6)
+	wide := mat.NewDense(30, 5, nil)
+	for i := range 30 {
+		a, b, c := x.At(i, 0), x.At(i, 1), x.At(i, 2)
+		wide.SetRow(i, []float64{a, b, c, a + 2*b, 0.3})
+	}
+	p, warnings := fit(t, wide, "whiten", "")
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 3 of 5 directions") {
+		t.Errorf("warnings %q", warnings)
+	}
+	// The covariance is the projection onto the 3 directions.
+	_, cov := moments(p.Apply(wide))
+	var square mat.Dense
+	square.Mul(cov, cov)
+	if trace := mat.Trace(cov); math.Abs(trace-3) > 1e-9 || !mat.EqualApprox(&square, cov, 1e-9) {
+		t.Errorf("covariance %v", mat.Formatted(cov))
+	}
+	// What varies only in the test data is projected out as well.
+	off := mat.NewDense(2, 5, nil)
+	off.SetRow(0, []float64{1, 1, 1, 3, 0.3})
+	off.SetRow(1, []float64{1, 1, 1, 3, 7})
+	if z := p.Apply(off); !mat.EqualApprox(z.Slice(0, 1, 0, 5), z.Slice(1, 2, 0, 5), 1e-9) {
+		t.Errorf("%v", mat.Formatted(z))
+	}
+
+	few := mat.DenseCopyOf(inputs(4, 6, 7)) // more columns than cases
+	if _, warnings := fit(t, few, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 3 of 6 directions") {
+		t.Errorf("warnings %q", warnings)
+	}
+	still := rows([]float64{1, 2}, []float64{1, 2})
+	if p, _ := fit(t, still, "whiten", ""); mat.Norm(p.Apply(still), 1) != 0 {
+		t.Error("cases that do not vary are not all mapped to 0")
+	}
+}
+
+func TestRowOrderDoesNotMatter(t *testing.T) {
+	x := inputs(40, 5, 8)
+	x.Set(3, 2, math.NaN())
+	shuffled := mat.NewDense(40, 5, nil)
+	for i, k := range rand.New(rand.NewPCG(9, 0)).Perm(40) {
+		shuffled.SetRow(i, x.RawRowView(k))
+	}
+	for _, how := range preprocessNames() {
+		for _, missing := range []string{"mean", "median"} {
+			p, _ := fit(t, x, how, missing)
+			q, _ := fit(t, shuffled, how, missing)
+			if !mat.EqualApprox(p.Apply(x), q.Apply(x), 1e-9) {
+				t.Errorf("%s, %s: another order of the rows gives another map", how, missing)
+			}
+		}
+	}
+}
+
+func TestImputationIsFittedOnTheTrainingPart(t *testing.T) {
+	nan := math.NaN()
+	train := rows([]float64{1, 5}, []float64{2, nan}, []float64{nan, 7}, []float64{9, nan})
+	other := rows([]float64{nan, nan}, []float64{100, nan})
+	for missing, want := range map[string][]float64{"mean": {4, 6}, "median": {2, 6}} {
+		p, _ := fit(t, train, "none", missing)
+		if z := p.Apply(other); !mat.Equal(z, rows(want, []float64{100, want[1]})) {
+			t.Errorf("%s: %v", missing, mat.Formatted(z))
+		}
+	}
+	p, _ := fit(t, train, "standardize", "mean")
+	if p.Mean[0] != 4 || p.Scale[1] != math.Sqrt(0.5) || p.Apply(other).At(0, 0) != 0 {
+		t.Errorf("standardized after imputation: %+v", p)
+	}
+	if !math.IsNaN(train.At(1, 1)) {
+		t.Error("the inputs were changed")
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	nan := math.NaN()
+	for name, f := range map[string]struct {
+		x            *mat.Dense
+		how, missing string
+		want         string
+	}{
+		"missing":          {rows([]float64{1, 2}, []float64{3, nan}), "none", "error", "case 2 has NaN as input 2"},
+		"infinite":         {rows([]float64{1, 2}, []float64{math.Inf(-1), 3}), "none", "mean", "case 2 has -Inf as input 1"},
+		"nothing to go by": {rows([]float64{1, nan}, []float64{3, nan}), "none", "median", "input 2 has no value in these 2 cases"},
+		"unknown":          {rows([]float64{1}), "standardise", "", `did you mean "standardize"?`},
+	} {
+		if _, _, err := Fit(f.x, f.how, f.missing); err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestApplyPanicsOnWhatItWasNotFittedFor(t *testing.T) {
+	p, _ := fit(t, inputs(5, 2, 1), "standardize", "error")
+	for name, x := range map[string]*mat.Dense{"width": inputs(5, 3, 1), "missing": rows([]float64{1, math.NaN()})} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			p.Apply(x)
+		}()
+	}
+}
+
+func TestPreprocessorSurvivesAModelFile(t *testing.T) {
+	x := inputs(20, 4, 10)
+	for _, how := range preprocessNames() {
+		p, _ := fit(t, x, how, "median")
+		file, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Preprocessor
+		if err := json.Unmarshal(file, &back); err != nil || !mat.Equal(back.Apply(x), p.Apply(x)) {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
+func BenchmarkPreprocess(b *testing.B) {
+	x := inputs(767, 256, 1)
+	for _, how := range preprocessNames() {
+		b.Run(how, func(b *testing.B) {
+			for b.Loop() {
+				p, _ := fit(b, x, how, "")
+				p.Apply(x)
+			}
+		})
+	}
+}

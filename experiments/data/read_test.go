@@ -1,0 +1,557 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// load writes the files train and, unless it is empty, test, and loads them as s says.
+func load(t testing.TB, s Spec, train, test string) (*Data, error) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	s.Train = write("f.csv", train)
+	if test != "" {
+		s.Test = write("g.csv", test)
+	}
+	d, err := Load(s, dir, 1)
+	if err != nil { // folders differ from run to run
+		err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return d, err
+}
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.String()
+}
+
+const good = "a,b,label\n1,2,M\n3,4,F\n5,6,M\n"
+
+func rows(values ...[]float64) *mat.Dense {
+	m := mat.NewDense(len(values), len(values[0]), nil)
+	for i, v := range values {
+		m.SetRow(i, v)
+	}
+	return m
+}
+
+var goodX = rows([]float64{1, 2}, []float64{3, 4}, []float64{5, 6})
+
+// Every way of writing the same three cases gives the same data.
+func TestFormsOfTheSameData(t *testing.T) {
+	want, err := load(t, Spec{}, good, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(want.X, goodX) || !reflect.DeepEqual(want.Classes, []string{"F", "M"}) || !reflect.DeepEqual(want.Labels, []int{1, 0, 1}) ||
+		!reflect.DeepEqual(want.ColumnNames, []string{"a", "b"}) || !reflect.DeepEqual(want.Rows, []int{0, 1, 2}) || len(want.Warnings) > 1 {
+		t.Fatalf("read %+v", want)
+	}
+	for name, text := range map[string]string{
+		"semicolons":             "a;b;label\n1;2;M\n3;4;F\n5;6;M\n",
+		"tabs":                   "a\tb\tlabel\n1\t2\tM\n3\t4\tF\n5\t6\tM\n",
+		"several blanks":         "  a   b label\n1    2 M\n  3 4   F  \n5 6 M",
+		"blanks and tabs":        "a b label\n1 \t2 M\n3\t 4 F\n5 6  M\t\n",
+		"no end of line":         strings.TrimSuffix(good, "\n"),
+		"byte-order mark":        "\ufeff" + good,
+		"CRLF":                   strings.ReplaceAll(good, "\n", "\r\n"),
+		"CRLF, blanks":           "a b label \r\n1 2 M \r\n3 4 F \r\n5 6 M \r\n",
+		"CR":                     strings.ReplaceAll(good, "\n", "\r"),
+		"BOM, CRLF, quotes":      "\ufeff\"a\",\"b\",\"label\"\r\n\"1\",2,\"M\"\r\n3,4,F\r\n5,6,M\r\n",
+		"quotes, blanks":         "\"a\" \"b\"  \"label\"\n1 2 \"M\"\n3 4 F\n5 6 M\n",
+		"comments, blank lines":  "# about\na,b,label\n\n1,2,M\n# middle\n3,4,F\n   \n5,6,M\n#end",
+		"blanks around fields":   "a , b, label\n 1, 2 ,M\n3,4 , F\n5,6, \"M\"\n",
+		"trailing delimiter":     "a,b,label,\n1,2,M,\n3,4,F,\n5,6,M,\n",
+		"trailing, not header":   "a,b,label\n1,2,M,\n3,4,F,\n5,6,M,\n",
+		"other number texts":     "a,b,label\n+1.0,2e0,M\n3.,.4e1,F\n5,0.06E+2,M\n",
+		"gzip":                   zipped(good),
+		"gzip of BOM and CRLF":   zipped("\ufeff" + strings.ReplaceAll(good, "\n", "\r\n")),
+		"gzip in several pieces": zipped(good[:20]) + zipped(good[20:]),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(t, Spec{}, text, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Hash != want.Hash || !mat.Equal(got.X, want.X) || !reflect.DeepEqual(got.ColumnNames, want.ColumnNames) {
+				t.Errorf("read %q %v %v", got.ColumnNames, mat.Formatted(got.X), got.Labels)
+			}
+		})
+	}
+}
+
+func TestBzip2(t *testing.T) {
+	d, err := Load(Spec{Train: "testdata/good.csv.bz2"}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(d.X, goodX) || d.Name != "good" {
+		t.Errorf("read %q %v", d.Name, mat.Formatted(d.X))
+	}
+}
+
+func TestHashDependsOnWhatResultsDependOn(t *testing.T) {
+	want, err := load(t, Spec{}, good, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{want.Hash: "itself"}
+	for name, f := range map[string]struct {
+		s           Spec
+		train, test string
+	}{
+		"no test":      {Spec{}, good, ""},
+		"value":        {Spec{}, strings.Replace(good, "1", "1.0000000000000002", 1), good},
+		"test value":   {Spec{}, good, strings.Replace(good, "1", "7", 1)},
+		"column name":  {Spec{}, strings.Replace(good, "a", "c", 1), strings.Replace(good, "a", "c", 1)},
+		"label":        {Spec{}, strings.Replace(good, "6,M", "6,F", 1), good},
+		"class name":   {Spec{}, strings.ReplaceAll(good, "M", "N"), strings.ReplaceAll(good, "M", "N")},
+		"positive":     {Spec{Positive: "F"}, good, good},
+		"column order": {Spec{Columns: []Name{"b", "a"}}, good, good},
+		"row order":    {Spec{}, "a,b,label\n3,4,F\n1,2,M\n5,6,M\n", good},
+	} {
+		d, err := load(t, f.s, f.train, f.test)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if other, is := seen[d.Hash]; is {
+			t.Errorf("%s has the hash of %s", name, other)
+		}
+		seen[d.Hash] = name
+	}
+	zero, err := load(t, Spec{}, strings.Replace(good, "1", "-0", 1), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plus, err := load(t, Spec{}, strings.Replace(good, "1", "0", 1), ""); err != nil || plus.Hash != zero.Hash {
+		t.Errorf("0 and -0 differ (%v)", err)
+	}
+}
+
+// Faulty files: each is refused with the place and the way out.
+func TestFaultyFiles(t *testing.T) {
+	many := strings.Repeat("1,x,M\n", 50)
+	for name, f := range map[string]struct {
+		s    Spec
+		text string
+		want []string // parts of the error
+	}{
+		"empty":                {Spec{}, "", []string{"f.csv: is empty"}},
+		"blank":                {Spec{}, "\n\r\n  \n# comment\n", []string{"f.csv: is empty"}},
+		"byte-order mark only": {Spec{}, "\ufeff", []string{"f.csv: is empty"}},
+		"header only":          {Spec{}, "a,b,label\n", []string{"f.csv:1: has a single line", "header"}},
+		"header only, known":   {Spec{Label: "label"}, "1,2,label\n", []string{"f.csv: holds no case"}},
+		"one row":              {Spec{}, "1,2,M\n", []string{"f.csv:1: is the only case"}},
+		"header and one row":   {Spec{}, "a,b,label\n1,2,M\n", []string{"f.csv:2: is the only case"}},
+		"one class":            {Spec{}, "a,b,label\n1,2,M\n3,4,M\n", []string{`only cases of class "M"`, "at least two"}},
+		"one column":           {Spec{}, "label\n1\n0\n1\n", []string{"data.columns: no input column is left"}},
+		"ragged":               {Spec{}, "a,b,label\n1,2,M\n3,F\n5,6,7,M\n", []string{"f.csv:3: 2 fields, where the first line has 3", "f.csv:4: 4 fields"}},
+		"ragged, no delimiter": {Spec{}, "1,2,M\n3\n5,6,F\n", []string{"f.csv:2: 1 fields", "taken as comma-separated"}},
+		"row names":            {Spec{}, "a b label\n\"1\" 1 2 M\n\"2\" 3 4 F\n", []string{"f.csv:2: 4 fields", "row.names = FALSE"}},
+		"text":                 {Spec{}, "a,b,label\n1,2,M\n3,\"x\"\"y\",F\n", []string{`f.csv:3:3: column "b": "x\"y" is not a number`, "drop: [b]", "categorical: one_hot"}},
+		"text after CRLF":      {Spec{}, "a,b,label\r\n1,2,M\r\n3,xy,F\r\n", []string{`f.csv:3:3: column "b"`}},
+		"decimal comma":        {Spec{}, "a;b;label\n1,5;2;M\n2;3;F\n", []string{`f.csv:2:1: column "a": "1,5" has a decimal comma`}},
+		"hexadecimal":          {Spec{}, "a,b,label\n1,2,M\n0x10,4,F\n", []string{`f.csv:3:1: column "a": "0x10" is not a number`}},
+		"infinite":             {Spec{}, "a,b,label\n1,2,M\n-Inf,4,F\n", []string{`f.csv:3:1: column "a": "-Inf" is not finite`}},
+		"overflow":             {Spec{}, "a,b,label\n1,2,M\n1e999,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
+		"huge":                 {Spec{}, "a,b,label\n1,2,M\n1e101,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
+		"missing":              {Spec{}, "a,b,label\n1,2,M\n3,,F\nNA,NaN,F\n5,?,M\n", []string{`f.csv:3:3: column "b" has no value`, "missing: drop, mean or median", "f.csv:4:1:", "f.csv:4:4:", "f.csv:5:3:"}},
+		"missing label":        {Spec{Missing: "mean"}, "a,b,label\n1,2,M\n3,4,\n5,6,F\n", []string{`f.csv:3:5: the label (column "label") is missing`, "missing: drop"}},
+		"missing group":        {Spec{Group: "a"}, "a,b,label\n1,2,M\n,4,F\n", []string{`f.csv:3:1: the group (column "a") is missing`}},
+		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"holds no case (2 dropped for missing values)"}},
+		"duplicate names":      {Spec{}, "a,b,a,label\n1,2,3,M\n4,5,6,F\n", []string{`f.csv:1:5: the column name "a" occurs twice (columns 1 and 3); rename one`}},
+		"quote inside":         {Spec{}, "a,b,label\n1,2\",M\n3,4,F\n", []string{"f.csv:2:4: a quote out of place"}},
+		"open quote":           {Spec{}, "a,b,label\n1,2,M\n3,\"4,F\n", []string{"f.csv:3:", "a quote out of place"}},
+		"open quote, header":   {Spec{Label: "label"}, "a,\"b,label\n1,2,M\n3,4,F\n", []string{"a quote out of place"}},
+		"text, many":           {Spec{}, "a,b,label\n1,2,M\n" + many, []string{"f.csv:22:3:", "f.csv: and 30 more"}},
+		"several kinds":        {Spec{}, "a,b,label\n1,2,M\n3,F\nx,4,F\n5,,M\n6,7\",M\n", []string{"f.csv:3: 2 fields", "f.csv:4:1:", "f.csv:5:3:", "f.csv:6:4:"}},
+		"NUL":                  {Spec{}, "a,b,label\n1,\x002,M\n", []string{"f.csv:2:3: byte 0x00 is not UTF-8 text"}},
+		"binary":               {Spec{}, "\x7fELF\x02\x01\x01\x00\x00", []string{"f.csv:1:8: byte 0x00"}},
+		"not UTF-8":            {Spec{}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text"}},
+		"UTF-16":               {Spec{}, "\xff\xfea\x00,\x00", []string{"f.csv: is UTF-16 text; save it as UTF-8"}},
+		"spreadsheet":          {Spec{}, "PK\x03\x04junk", []string{"f.csv: is a zip archive or a spreadsheet"}},
+		"xz":                   {Spec{}, "\xfd7zXZ\x00junk", []string{"xz archive; decompress it"}},
+		"truncated gzip":       {Spec{}, zipped(strings.Repeat(good, 1000))[:60], []string{"f.csv:", "the gzip stream breaks off or is damaged here (cut short); fetch the file again"}},
+		"truncated header":     {Spec{}, zipped(good)[:5], []string{"f.csv: has a broken gzip header"}},
+		"damaged gzip":         {Spec{}, zipped(good)[:30] + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", []string{"the gzip stream breaks off or is damaged"}},
+		"truncated bzip2":      {Spec{}, "BZh91AY&SY", []string{"the bzip2 stream breaks off or is damaged"}},
+		"empty gzip":           {Spec{}, zipped(""), []string{"f.csv: is empty"}},
+		"numeric label":        {Spec{}, "a,label\n1,2.5\n2,3.5\n3,1\n", []string{"data.label:", `column "label" is a numeric label (2.5, for one)`, "above: 25", "gaussian"}},
+		"text under above":     {Spec{Above: new(25.0)}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
+		"text, regression":     {Spec{Regression: true}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
+		"long text":            {Spec{}, "a,b,label\n1,2,M\n" + strings.Repeat("é", 50) + ",4,F\n", []string{`f.csv:3:1: column "a": "` + strings.Repeat("é", 20) + `…" is not a number`}},
+		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 rows of 1048577 columns are more than can be held"}},
+		"passed over":          {Spec{Classes: []Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
+		"one side of above":    {Spec{Above: new(25.0)}, "a,label\n1,20\n2,21\n", []string{`only cases of class "not above 25"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, f.s, f.text, "")
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range f.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error\n%v\nshould contain %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestTooManyClassesIsRefused(t *testing.T) {
+	var b strings.Builder
+	for i := range 101 {
+		fmt.Fprintf(&b, "%d,%d\n", i, 1000+i)
+	}
+	_, err := load(t, Spec{}, b.String(), "")
+	if err == nil || !strings.Contains(err.Error(), "101 different values") || !strings.Contains(err.Error(), "above: 25") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHeaderDetection(t *testing.T) {
+	for name, f := range map[string]struct {
+		s      Spec
+		text   string
+		header bool
+		n      int
+	}{
+		"none, text labels":          {Spec{}, "1,2,M\n3,4,F\n", false, 2},
+		"none, missing value first":  {Spec{Missing: "mean"}, "?,2,M\n3,4,F\nNA,1,F\n", false, 3},
+		"none, numeric labels":       {Spec{}, "1,2,0\n3,4,1\n", false, 2},
+		"names":                      {Spec{}, "a,b,c\n1,2,M\n3,4,F\n", true, 2},
+		"numbers for names":          {Spec{}, "0,1,label\n1,2,0\n3,4,1\n", true, 2},
+		"named label":                {Spec{Label: "y"}, "0,1,y\n1,2,M\n3,4,F\n", true, 2},
+		"all text":                   {Spec{Categorical: "one_hot"}, "u,x,M\nv,y,F\n", false, 2},
+		"all text, a column known":   {Spec{Categorical: "one_hot", Label: "kind"}, "p,q,kind\nu,x,M\nv,y,F\n", true, 2},
+		"label index is no evidence": {Spec{Label: "1"}, "1,2\n0,4\n", false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := load(t, f.s, f.text, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, _ := d.X.Dims(); d.Schema.Header != f.header || n != f.n {
+				t.Errorf("header %v, %d cases", d.Schema.Header, n)
+			}
+		})
+	}
+}
+
+func TestDoubtfulHeadersWarn(t *testing.T) {
+	d, err := load(t, Spec{}, ",1,label\n1,2,M\n3,4,F\n5,6,M\n", "")
+	if err == nil {
+		t.Fatalf("a header without any text where a number follows was taken: %+v", d)
+	}
+	d, err = load(t, Spec{Label: "label"}, ",7,label\n1,2,M\n3,4,F\n5,6,F\n7,8,M\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := strings.Join(d.Warnings, "\n"); !strings.Contains(w, "it is called x1") || !strings.Contains(w, "although it holds numbers (7)") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestQuotedDelimitersAndLineEnds(t *testing.T) {
+	d, err := load(t, Spec{ID: []Name{"name"}}, "name,a,label\n\"Smith, John\",1,\"x;y\"\n\"two\nlines\",2,\"z\"\"z\"\n\"a;b\",3,\"x;y\"\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(d.IDs[0].Values, []string{"Smith, John", "two\nlines", "a;b"}) || !reflect.DeepEqual(d.Classes, []string{"x;y", `z"z`}) {
+		t.Errorf("read %q, %q", d.IDs, d.Classes)
+	}
+}
+
+func TestManyColumns(t *testing.T) {
+	const columns = 100_000
+	line := strings.Repeat("1.5,", columns)
+	d, err := load(t, Spec{}, line+"M\n"+line+"F\n"+line+"M\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, c := d.X.Dims(); n != 3 || c != columns || d.ColumnNames[columns-1] != "x100000" || mat.Sum(d.X) != 3*1.5*columns {
+		t.Errorf("%d × %d", n, c)
+	}
+}
+
+func TestZipTrainForm(t *testing.T) {
+	var b strings.Builder
+	for _, label := range []string{"6.0000", "5.0000", "6.0000"} {
+		b.WriteString(label + strings.Repeat(" -1.0000", 255) + " 0.3000 \n")
+	}
+	d, err := load(t, Spec{}, b.String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.Counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
+		t.Errorf("%s: classes %v, last pixel %v", d.Form, d.Classes, d.X.At(0, 255))
+	}
+	// Something else than a digit in the first column is something else.
+	if d, err = load(t, Spec{Above: new(0.0)}, "# c\n\n"+strings.Replace(b.String(), "6.0000", "6.5000", 1)+strings.Repeat("0 ", 257), ""); err != nil || d.X.At(0, 0) != 6.5 {
+		t.Errorf("6.5 first gives %v", err)
+	}
+	// A label asked for wins over the form.
+	if d, err = load(t, Spec{Label: "257", Above: new(0.1)}, strings.Replace(b.String(), "0.3000 \n", "0.0000 \n", 1), ""); err != nil || d.X.At(0, 0) != 6 {
+		t.Errorf("label: 257 gives %v", err)
+	}
+}
+
+func TestSizeLimits(t *testing.T) {
+	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), 1000)
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
+		t.Errorf("text limit: %v", err)
+	}
+	table := &table{faults: &FileError{}}
+	if table.fits(maxCells/2+1, 2) || table.fits(1, maxColumns+1) || !table.fits(maxCells/2, 2) {
+		t.Error("cell limit")
+	}
+}
+
+func TestFilesThatCannotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Load(Spec{Train: "no.csv", Test: "."}, dir, 1)
+	if err == nil || !strings.Contains(err.Error(), "data.train: cannot read "+filepath.Join(dir, "no.csv")) || !strings.Contains(err.Error(), "data.test: cannot read") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSVMLight(t *testing.T) {
+	text := "# made by hand\n+1 qid:3 1:0.5 4:-2 # first\n-1 qid:3 2:1e1\n\n1.0 qid:4\n"
+	d, err := load(t, Spec{Group: "qid"}, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rows([]float64{0.5, 0, 0, -2}, []float64{0, 10, 0, 0}, []float64{0, 0, 0, 0})
+	if !mat.Equal(d.X, want) || !reflect.DeepEqual(d.Classes, []string{"-1", "1"}) || !reflect.DeepEqual(d.Labels, []int{1, 0, 1}) ||
+		!reflect.DeepEqual(d.Groups, []string{"3", "3", "4"}) || !reflect.DeepEqual(d.ColumnNames, []string{"x1", "x2", "x3", "x4"}) {
+		t.Errorf("read %v %v %v %v", mat.Formatted(d.X), d.Classes, d.Labels, d.Groups)
+	}
+	if d, err = load(t, Spec{Classes: []Name{"1", "2"}}, text+"2 1:1\n", ""); err != nil || !reflect.DeepEqual(d.Rows, []int{0, 2, 3}) {
+		t.Errorf("classes: %+v, %v", d, err)
+	}
+	d, err = load(t, Spec{Columns: []Name{"4", "x1"}}, strings.ReplaceAll(text, "\n", "\r\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(d.X, rows([]float64{-2, 0.5}, []float64{0, 0}, []float64{0, 0})) {
+		t.Errorf("read %v", mat.Formatted(d.X))
+	}
+}
+
+func TestTimesAreNoSVMLight(t *testing.T) {
+	d, err := load(t, Spec{ID: []Name{"when"}}, "when,a,label\n2001-02-03 10:20,1,M\n2001-02-03 10:30,2,F\n", "")
+	if err != nil || d.Schema.Sparse || d.IDs[0].Values[1] != "2001-02-03 10:30" {
+		t.Errorf("read %+v, %v", d, err)
+	}
+}
+
+func TestSVMLightTestFile(t *testing.T) {
+	d, err := load(t, Spec{}, "1 1:1 3:1\n2 2:1\n", "2 1:5\n1 2:1 9:4\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(d.Test.X, rows([]float64{5, 0, 0}, []float64{0, 1, 0})) || len(d.Test.Warnings) != 1 {
+		t.Errorf("read %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
+	}
+	if _, err = load(t, Spec{}, "1 1:1 3:1\n2 2:1\n", good); err == nil || !strings.Contains(err.Error(), "g.csv: is in another form") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFaultySVMLight(t *testing.T) {
+	for name, f := range map[string]struct {
+		text string
+		want []string
+	}{
+		"absurd index":     {"1 1:1\n-1 1000000000000:1\n", []string{"f.csv:2:4: index 1000000000000 is beyond 1048576"}},
+		"beyond 64 bits":   {"1 99999999999999999999999:1\n-1 1:1\n", []string{"f.csv:1:3: index 99999999999999999999999 is beyond"}},
+		"too much":         {strings.Repeat("1 1:1\n", 200) + "-1 1048570:1\n", []string{"f.csv: 201 rows of 1048572 columns are more than can be held"}},
+		"from 0":           {"1 0:1 1:2\n-1 1:1\n", []string{"f.csv:1:3: index 0: indices start at 1; add 1"}},
+		"negative":         {"1 -3:1\n-1 1:1\n", []string{"f.csv:1:3: index -3: indices start at 1"}},
+		"falling":          {"1 2:1 1:1\n-1 1:1\n", []string{"f.csv:1:7: index 1 after 2: indices must increase"}},
+		"twice":            {"1 2:1 2:1\n-1 1:1\n", []string{"f.csv:1:7: index 2 after 2"}},
+		"no pair":          {"1 2:1 7\n-1 1:1\n", []string{`f.csv:1:7: "7" is not index:value`}},
+		"no label":         {"1 1:1\n1:1 2:1\n", []string{`f.csv:2:1: "1:1" where the label should be`}},
+		"text index":       {"1 1:1 b:2\n-1 1:1\n", []string{`f.csv:1:7: index "b" is not a whole number`}},
+		"text value":       {"1 1:x\n-1 1:1\n", []string{`f.csv:1:3: index 1: "x" is not a number`}},
+		"no value":         {"1 1:\n-1 1:1\n", []string{`f.csv:1:3: index 1 has no value`}},
+		"missing value":    {"1 1:nan\n-1 1:1\n", []string{`f.csv:1:3: index 1 has no value ("nan")`, "use CSV"}},
+		"infinite":         {"1 1:inf\n-1 1:1\n", []string{`f.csv:1:3: index 1: "inf" is not finite`}},
+		"missing label":    {"1 1:1\n? 1:1\n", []string{"f.csv:2:1: the label", "is missing"}},
+		"one class":        {"1 1:1\n1 1:2\n", []string{`only cases of class "1"`}},
+		"one row":          {"1 1:1\n", []string{"f.csv:1: is the only case"}},
+		"many":             {strings.Repeat("1 0:1\n", 30), []string{"f.csv:20:3:", "f.csv: and 10 more"}},
+		"qid in the wrong": {"1 1:1 qid:2\n-1 1:1\n", []string{`f.csv:1:7: index "qid" is not a whole number`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, Spec{}, f.text, "")
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, part := range f.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error\n%v\nshould contain %q", err, part)
+				}
+			}
+		})
+	}
+	if _, err := load(t, Spec{Label: "1"}, "1 1:1 2:0\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "label first; remove the key") {
+		t.Errorf("label: 1 gives %v", err)
+	}
+	for _, s := range []Spec{{ID: []Name{"1"}}, {Group: "x2"}, {Columns: []Name{"1", "qid"}}} {
+		if _, err := load(t, s, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "only qid can be id or group, and only the features inputs") {
+			t.Errorf("%+v gives %v", s, err)
+		}
+	}
+	if d, err := load(t, Spec{ID: []Name{"qid"}, Drop: []Name{"2"}}, "1 qid:1 1:1 2:0\n-1 qid:2 1:1\n", ""); err != nil || d.IDs[0].Values[1] != "2" || len(d.ColumnNames) != 1 {
+		t.Errorf("id: qid gives %+v, %v", d, err)
+	}
+	if _, err := load(t, Spec{Group: "qid"}, "1 qid:1 1:1\n-1 1:1\n", ""); err == nil || !strings.Contains(err.Error(), "f.csv:2:1: the group") {
+		t.Errorf("a qid that is missing gives %v", err)
+	}
+}
+
+// An index is refused before anything of its size is made.
+func TestAbsurdIndexAllocatesNothing(t *testing.T) {
+	text := "1 1:1\n-1 1000000000000:1\n1 1048576:1\n" + strings.Repeat("-1 1:1\n", 1000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := read(source{"f", text}, request{plan: func(*table) error { return nil }})
+	runtime.ReadMemStats(&after)
+	if err == nil {
+		t.Error("no error")
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 4<<20 {
+		t.Errorf("%d bytes", bytes)
+	}
+}
+
+// checkTable holds what the readers promise about any file that they accept.
+func checkTable(t *testing.T, text string, s Spec) {
+	if len(text) > 1<<16 {
+		return
+	}
+	src, err := decode("f", strings.NewReader(text), 1<<20)
+	if err != nil {
+		return
+	}
+	d, err := s.readTrain(src)
+	if err != nil {
+		if err.Error() == "" {
+			t.Error("an error without a message")
+		}
+		return
+	}
+	n, columns := d.X.Dims()
+	if columns != len(d.ColumnNames) || n != len(d.Rows) || n < 2 {
+		t.Fatalf("%d × %d with %d names, %d rows", n, columns, len(d.ColumnNames), len(d.Rows))
+	}
+	for i := range n {
+		if i > 0 && d.Rows[i] <= d.Rows[i-1] {
+			t.Fatalf("rows %v", d.Rows)
+		}
+		for _, v := range d.X.RawRowView(i) {
+			if math.IsInf(v, 0) || math.IsNaN(v) && s.Missing != "mean" {
+				t.Fatalf("value %v", v)
+			}
+		}
+	}
+	for _, k := range d.Counts() {
+		if k == 0 || k == n {
+			t.Fatalf("counts %v", d.Counts())
+		}
+	}
+	// The training file read again as a test file gives the same cases, with and without need of labels. Dropped cases may
+	// differ: they may have lacked the group, which test data have not, or the label, or had text where others have numbers.
+	for _, labels := range []bool{true, false} {
+		if s.Missing == "drop" && (!labels || s.Group != "" || s.Categorical == "one_hot") {
+			continue
+		}
+		again, err := d.Schema.read(src, labels)
+		if err != nil {
+			t.Fatalf("read again: %v", err)
+		}
+		again.Groups = d.Groups // which test data have not
+		if got := again.hash(); got != d.hash() {
+			t.Fatalf("read again, labels %v: differs\n%v\n%v", labels, again, d)
+		}
+	}
+	// Written as plain CSV it is the same data.
+	if s.Categorical == "one_hot" {
+		return
+	}
+	var b strings.Builder
+	for _, name := range d.ColumnNames {
+		b.WriteString(quote(name) + ",")
+	}
+	b.WriteString("the label\n")
+	for i := range n {
+		for _, v := range d.X.RawRowView(i) {
+			fmt.Fprintf(&b, "%v,", v)
+		}
+		b.WriteString(quote(d.Classes[d.Labels[i]]) + "\n")
+	}
+	plain, err := Spec{Missing: s.Missing, Label: "the label"}.readTrain(source{"g", b.String()})
+	if err != nil {
+		t.Fatalf("written as\n%s\n%v", b.String(), err)
+	}
+	plain.Rows, plain.Groups, plain.IDs = d.Rows, d.Groups, d.IDs
+	if plain.hash() != d.hash() {
+		t.Fatalf("written as\n%s\ndiffers", b.String())
+	}
+}
+
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{good, "1 2 M\n3 4 F\n", "a;b;c,\n1;2;x,\n3;?;y,\n", "\ufeff\"a\"\t\"b\"\r\n1\tx\r\n,\ty\r\n", "u,x,M\nv,y,F\n", "1,2,\n3,4,\n", "# c\n 1  2\n 3  4 "} {
+		f.Add(s, uint8(0))
+		f.Add(s, uint8(5))
+	}
+	f.Fuzz(func(t *testing.T, text string, how uint8) {
+		s := Spec{Missing: missingModes[how%3]}
+		if how&4 != 0 {
+			s.Categorical = "one_hot"
+		}
+		if how&8 != 0 {
+			s.Label = "1"
+		}
+		checkTable(t, text, s)
+	})
+}
+
+func FuzzSVMLight(f *testing.F) {
+	for _, s := range []string{"1 1:1\n-1 2:3\n", "+1 qid:3 1:0.5 4:-2 # first\n-1 qid:3 2:1e1\n\n1.0 qid:4\n", "1 1000000000000:1\n2 1:1\n", "a 1:0\nb\n", "1\n2 7:1e99\r\n"} {
+		f.Add(s)
+	}
+	wide := regexp.MustCompile(`[0-9]{5,7}:`) // would be made, and take its time
+	f.Fuzz(func(t *testing.T, text string) {
+		if wide.MatchString(text) {
+			return
+		}
+		checkTable(t, text, Spec{})
+		if len(text) < 1<<12 {
+			checkTable(t, text, Spec{Group: "qid", Missing: "drop"})
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Build makes the Report of a run from its manifest and the lines of its journal, in any order. What is not on record
+// yet is counted as missing and marked so. Lines that contradict the manifest or each other are an error.
+func Build(m record.Manifest, lines []record.Line) (*Report, error) {
+	studies, err := arrange(m, lines)
+	if err != nil {
+		return nil, err
+	}
+	curves, confidence, err := drawings(m)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...)}
+	for c, configuration := range m.Configurations {
+		b := builder{record: configuration, studies: studies[c], curves: curves, confidence: confidence}
+		r.Configurations = append(r.Configurations, b.build())
+		r.Missing += r.Configurations[c].Missing
+	}
+	return r, nil
+}
+
+// drawings finds the curves that a run asks for, and the confidence by which they reject.
+func drawings(m record.Manifest) (curves []cv.Curve, confidence cv.Confidence, err error) {
+	confidence = cv.Confidences[0]
+	if m.Reject != "" {
+		if confidence, err = cv.ConfidenceNamed(m.Reject); err != nil {
+			return nil, confidence, err
+		}
+	}
+	for _, name := range m.Curves {
+		curve, err := cv.CurveNamed(name)
+		if err != nil {
+			return nil, confidence, err
+		}
+		curves = append(curves, curve)
+	}
+	return curves, confidence, nil
+}
+
+// builder makes one Configuration.
+type builder struct {
+	record     record.Configuration
+	studies    []study
+	curves     []cv.Curve
+	confidence cv.Confidence
+	warnings   notes
+}
+
+func (b *builder) build() Configuration {
+	c, whole := b.record, &b.studies[0]
+	out := Configuration{
+		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
+		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference,
+		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
+		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
+		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
+	}
+	if out.Objective == "" {
+		out.Objective = "log_evidence"
+	}
+	if f := whole.fit; f != nil && f.Failure == "" {
+		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+	}
+	out.Restarts = b.restarts()
+	out.Grid = b.grid(out.Objective)
+	out.Best = best(out.Objective, out.Grid)
+	if len(out.Evaluations) > 0 {
+		out.Scores, out.Curves = out.Evaluations[0].Scores, out.Evaluations[0].Curves
+	}
+	for i := range b.studies {
+		s := &b.studies[i]
+		out.Missing += s.missing()
+		out.Failures = append(out.Failures, b.failures(s)...)
+		if i > 0 {
+			out.Folds = append(out.Folds, b.fold(s))
+		}
+		for _, t := range s.trials {
+			b.warnings.add(where(b.studies, i, &t.Index), t.Warnings...)
+		}
+		if s.fit != nil {
+			b.warnings.add(where(b.studies, i, nil), s.fit.Warnings...)
+		}
+	}
+	out.Warnings = b.warnings.list()
+	return out
+}
+
+// where names a job within a configuration: "trial 3" and "fit" are those of the study of all the training data.
+func where(studies []study, i int, trial *int) string {
+	job := "fit"
+	if trial != nil {
+		job = fmt.Sprintf("trial %d", *trial)
+	}
+	s := studies[i]
+	switch {
+	case i == 0:
+		return job
+	case s.Repeat > 0:
+		return fmt.Sprintf("%s repeat %d fold %d %s", s.Evaluation, s.Repeat, s.Fold, job)
+	}
+	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
+}
+
+// local says if the study was tuned by a local optimiser from start points.
+func (s *study) local() bool {
+	return slices.ContainsFunc(s.trials, func(t *record.Trial) bool { return len(t.Start) > 0 })
+}
+
+func (b *builder) restarts() []Restart {
+	out := []Restart{}
+	whole := &b.studies[0]
+	if !whole.local() {
+		return out
+	}
+	for _, t := range whole.trials {
+		r := Restart{
+			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()), Gradient: Number(math.NaN()),
+			Status: t.Status, Evaluations: t.Evaluations, Chosen: whole.status() == Done && whole.fit.Chosen == t.Index,
+		}
+		if len(t.Points) > 0 {
+			end := t.Points[len(t.Points)-1]
+			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), Number(end.Value), Number(end.Gradient)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// evaluations pools the studies of every evaluation, in the order of the studies.
+func (b *builder) evaluations() []Evaluation {
+	out := []Evaluation{}
+	parts := map[string][]cv.Predictions{}
+	for i := range b.studies {
+		s := &b.studies[i]
+		if s.Test == 0 {
+			continue
+		}
+		e := slices.IndexFunc(out, func(e Evaluation) bool { return e.Name == s.Evaluation })
+		if e < 0 {
+			e = len(out)
+			out = append(out, Evaluation{Name: s.Evaluation, Status: Done, Confusion: [][]int{}, Curves: Curves{}})
+		}
+		out[e].Folds++
+		if status := s.status(); status == Missing || status == Failed && out[e].Status == Done {
+			out[e].Status = status
+		}
+		if s.predictions != nil {
+			out[e].Scored++
+			parts[s.Evaluation] = append(parts[s.Evaluation], *s.predictions)
+		}
+	}
+	for i := range out {
+		e := &out[i]
+		if e.Scored == 0 {
+			continue
+		}
+		p := cv.Pool(parts[e.Name]...)
+		results, warnings := cv.Evaluate(p)
+		e.Scores, e.Confusion = Scores{len(p.Labels), results}, p.Confusion()
+		b.warnings.add(e.Name, warnings...)
+		for _, curve := range b.curves {
+			e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
+		}
+	}
+	return out
+}
+
+func (b *builder) fold(s *study) Fold {
+	f := Fold{
+		Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Train: s.Train, Test: s.Test, Status: s.status(),
+		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
+	}
+	if f.Status == Done {
+		f.Hyperparameters, f.LogEvidence = values(names(b.record), s.fit.Natural), Number(s.fit.LogEvidence)
+	}
+	if s.predictions != nil {
+		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores
+		f.Scores = Scores{len(s.predictions.Labels), results}
+	}
+	return f
+}
+
+func (b *builder) failures(s *study) (out []Failure) {
+	add := func(trial *int, point, theta Values, message string) {
+		if message != "" {
+			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, message})
+		}
+	}
+	for _, t := range s.trials {
+		for _, p := range t.Points {
+			add(&t.Index, values(names(b.record), p.Natural), values(thetaNames(b.record), p.Theta), p.Failure)
+		}
+		add(&t.Index, values(names(b.record), t.Start), Values{}, t.Failure)
+	}
+	if s.fit != nil {
+		add(nil, values(names(b.record), s.fit.Natural), Values{}, s.fit.Failure)
+	}
+	return out
+}
+
+// notes collects warnings. One that was given several times is listed once, with the first place.
+type notes struct {
+	texts []string
+	first map[string]string
+	count map[string]int
+}
+
+func (n *notes) add(where string, texts ...string) {
+	if n.first == nil {
+		n.first, n.count = map[string]string{}, map[string]int{}
+	}
+	for _, text := range texts {
+		if n.count[text]++; n.count[text] == 1 {
+			n.texts = append(n.texts, text)
+			n.first[text] = where
+		}
+	}
+}
+
+func (n *notes) list() []string {
+	out := []string{}
+	for _, text := range n.texts {
+		where := n.first[text]
+		if k := n.count[text]; k > 1 {
+			where = fmt.Sprintf("%s and %d more", where, k-1)
+		}
+		out = append(out, where+": "+text)
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// grid lists the points that the study of all the training data evaluated, in the order of the trials.
+func (b *builder) grid(objective string) []GridPoint {
+	out := []GridPoint{}
+	whole := &b.studies[0]
+	if whole.local() {
+		return out
+	}
+	held := b.held()
+	unscored := 0
+	for _, t := range whole.trials {
+		for i, p := range t.Points {
+			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}}
+			value := Number(p.Value)
+			if objective == "log_evidence" {
+				g.LogEvidence = &value
+			} else {
+				g.Value = &value
+			}
+			if whole.status() == Done && whole.fit.Chosen == t.Index && slices.Equal(p.Natural, whole.fit.Natural) {
+				g.Chosen = true
+			}
+			if scores, ok := scoresAt(held, t.Index, i, p.Theta); ok {
+				g.Scores = scores
+			} else if p.Failure == "" {
+				unscored++
+			}
+			out = append(out, g)
+		}
+	}
+	if len(held) > 0 && unscored > 0 {
+		b.warnings.add(held[0].Evaluation, fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there, or tried other points", unscored, len(out)))
+	}
+	return out
+}
+
+// held lists the studies of the first evaluation.
+func (b *builder) held() (out []*study) {
+	for i := range b.studies {
+		if s := &b.studies[i]; s.Test > 0 && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// scoresAt puts together the scores of one point over folds, which all must have tried it, bit for bit, as the given
+// point of the given trial. Journals keep scores of a point, not its predictions, so pooling is not possible: a count
+// adds up, other scores are averaged with the numbers of held-out cases as weights. That is the pooled score for means
+// over cases; for auc and ece it is a definition.
+func scoresAt(held []*study, trial, point int, theta []record.Number) (Values, bool) {
+	if len(held) == 0 {
+		return nil, false
+	}
+	n := 0.0
+	var parts []record.Point
+	for _, s := range held {
+		t, found := slices.BinarySearchFunc(s.trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
+		if !found || point >= len(s.trials[t].Points) {
+			return nil, false
+		}
+		p := s.trials[t].Points[point]
+		if p.Failure != "" || !slices.Equal(p.Theta, theta) {
+			return nil, false
+		}
+		parts = append(parts, p)
+		n += float64(s.Test)
+	}
+	var out Values
+	for _, score := range cv.Scores {
+		total := 0.0
+		for i, p := range parts {
+			v, found := p.Scores[score.Name]
+			if !found {
+				v = record.Number(math.NaN())
+			}
+			weight := float64(held[i].Test) / n
+			if score.Count {
+				weight = 1
+			}
+			total += weight * float64(v)
+		}
+		if !math.IsNaN(total) {
+			out = append(out, Value{score.Name, Number(total)})
+		}
+	}
+	if len(out) == 0 {
+		return nil, false
+	}
+	return append(out, Value{"n", Number(n)}), true
+}
+
+// best finds the first point of a grid that is best by the objective and by every score.
+func best(objective string, grid []GridPoint) []Best {
+	out := []Best{}
+	add := func(by string, greater bool, value func(GridPoint) (float64, bool)) {
+		found := Best{By: by, Point: -1}
+		for i, p := range grid {
+			v, ok := value(p)
+			if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+				continue
+			}
+			if b := float64(found.Value); found.Point < 0 || greater && v > b || !greater && v < b {
+				found.Value, found.Point = Number(v), i
+			}
+		}
+		if found.Point >= 0 {
+			out = append(out, found)
+		}
+	}
+	add(objective, true, func(p GridPoint) (float64, bool) { return p.value(), true })
+	for _, s := range cv.Scores {
+		add(s.Name, s.Greater, func(p GridPoint) (float64, bool) { return p.Scores.Get(s.Name) })
+	}
+	return out
+}
+
+// Get finds a value by its name.
+func (v Values) Get(name string) (float64, bool) {
+	for _, value := range v {
+		if value.Name == name {
+			return float64(value.Number), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,252 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// study is a study of the manifest with what the journal has of it.
+type study struct {
+	record.Study
+	trials      []*record.Trial // by index
+	fit         *record.Fit     // nil: missing
+	predictions *cv.Predictions // nil: none
+}
+
+func (s *study) status() Status {
+	switch {
+	case s.fit == nil:
+		return Missing
+	case s.fit.Failure != "":
+		return Failed
+	}
+	return Done
+}
+
+// missing counts the jobs that are known to be missing: the fit, and trials before the last one on record. How many
+// trials there would have been after it, the journal cannot tell.
+func (s *study) missing() int {
+	last, missing := -1, 0
+	if len(s.trials) > 0 {
+		last = s.trials[len(s.trials)-1].Index
+	}
+	if s.fit == nil {
+		missing = 1
+	} else {
+		last = max(last, s.fit.Chosen)
+	}
+	return last - len(s.trials) + 1 + missing
+}
+
+// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit.
+func arrange(m record.Manifest, lines []record.Line) ([][]study, error) {
+	studies := make([][]study, len(m.Configurations))
+	for c, configuration := range m.Configurations {
+		if err := checkConfiguration(configuration); err != nil {
+			return nil, fmt.Errorf("manifest: configuration %d: %w", c, err)
+		}
+		for _, s := range configuration.Studies {
+			studies[c] = append(studies[c], study{Study: s})
+		}
+	}
+	jobs, err := unique(lines)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	for _, line := range jobs {
+		at := placeOf(line)
+		if at.configuration < 0 || at.configuration >= len(studies) {
+			return nil, fmt.Errorf("journal: job %q is of configuration %d; the manifest has %d", line.Key, at.configuration, len(studies))
+		}
+		if at.study < 0 || at.study >= len(studies[at.configuration]) {
+			return nil, fmt.Errorf("journal: job %q is of study %d of configuration %d, which has %d", line.Key, at.study, at.configuration, len(studies[at.configuration]))
+		}
+		s := &studies[at.configuration][at.study]
+		if line.Trial != nil {
+			err = s.addTrial(m.Configurations[at.configuration], line.Trial)
+		} else {
+			err = s.addFit(m.Configurations[at.configuration], line.Fit)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
+		}
+	}
+	return studies, nil
+}
+
+func checkConfiguration(c record.Configuration) error {
+	if len(c.Studies) == 0 {
+		return fmt.Errorf("no studies; the first is the one on all the training data")
+	}
+	seen := map[string]bool{}
+	for _, h := range c.Hyperparameters {
+		if seen[h.Name] {
+			return fmt.Errorf("two hyperparameters are named %q", h.Name)
+		}
+		seen[h.Name] = true
+	}
+	for i, s := range c.Studies {
+		if s.Test < 0 {
+			return fmt.Errorf("study %d holds out %d cases", i, s.Test)
+		}
+	}
+	return nil
+}
+
+// place is where a line of the journal belongs: a trial of a study, or its fit.
+type place struct{ configuration, study, kind, index int }
+
+func (p place) String() string {
+	if p.kind == 1 {
+		return fmt.Sprintf("fit of study %d of configuration %d", p.study, p.configuration)
+	}
+	return fmt.Sprintf("trial %d of study %d of configuration %d", p.index, p.study, p.configuration)
+}
+
+func placeOf(line record.Line) place {
+	if t := line.Trial; t != nil {
+		return place{t.Configuration, t.Study, 0, t.Index}
+	}
+	return place{line.Fit.Configuration, line.Fit.Study, 1, 0}
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.configuration, q.configuration), cmp.Compare(p.study, q.study), cmp.Compare(p.kind, q.kind), cmp.Compare(p.index, q.index))
+}
+
+// ordered is the lines by place and key, whatever order they came in.
+func ordered(lines []record.Line) ([]record.Line, error) {
+	for i, line := range lines {
+		if (line.Trial == nil) == (line.Fit == nil) {
+			return nil, fmt.Errorf("line %d (job %q) must have a trial or a fit, and not both", i, line.Key)
+		}
+	}
+	lines = slices.Clone(lines)
+	slices.SortFunc(lines, func(a, b record.Line) int {
+		return cmp.Or(placeOf(a).compare(placeOf(b)), strings.Compare(a.Key, b.Key), cmp.Compare(a.Seconds, b.Seconds))
+	})
+	return lines, nil
+}
+
+// unique keeps one line of every job, ordered. A job may be there more than once, with one and the same result; times
+// may differ.
+func unique(lines []record.Line) ([]record.Line, error) {
+	lines, err := ordered(lines)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []record.Line
+	keys := map[string]place{}
+	for _, line := range lines {
+		at := placeOf(line)
+		if len(jobs) > 0 && placeOf(jobs[len(jobs)-1]) == at {
+			if same, err := equal(jobs[len(jobs)-1], line); err != nil {
+				return nil, err
+			} else if !same {
+				return nil, fmt.Errorf("the %v has two different results, of jobs %q and %q; they were not computed by the same build on the same data", at, jobs[len(jobs)-1].Key, line.Key)
+			}
+			continue
+		}
+		if other, found := keys[line.Key]; found {
+			return nil, fmt.Errorf("job %q is both the %v and the %v", line.Key, other, at)
+		}
+		keys[line.Key] = at
+		jobs = append(jobs, line)
+	}
+	return jobs, nil
+}
+
+// equal compares all but times, NaN being equal to NaN.
+func equal(a, b record.Line) (bool, error) {
+	a.Seconds, b.Seconds = 0, 0
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := json.Marshal(b)
+	return bytes.Equal(x, y), err
+}
+
+// maxTrials bounds the index of a trial, so that counting cannot overflow.
+const maxTrials = 1 << 30
+
+func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
+	if t.Index < 0 || t.Index > maxTrials {
+		return fmt.Errorf("the index is out of range")
+	}
+	if len(t.Start) != 0 && len(t.Start) != len(c.Hyperparameters) {
+		return fmt.Errorf("the start has %d hyperparameters, want %d", len(t.Start), len(c.Hyperparameters))
+	}
+	free := len(thetaNames(c))
+	for i, p := range t.Points {
+		nowhere := p.Failure != "" && len(p.Natural) == 0 && len(p.Theta) == 0
+		if (len(p.Natural) != len(c.Hyperparameters) || len(p.Theta) != free) && !nowhere {
+			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural), len(p.Theta), len(c.Hyperparameters), free)
+		}
+	}
+	s.trials = append(s.trials, t)
+	return nil
+}
+
+func (s *study) addFit(c record.Configuration, f *record.Fit) error {
+	s.fit = f
+	if f.Chosen < -1 || f.Chosen > maxTrials {
+		return fmt.Errorf("the winner's index, %d, is out of range", f.Chosen)
+	}
+	if f.Failure != "" {
+		return nil
+	}
+	if len(f.Natural) != len(c.Hyperparameters) {
+		return fmt.Errorf("%d hyperparameters, want %d", len(f.Natural), len(c.Hyperparameters))
+	}
+	m, classes := s.Test, len(c.Classes)
+	if len(f.Rows) != m || len(f.Labels) != m || len(f.Proba) != m {
+		return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), len(f.Labels), len(f.Proba), m)
+	}
+	if m == 0 {
+		return nil
+	}
+	if len(f.TrainCounts) != classes {
+		return fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
+	}
+	proba := mat.NewDense(m, max(classes, 1), nil)
+	for i, row := range f.Proba {
+		if len(row) != classes || classes == 0 {
+			return fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
+		}
+		proba.SetRow(i, record.Floats(row))
+	}
+	p, err := cv.NewPredictions(f.Rows, f.Labels, proba, f.TrainCounts)
+	if err != nil {
+		return err
+	}
+	s.predictions = &p
+	return nil
+}
+
+// names lists the hyperparameters in natural units.
+func names(c record.Configuration) (out []string) {
+	for _, h := range c.Hyperparameters {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+// thetaNames lists the free hyperparameters on the theta scale.
+func thetaNames(c record.Configuration) (out []string) {
+	for _, h := range c.Hyperparameters {
+		if !h.Fixed {
+			out = append(out, h.Theta)
+		}
+	}
+	return out
+}

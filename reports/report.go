@@ -1,0 +1,217 @@
+// Package reports turns the manifest and the journal of a run into a Report, plain data, and writes Reports and Timings
+// for people and programs, one file per format.
+//
+// It reads records only: it never sees data, kernels or models, fits nothing, and can be run again at any time. The same
+// records in any order give the same bytes.
+package reports
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Schema names the form of results.json.
+const Schema = "gpc-tune/results/1"
+
+// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in natural units, scores
+// have the units of cv.Scores; folds, repeats and trials are numbered from 0.
+type Report struct {
+	Schema         string          `json:"schema"`
+	Experiment     string          `json:"experiment"`
+	Missing        int             `json:"missing"` // jobs not on record, of all configurations
+	Configurations []Configuration `json:"configurations"`
+	Warnings       []string        `json:"warnings"` // of the plan
+}
+
+// Status says what became of a study.
+type Status string
+
+const (
+	Done    Status = "done"
+	Failed  Status = "failed"  // its final fit is a failure
+	Missing Status = "missing" // its final fit is not on record, as the run was interrupted; the worst
+)
+
+// Configuration is what came of one cell of the experiment's cross product. Hyperparameters, LogEvidence, Restarts and
+// Grid belong to the study of all the training data; Scores and Curves are those of the first of the Evaluations, which
+// is the test set where there is one.
+type Configuration struct {
+	Dataset         string       `json:"dataset"`
+	Cases           int          `json:"cases"`
+	Inputs          int          `json:"inputs"`
+	Preprocess      string       `json:"preprocess"`
+	Kernel          string       `json:"kernel"`
+	Mean            string       `json:"mean"`
+	Likelihood      string       `json:"likelihood"`
+	Inference       string       `json:"inference"`
+	Classes         []string     `json:"classes"`
+	Tune            string       `json:"tune"`
+	Objective       string       `json:"objective"` // what the values of restarts and grid points are
+	Status          Status       `json:"status"`
+	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
+	Hyperparameters Values       `json:"hyperparameters"`
+	LogEvidence     Number       `json:"log_evidence"`
+	Restarts        []Restart    `json:"restarts"` // local optimisers only
+	Scores          Scores       `json:"scores"`
+	Evaluations     []Evaluation `json:"evaluations"` // every way in which cases were held out
+	Folds           []Fold       `json:"folds"`       // every study but the one of all the training data
+	Grid            []GridPoint  `json:"grid"`        // points evaluated as they are: grids, random and adaptive search
+	Best            []Best       `json:"best"`        // the best points of Grid
+	Curves          Curves       `json:"curves"`
+	Warnings        []string     `json:"warnings"`
+	Failures        []Failure    `json:"failures"`
+}
+
+// Restart is one run of a local optimiser.
+type Restart struct {
+	Trial       int    `json:"trial"`
+	Start       Values `json:"start"`
+	End         Values `json:"end"`
+	Value       Number `json:"value"`    // of the tuning objective, maximised
+	Gradient    Number `json:"gradient"` // largest absolute entry, over theta
+	Status      string `json:"status"`
+	Evaluations int    `json:"evaluations"`
+	Chosen      bool   `json:"chosen,omitempty"`
+}
+
+// GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
+// of the Evaluations. Over several folds a count adds up and every other score, auc included, is the mean of the folds
+// weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
+type GridPoint struct {
+	Point       Values  `json:"point"`
+	LogEvidence *Number `json:"log_evidence,omitempty"` // the value, if it is the log evidence that is tuned
+	Value       *Number `json:"value,omitempty"`        // or else the value
+	Scores      Values  `json:"scores"`                 // and n
+	Chosen      bool    `json:"chosen,omitempty"`
+}
+
+// value is the tuning objective.
+func (p GridPoint) value() float64 {
+	if p.Value != nil {
+		return float64(*p.Value)
+	}
+	return float64(*p.LogEvidence)
+}
+
+// Best names the first point of the grid that is best by the tuning objective or by a score.
+type Best struct {
+	By    string `json:"by"`
+	Value Number `json:"value"`
+	Point int    `json:"point"` // index into Grid
+}
+
+// Evaluation is one way of holding out cases, all of its folds pooled: the cases are the unit, and every fold has the
+// base line of its own training part.
+type Evaluation struct {
+	Name      string  `json:"name"`
+	Folds     int     `json:"folds"`  // as planned
+	Scored    int     `json:"scored"` // with predictions on record
+	Status    Status  `json:"status"` // of the folds: the worst
+	Scores    Scores  `json:"scores"`
+	Confusion [][]int `json:"confusion"` // cases of class i that were decided to be class j
+	Curves    Curves  `json:"curves"`
+}
+
+// Fold is one study: tuned on its training part, scored on its held-out cases.
+type Fold struct {
+	Evaluation      string `json:"evaluation"`
+	Repeat          int    `json:"repeat"`
+	Fold            int    `json:"fold"`
+	Train           int    `json:"train"` // cases
+	Test            int    `json:"test"`  // cases
+	Status          Status `json:"status"`
+	Hyperparameters Values `json:"hyperparameters"`
+	LogEvidence     Number `json:"log_evidence"`
+	Scores          Scores `json:"scores"`
+}
+
+// Failure is something that could not be computed, and why.
+type Failure struct {
+	Evaluation string `json:"evaluation"`
+	Repeat     int    `json:"repeat"`
+	Fold       int    `json:"fold"`
+	Trial      *int   `json:"trial"` // null: the final fit
+	Point      Values `json:"point"` // where, or where the optimiser started; all hyperparameters in natural units
+	Theta      Values `json:"theta"` // where, exactly; the free hyperparameters on the theta scale
+	Message    string `json:"message"`
+}
+
+// Scores are the scores of N predictions, in the order of cv.Scores; those that are not defined are left out.
+type Scores struct {
+	N       int
+	Results []cv.Result
+}
+
+// Value finds a score's estimate.
+func (s Scores) Value(name string) (e cv.Estimate, ok bool) {
+	for _, r := range s.Results {
+		if r.Name == name {
+			return r.Estimate, true
+		}
+	}
+	return e, false
+}
+
+// Curves are the curves that the experiment asks for.
+type Curves []Curve
+
+// Curve is a curve and its points.
+type Curve struct {
+	cv.Curve
+	cv.Series
+}
+
+// Values are named numbers, in a fixed order.
+type Values []Value
+
+// Value is a named number.
+type Value struct {
+	Name   string
+	Number Number
+}
+
+// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN (there is no such
+// number), "+Inf" and "-Inf" for the infinities.
+type Number float64
+
+// Format is a way to write a Report.
+type Format struct {
+	Name   string // as in YAML files and flags
+	Doc    string
+	File   string // its name in the folder of the run; empty if it is only shown
+	Render func(w io.Writer, r *Report) error
+}
+
+// Formats lists the formats.
+var Formats = []Format{
+	{"text", "tables for the terminal", "", renderText},
+	{"json", "everything, for programs", "results.json", renderJSON},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", renderCSV},
+}
+
+// FormatNamed finds a format.
+func FormatNamed(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, fmt.Errorf("unknown format %q%s", name, registry.Suggest(name, names))
+}
+
+// values names the entries of x; a shorter x, where something failed, gives no values.
+func values(names []string, x []record.Number) Values {
+	v := Values{}
+	if len(x) == len(names) {
+		for i, name := range names {
+			v = append(v, Value{name, Number(x[i])})
+		}
+	}
+	return v
+}

@@ -1,0 +1,94 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// shorten makes short names for the components of the report's configurations, from their YAML flow texts:
+// {sum: [{se: {length_scale: {init: 2}}}, noise]} becomes sum(se, noise). Numbers and the settings of hyperparameters
+// are left out, unless texts that differ would then look the same.
+func (r *Report) shorten() map[string]string {
+	short := map[string]string{}
+	texts := map[string]string{} // the first text of every short name
+	clash := map[string]bool{}
+	for _, c := range r.Configurations {
+		for _, text := range []string{c.Kernel, c.Likelihood, c.Inference, c.Tune} {
+			var root yaml.Node
+			name := text
+			if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
+				name = component(root.Content[0])
+			}
+			if first, found := texts[name]; found && first != text {
+				clash[name] = true
+			} else {
+				texts[name] = text
+			}
+			short[text] = name
+		}
+	}
+	for text, name := range short {
+		if clash[name] {
+			short[text] = text
+		}
+	}
+	return short
+}
+
+// component names a component: se, {se: options}, or a list of components.
+func component(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		var parts []string
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			parts = append(parts, n.Content[i].Value+options(n.Content[i+1]))
+		}
+		return strings.Join(parts, ", ")
+	case yaml.SequenceNode:
+		var parts []string
+		for _, item := range n.Content {
+			parts = append(parts, component(item))
+		}
+		return strings.Join(parts, ", ")
+	}
+	return n.Value
+}
+
+// options are what follows a component's name in brackets, if anything.
+func options(n *yaml.Node) string {
+	text := ""
+	switch n.Kind {
+	case yaml.MappingNode:
+		var parts []string
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if name, value := n.Content[i].Value, n.Content[i+1]; !setting(value) {
+				parts = append(parts, fmt.Sprintf("%s: %s", name, component(value)))
+			}
+		}
+		text = strings.Join(parts, ", ")
+	default:
+		text = component(n)
+	}
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
+// setting says if a value is a number or the setting of a hyperparameter.
+func setting(n *yaml.Node) bool {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			if !slices.Contains([]string{"init", "fixed", "bounds", "prior"}, n.Content[i].Value) {
+				return false
+			}
+		}
+		return true
+	}
+	_, err := strconv.ParseFloat(n.Value, 64)
+	return n.Kind == yaml.ScalarNode && err == nil
+}

@@ -1,0 +1,100 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Table is the summary of a Report, ready to be laid out: cells are texts, empty where there is nothing to say.
+type Table struct {
+	Caption []string // what is the same in every row: "dataset crabs"
+	Columns []Column
+	Rows    [][]string
+}
+
+// Column is a column of a Table.
+type Column struct {
+	Name  string
+	Right bool // numbers: aligned to the right
+	keep  bool // not to be lifted into the caption
+}
+
+// Summary has one row per configuration, or several if there are several evaluations. Columns of words that are the
+// same in every row are lifted into the caption; columns without any entry are left out.
+func (r *Report) Summary() Table {
+	words := func(name string) Column { return Column{Name: name} }
+	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
+	t := Table{Columns: []Column{
+		{Name: "#", Right: true, keep: true}, words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("likelihood"), words("inference"),
+		words("tune"), words("evaluation"), number("log evidence"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("log loss"),
+		number("brier"), number("auc"), {Name: "status", keep: true},
+	}}
+	short := r.shorten()
+	for i, c := range r.Configurations {
+		evaluations := c.Evaluations
+		if len(evaluations) == 0 {
+			evaluations = []Evaluation{{Status: Done}}
+		}
+		for _, e := range evaluations {
+			s := e.Scores
+			errors, rate, interval := "", "", ""
+			if count, ok := s.Value("errors"); ok {
+				errors = fmt.Sprintf("%.0f/%d", count.Value, s.N)
+			}
+			if r, ok := s.Value("error_rate"); ok {
+				rate, interval = decimals(100*r.Value, 1), fmt.Sprintf("%.1f – %.1f", 100*r.Lo, 100*r.Hi)
+			}
+			score := func(name string, digits int) string {
+				if e, ok := s.Value(name); ok {
+					return decimals(e.Value, digits)
+				}
+				return ""
+			}
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, short[c.Kernel], c.Mean, short[c.Likelihood], short[c.Inference], short[c.Tune], e.Name,
+				decimals(float64(c.LogEvidence), 3), score("information_bits", 3), errors, rate, interval, score("log_loss", 4), score("brier", 4), score("auc", 4), state(c, e)})
+		}
+	}
+	t.lift()
+	return t
+}
+
+// state says what a row lacks.
+func state(c Configuration, e Evaluation) string {
+	switch {
+	case e.Scored < e.Folds:
+		return fmt.Sprintf("%s: %d of %d folds", e.Status, e.Scored, e.Folds)
+	case c.Status != Done:
+		return string(c.Status)
+	case c.Missing > 0:
+		return "incomplete"
+	}
+	return ""
+}
+
+// lift moves what does not vary into the caption and drops empty columns.
+func (t *Table) lift() {
+	for c := len(t.Columns) - 1; c >= 0; c-- {
+		constant := !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != t.Rows[0][c] })
+		empty := constant && (len(t.Rows) == 0 || t.Rows[0][c] == "")
+		if !empty && (t.Columns[c].keep || !constant) {
+			continue
+		}
+		if !empty {
+			t.Caption = append([]string{t.Columns[c].Name + " " + t.Rows[0][c]}, t.Caption...)
+		}
+		t.Columns = slices.Delete(t.Columns, c, c+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
+		}
+	}
+}
+
+// decimals is x with a fixed number of digits; NaN is empty.
+func decimals(x float64, digits int) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}

@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostListed is how many warnings, and how many failures, of one configuration the text lists.
+const mostListed = 10
+
+// renderText writes what is missing, the summary, the hyperparameters and optima of every configuration, and all warnings
+// and failures.
+func renderText(out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	fmt.Fprintf(w, "%s\n", r.Experiment)
+	if r.Missing > 0 {
+		fmt.Fprintf(w, "INCOMPLETE: at least %d jobs are missing; resume the run to complete it\n", r.Missing)
+	}
+	failures := 0
+	for _, c := range r.Configurations {
+		failures += len(c.Failures)
+	}
+	if failures > 0 {
+		fmt.Fprintf(w, "FAILURES: %d, listed below\n", failures)
+	}
+	t := r.Summary()
+	if len(t.Caption) > 0 {
+		fmt.Fprintf(w, "%s\n", strings.Join(t.Caption, ", "))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	for i, c := range r.Configurations {
+		fmt.Fprintln(w)
+		c.write(w, i)
+	}
+	if len(r.Warnings) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	return w.Flush()
+}
+
+// write lays out a table; columns are two blanks apart.
+func (t Table) write(w io.Writer) {
+	header := make([]string, len(t.Columns))
+	for c, column := range t.Columns {
+		header[c] = column.Name
+	}
+	lines := append([][]string{header}, t.Rows...)
+	width := make([]int, len(t.Columns))
+	for _, line := range lines {
+		for c, cell := range line {
+			width[c] = max(width[c], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for c, cell := range line {
+			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
+			if t.Columns[c].Right {
+				cell = pad + cell
+			} else {
+				cell += pad
+			}
+			if c > 0 {
+				text.WriteString("  ")
+			}
+			text.WriteString(cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
+	}
+}
+
+// write adds what the summary has no room for.
+func (c Configuration) write(w io.Writer, index int) {
+	if len(c.Hyperparameters) > 0 {
+		fmt.Fprintf(w, "#%d  %s\n", index, assignments(c.Hyperparameters, significant))
+	} else {
+		fmt.Fprintf(w, "#%d  no hyperparameters\n", index)
+	}
+	if o := c.Optima(); o.Restarts > 0 {
+		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
+		if o.Distinct > 0 {
+			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.Objective, o.Lo, o.Hi, o.AtBest)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, b := range c.Best {
+		if slices.Contains([]string{c.Objective, "information_bits", "errors"}, b.By) {
+			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", b.By, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
+		}
+	}
+	list(w, "warning: ", c.Warnings)
+	list(w, "FAILED ", c.Failures)
+}
+
+// list writes the first mostListed of the items, one a line, and counts the rest.
+func list[T any](w io.Writer, label string, items []T) {
+	for i, item := range items {
+		if i == mostListed {
+			fmt.Fprintf(w, "    %sand %d more\n", label, len(items)-i)
+			return
+		}
+		fmt.Fprintf(w, "    %s%v\n", label, item)
+	}
+}
+
+// String says where something failed, and why.
+func (f Failure) String() string {
+	where := f.Evaluation
+	if f.Repeat > 0 {
+		where += fmt.Sprintf(" repeat %d", f.Repeat)
+	}
+	where += fmt.Sprintf(" fold %d", f.Fold)
+	if f.Trial != nil {
+		where += fmt.Sprintf(" trial %d", *f.Trial)
+	}
+	if len(f.Theta) > 0 {
+		where += " at " + assignments(f.Theta, significant)
+	}
+	return where + ": " + f.Message
+}
+
+// significant is x to six digits.
+func significant(x float64) string { return fmt.Sprintf("%.6g", x) }
