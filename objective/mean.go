@@ -40,9 +40,6 @@ type Constant struct {
 	param.Setting `yaml:",inline"`
 }
 
-// Check says what is wrong with what the user wrote (see param.Setting).
-func (m Constant) Check() error { return m.Setting.Check("mean.constant", param.Identity) }
-
 // Params is c itself, on the identity scale.
 func (m Constant) Params(int) []param.Spec {
 	c := m.Spec("constant", param.Identity, 0)
