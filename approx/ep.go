@@ -219,14 +219,8 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	value, fit := -linalg.LogDet(p.u), fixedPoint{}
 	p.loo = 0
 	for i, t := range p.tau {
-		v := max(p.sigma[i], eps*p.variance(i))
-		share := 1 - t*v
-		if share < 0.5 {
-			share = p.inverseDiagonal(i, p.r)
-			v = (1 - share) / t
-		}
-		s := p.match(i, v, share, p.b[i], &fit)
-		value += s.logZ + (math.Log1p(t*v/share)+v/share*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
+		s := p.match(i, max(p.sigma[i], eps*p.variance(i)), p.b[i], &fit)
+		value += s.logZ + (math.Log1p(t*s.cavity)+s.cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
 		p.loo += s.logZ
 	}
 	p.evidence = functional{value: value, adjoint: p.adjoint}
@@ -244,17 +238,18 @@ type site struct {
 	tau, nu float64
 	floored bool
 	logZ    float64 // mass of the tilted distribution
+	cavity  float64 // variance of the cavity
 }
 
 // match gives the site that turns the cavity of case i into a Gaussian with the moments of the tilted distribution,
-// GPML (3.59), floored at precision 0. The marginal is N(μ_i, v), of its precision 1/v the cavity has the given share,
-// [B⁻¹]_ii = 1 - τ_i v, and b = ν_i - τ_i μ_i = (μ_i - m_-i)/v_-i. How far the tilted moments are from the marginal's is
-// added to fit.
-func (p *epPosterior) match(i int, v, share, b float64, fit *fixedPoint) site {
+// GPML (3.59), floored at precision 0. The marginal is N(μ_i, v), and b = ν_i - τ_i μ_i = (μ_i - m_-i)/v_-i. How far the
+// tilted moments are from the marginal's is added to fit.
+func (p *epPosterior) match(i int, v, b float64, fit *fixedPoint) site {
+	share := max(1-p.tau[i]*v, eps) // the cavity's share of the marginal's precision
 	cavity := v / share
 	mean := p.mu[i] - cavity*b
 	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, cavity)
-	s := site{tau: -d2 / max(1+cavity*d2, eps), logZ: logZ}
+	s := site{tau: -d2 / max(1+cavity*d2, eps), logZ: logZ, cavity: cavity}
 	if s.tau < 0 {
 		s.floored = s.tau*cavity < -negligible
 		s.tau = 0
@@ -329,7 +324,7 @@ func (p *epPosterior) sweep(w *sweepWork) (fixedPoint, error) {
 			}
 			s[i] = max(s[i], eps*p.variance(i))
 			tau, nu := p.tau[i], p.nu[i]
-			next := p.match(i, s[i], max(1-tau*s[i], eps), nu-tau*p.mu[i], &fit)
+			next := p.match(i, s[i], nu-tau*p.mu[i], &fit)
 			if next.floored && p.options.NegativeSites == RefuseNegative {
 				return fit, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
 			}

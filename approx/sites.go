@@ -147,17 +147,6 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
-// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|²; x is workspace for n numbers.
-func (s *sites) inverseDiagonal(i int, x []float64) float64 {
-	x = x[i:] // the entries before i are 0
-	clear(x)
-	x[0] = 1
-	tail := s.u
-	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
-	linalg.SolveTriVec(blas.Trans, tail, x)
-	return dot(x, x)
-}
-
 // latentAt sets f = m + K a.
 func (s *sites) latentAt(f, a []float64) {
 	copy(f, s.mean)
@@ -308,7 +297,7 @@ func (f functional) Likelihood(grad []float64) error {
 func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
 	switch {
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with above:", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}", method)
 	case classes != 2:
 		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
 	case lik.Domain() != likelihood.Binary:
