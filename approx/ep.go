@@ -114,10 +114,11 @@ func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound,
 	limit := cmp.Or(e.MaxIterations, defaultIterations)
 	w := newSweep(len(p.y))
 	for {
-		if err := p.refresh(w.v); err != nil {
+		f, err := p.refresh(w.v)
+		if err != nil {
 			return nil, err
 		}
-		if p.diagnostics.Converged || p.diagnostics.Iterations == limit {
+		if f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
 			return p, nil
 		}
 		p.covariance(w.sigma, w.v)
@@ -129,7 +130,7 @@ func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound,
 			if err != nil {
 				return nil, err
 			}
-			if p.diagnostics.Iterations++; f.reached(p.options.Tolerance) || p.diagnostics.Iterations == limit {
+			if p.diagnostics.Iterations++; f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
 				break
 			}
 		}
@@ -145,7 +146,7 @@ func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poster
 	if err := p.set(s); err != nil {
 		return nil, err
 	}
-	if err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
+	if _, err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -190,9 +191,10 @@ func (p *epPosterior) set(s State) error {
 
 // refresh computes everything that follows from the sites: the factor of B, b, the marginals, the evidence, and how far
 // the sites are from their fixed point. v is n×n workspace; U⁻ᵀ S^½ K is left in it.
-func (p *epPosterior) refresh(v blas64.General) error {
+func (p *epPosterior) refresh(v blas64.General) (fixedPoint, error) {
+	var fit fixedPoint
 	if err := p.factorise(p.tau); err != nil {
-		return err
+		return fit, err
 	}
 	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
 	for i, t := range p.tau {
@@ -216,7 +218,7 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	}
 	subtractSquares(p.sigma, v)
 
-	value, fit := -linalg.LogDet(p.u), fixedPoint{}
+	value := -linalg.LogDet(p.u)
 	p.loo = 0
 	for i, t := range p.tau {
 		s := p.match(i, max(p.sigma[i], eps*p.variance(i)), p.b[i], &fit)
@@ -225,12 +227,12 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	}
 	p.evidence = functional{value: value, adjoint: p.adjoint}
 	if err := p.conclude("ep", fit, p.options.Tolerance); err != nil {
-		return err
+		return fit, err
 	}
 	if fit.floors > 0 && p.evidence.err == nil {
 		p.evidence.err = fmt.Errorf("%w: ep floored %d negative site precisions", ErrNoGradient, fit.floors)
 	}
-	return nil
+	return fit, nil
 }
 
 // site is a new value of one site.

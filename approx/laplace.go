@@ -89,15 +89,19 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 		}
 		length := p.newton(at)
 		target, rounding := p.precision(at)
-		stop := p.diagnostics.Iterations == cmp.Or(l.MaxIterations, defaultIterations)
+		limit := cmp.Or(l.MaxIterations, defaultIterations)
+		if rounding > unresolved {
+			limit = min(limit, 50) // hopeless, but the nearer the better
+		}
+		stop := p.diagnostics.Iterations >= limit
 		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
-		if !fresh && (length > last/4 || length <= target || stop) {
+		if !fresh && (!(length <= last/4) || length <= target || stop) {
 			if err := p.factorise(at.w); err != nil {
 				return nil, err
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= rounding && length > last/2 || math.IsNaN(length)) || stop {
+		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
 			return p.finish(at, length)
 		}
 		p.climb(at, next, length*length)
