@@ -114,7 +114,8 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
-	if _, err := m.Inference.Uses(m.Likelihood, len(ds.Classes)); err != nil {
+	model := m.on(len(ds.Classes))
+	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
 		return nil
 	}
@@ -133,7 +134,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
-	o, err := objective.New(m.Model, criterion, all.data)
+	o, err := objective.New(model, criterion, all.data)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	seen[string(identity)] = true
 	for i, set := range sets {
-		j := &job{model: m.Model, criterion: criterion, set: set, average: s.Average}
+		set.studies++
+		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()

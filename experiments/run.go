@@ -34,9 +34,9 @@ type trainingSet struct {
 	how, missing string // preprocessing
 	train, test  []int  // rows of source; for "test" the held-out cases are all of source.Test
 
-	once     sync.Once
-	prepared prepared
-	err      error
+	mu       sync.Mutex
+	prepared *prepared // nil: not yet, or no longer
+	studies  int       // that have not been assessed yet; the last lets go of what is prepared
 }
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
@@ -49,10 +49,27 @@ type prepared struct {
 	warnings []string
 }
 
-// prepare preprocesses the training set, once.
+// prepare preprocesses the training set, or returns what the first call made.
 func (t *trainingSet) prepare() (*prepared, error) {
-	t.once.Do(func() { t.err = t.fill(&t.prepared) })
-	return &t.prepared, t.err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		p := &prepared{}
+		if err := t.fill(p); err != nil {
+			return nil, err
+		}
+		t.prepared = p
+	}
+	return t.prepared, nil
+}
+
+// release says that one study is done with the training set; distances and copies of the last are n² numbers.
+func (t *trainingSet) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.studies--; t.studies <= 0 {
+		t.prepared = nil
+	}
 }
 
 func (t *trainingSet) fill(p *prepared) error {
@@ -217,6 +234,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 
 // assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
+	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
 	err := j.predict(ctx, free, &f)
 	if ctx.Err() != nil {
