@@ -18,9 +18,9 @@ var _ Approximation = Laplace{}
 //
 //	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
 //
-// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and
-// then f̂, 2n numbers: a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0,
-// where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors.
+// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and then f̂, 2n numbers:
+// a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0, where the likelihood is not log-concave, is
+// taken as 0 and counted in Diagnostics.Floors.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
 // stopped, and its adjoint is ErrNotConverged.
