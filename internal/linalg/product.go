@@ -56,10 +56,7 @@ type product struct {
 }
 
 // packs is the memory of one product on one thread.
-type packs struct {
-	a, b []float64
-	edge [maxMR * maxNR]float64
-}
+type packs struct{ a, b []float64 }
 
 var packPool = sync.Pool{New: func() any { return new(packs) }}
 
@@ -171,28 +168,15 @@ func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
 			skip := max(0, first-pc)
 			a, b := ws.a[(i-ic)*kc+skip*mr:], ws.b[(j-jc)*kc+skip*nr:]
 			rows := min(mr, p.m-i)
-			if rows == mr && cols == nr && (!p.upper || j >= i+mr-1) {
-				s.multiply(kc-skip, a, mr, b, nr, p.c[i*p.ldc+j:], p.ldc, p.alpha, add)
-				continue
+			from := -mr // all columns exist
+			if p.upper {
+				from = max(from, i-j)
 			}
-			// at an edge of C the tile is completed elsewhere
-			edge := ws.edge[:]
-			for r := range rows {
-				from := 0
-				if p.upper {
-					from = min(cols, max(0, i+r-j))
-				}
-				if add {
-					copy(edge[r*nr+from:r*nr+cols], p.c[(i+r)*p.ldc+j+from:])
-				}
-			}
-			s.multiply(kc-skip, a, mr, b, nr, edge, nr, p.alpha, add)
-			for r := range rows {
-				from := 0
-				if p.upper {
-					from = min(cols, max(0, i+r-j))
-				}
-				copy(p.c[(i+r)*p.ldc+j+from:(i+r)*p.ldc+j+cols], edge[r*nr+from:])
+			c := p.c[i*p.ldc+j:]
+			if rows == mr && cols == nr && from <= 1-mr {
+				s.multiply(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add)
+			} else {
+				s.multiplyEdge(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add, rows, from, cols)
 			}
 		}
 	}
@@ -251,27 +235,9 @@ func (x operand) copy(dst []float64, i, r, p, k, w int) {
 	}
 	src := x.data[i*x.rs+p*x.cs:]
 	if x.rs == 1 {
-		for p := range k {
-			copy(dst[p*w:p*w+r], src[p*x.cs:p*x.cs+r])
-		}
-		return
-	}
-	q := 0
-	for ; q+4 <= r; q += 4 {
-		s0, s1, s2, s3 := src[q*x.rs:][:k], src[(q+1)*x.rs:][:k], src[(q+2)*x.rs:][:k], src[(q+3)*x.rs:][:k]
-		o := q
-		for p := range s0 {
-			d := (*[4]float64)(dst[o:])
-			d[0], d[1], d[2], d[3] = s0[p], s1[p], s2[p], s3[p]
-			o += w
-		}
-	}
-	for ; q < r; q++ {
-		o := q
-		for _, v := range src[q*x.rs:][:k] {
-			dst[o] = v
-			o += w
-		}
+		active.copy(k, r, src, x.cs, dst, w)
+	} else {
+		active.transpose(r, k, src, x.rs, dst, w)
 	}
 }
 

@@ -29,10 +29,8 @@ func (s simd) tile() (mr, nr int) {
 	return 2, 4
 }
 
-const (
-	maxMR = 8
-	maxNR = 24
-)
+// maxMR bounds the rows of a tile.
+const maxMR = 8
 
 // active is the instruction set in use: the best there is, or the one named by the environment variable GPC_TUNE_SIMD.
 var active = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
@@ -84,12 +82,53 @@ func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	r1[3] += alpha * c13
 }
 
-// substituteGeneric is forward substitution on a 2×4 tile; see [triangle] for t.
-func substituteGeneric(t, c []float64, ldc int) {
-	r0, r1 := c[:4], c[ldc:ldc+4]
+// multiplyEdgeGeneric is multiplyGeneric for a tile over an edge of C: of row r only columns max(0, from+r) to cols exist,
+// and only the first rows rows.
+func multiplyEdgeGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+	const nr = 4
+	var tile [2 * nr]float64
+	for r := range rows {
+		if first := max(0, from+r); add && first < cols {
+			copy(tile[r*nr+first:r*nr+cols], c[r*ldc+first:])
+		}
+	}
+	multiplyGeneric(k, a, lda, b, ldb, tile[:], nr, alpha, add)
+	for r := range rows {
+		if first := max(0, from+r); first < cols {
+			copy(c[r*ldc+first:r*ldc+cols], tile[r*nr+first:])
+		}
+	}
+}
+
+// substituteGeneric is forward substitution on a 2×4 tile from c[origin] on; see [triangle] for t.
+func substituteGeneric(t, c []float64, origin, ldc int) {
+	r0, r1 := c[origin:origin+4], c[origin+ldc:origin+ldc+4]
 	for j := range r0 {
 		r0[j] *= t[0]
 		r1[j] = (r1[j] - t[1]*r0[j]) * t[3]
+	}
+}
+
+// transposeGeneric copies a block of src, rows r0 to r1 and columns c0 to c1: dst[c·ldd + r] = src[r·lds + c].
+func transposeGeneric(r0, r1, c0, c1 int, src []float64, lds int, dst []float64, ldd int) {
+	if c0 == c1 {
+		return
+	}
+	for r := r0; r < r1; r++ {
+		o := c0*ldd + r
+		for _, v := range src[r*lds+c0 : r*lds+c1] {
+			dst[o] = v
+			o += ldd
+		}
+	}
+}
+
+func copyGeneric(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	if cols == 0 {
+		return
+	}
+	for r := range rows {
+		copy(dst[r*ldd:r*ldd+cols], src[r*lds:])
 	}
 }
 
