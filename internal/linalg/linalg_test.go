@@ -601,7 +601,7 @@ func results(n, offset int) [][]float64 {
 func TestBits(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		defer SetThreads(1)
-		const n = 391
+		const n = 291
 		want := results(n, 0)
 		for name, got := range map[string]func() [][]float64{
 			"3 threads":          func() [][]float64 { SetThreads(3); return results(n, 0) },

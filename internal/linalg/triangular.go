@@ -107,7 +107,7 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	if n == 0 || m == 0 {
 		return
 	}
-	if threads.Load() > 1 && n*n/2*m >= parallelFlops {
+	if threads.Load() > 1 && n*n/2*m >= parallelWork {
 		solveParallel(s, n, u, ldu, m, b, ldb)
 		return
 	}
