@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -31,7 +32,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
 		Seed:       s.Seed,
-		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH},
+		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()},
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,

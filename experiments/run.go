@@ -290,16 +290,29 @@ var (
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
 )
 
+// Options of Plan.Run.
+type Options struct {
+	Resume bool                             // go on with an unfinished run
+	Warn   func(format string, args ...any) // hears what the user should know and results do not say
+	search.Options
+}
+
 // Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
-// run, finished, is reported again; one that holds a part of it needs resume. The report covers what is done even where
+// run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
 // the run ended early with an error.
-func (p *Plan) Run(ctx context.Context, dir string, resume bool, o search.Options) (*reports.Report, search.Summary, error) {
-	journal, err := p.open(dir)
+func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
+	journal, begun, err := p.open(dir)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
+	if begun != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	}
+	if journal.Torn() > 0 {
+		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	}
 	defer journal.Close() // every line is on disk already
-	if lines := journal.Lines(); len(lines) > 0 && !resume {
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
 		so, err := reports.Build(p.Manifest, lines)
 		if err != nil {
 			return nil, search.Summary{}, err
@@ -308,7 +321,7 @@ func (p *Plan) Run(ctx context.Context, dir string, resume bool, o search.Option
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
-	summary, ended := search.Run(ctx, p.studies, journal, o)
+	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
 	report, err := reports.Build(p.Manifest, journal.Lines())
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
@@ -351,20 +364,22 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-// open opens the journal of the run folder, and makes the folder if it is new.
-func (p *Plan) open(dir string) (*search.Journal, error) {
+// open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
+func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
 	found, err := search.ReadManifest(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := search.WriteManifest(dir, p.Manifest); err != nil {
-			return nil, err
+		found = p.Manifest
+		if err := search.WriteManifest(dir, found); err != nil {
+			return nil, begun, err
 		}
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
+		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
 	case found.Key != p.Manifest.Key:
-		return nil, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
 	}
-	return search.OpenJournal(dir)
+	journal, err = search.OpenJournal(dir)
+	return journal, found.Build, err
 }
 
 // Done counts the jobs that the journal in dir has already.
