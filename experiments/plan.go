@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -106,7 +107,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
-	t := &trainingSet{evaluation: "train", source: ds, how: spec.Preprocess, missing: spec.Missing}
+	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
 	for i := range len(ds.Labels) {
 		t.train = append(t.train, i)
 	}
@@ -141,7 +142,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: spec.Preprocess,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
