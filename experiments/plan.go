@@ -177,17 +177,22 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames)), Trial: j.trial, Assess: j.assess,
+			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
 }
 
-// memory estimates the bytes one job takes: the covariance, its factor, the posterior covariance, the adjoint and a
-// product (5 n² in all), squared distances shared by the jobs of a training set (n²), and the test covariance twice.
-func memory(n, m, d int) int64 {
-	return 8 * (6*int64(n)*int64(n) + 2*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
+// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
+// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
+// covariance, the factor of its posterior, the posterior covariance and a product.
+func memory(n, m, d, classes int) int64 {
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.
