@@ -281,16 +281,16 @@ const (
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	v             blas64.General   // U⁻ᵀ S^½ K
-	sigma         blas64.Symmetric // Σ as the last finished block left it
-	c, x          []float64
-	columns, root blas64.General // the columns s_t of a block, and √|c_t| s_t, in rows
+	v       blas64.General   // U⁻ᵀ S^½ K
+	sigma   blas64.Symmetric // Σ as the last finished block left it
+	c, x    []float64
+	columns blas64.General // the columns s_t of a block, in rows
 }
 
 func newSweep(n int) *sweepWork {
 	return &sweepWork{
 		v: linalg.NewGeneral(n, n), sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block),
-		columns: linalg.NewGeneral(block, n), root: linalg.NewGeneral(block, n),
+		columns: linalg.NewGeneral(block, n),
 	}
 }
 
@@ -361,33 +361,11 @@ func (w *sweepWork) gather(i0, i1 int) {
 	}
 }
 
-// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ. As the c_t have both signs, the √|c_t| s_t are sorted by sign: the
-// positive ones from the top, the negative ones from the bottom.
+// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ.
 func (w *sweepWork) flush(k int) {
-	n := w.sigma.N
-	top, bottom := 0, k
-	for t, c := range w.c[:k] {
-		row := top
-		if c < 0 {
-			bottom--
-			row = bottom
-		} else {
-			top++
-		}
-		scale := math.Sqrt(math.Abs(c))
-		dst := w.root.Data[row*n : (row+1)*n]
-		for j, v := range w.columns.Data[t*n : (t+1)*n] {
-			dst[j] = scale * v
-		}
-	}
-	positive, negative := w.root, w.root
-	positive.Rows, negative.Rows, negative.Data = top, k-top, w.root.Data[top*n:]
-	if top > 0 {
-		linalg.Syrk(blas.Trans, -1, positive, 1, w.sigma)
-	}
-	if top < k {
-		linalg.Syrk(blas.Trans, 1, negative, 1, w.sigma)
-	}
+	columns := w.columns
+	columns.Rows = k
+	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
 }
 
 // adjoint sets dst to the weight on dK and on dm. At a fixed point L is stationary in the sites, so only the explicit

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -108,7 +109,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
-	t := &trainingSet{evaluation: "train", source: ds, how: spec.Preprocess, missing: spec.Missing}
+	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
 	for i := range len(ds.Labels) {
 		t.train = append(t.train, i)
 	}
@@ -143,7 +144,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: spec.Preprocess,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
@@ -181,7 +182,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames)), Trial: j.trial, Assess: j.assess,
+			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
@@ -200,10 +201,15 @@ func priorWarning(c objective.Criterion, l objective.Layout) string {
 	return ""
 }
 
-// memory estimates the bytes one job takes: the covariance, its factor, the posterior covariance, the adjoint and a
-// product (5 n² in all), squared distances shared by the jobs of a training set (n²), and the test covariance twice.
-func memory(n, m, d int) int64 {
-	return 8 * (6*int64(n)*int64(n) + 2*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
+// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
+// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
+// covariance, the factor of its posterior, the posterior covariance and a product.
+func memory(n, m, d, classes int) int64 {
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.
