@@ -34,9 +34,10 @@ type EP struct {
 	Schedule Schedule `yaml:"schedule"`
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1.
 	Damping float64 `yaml:"damping"`
-	// Tolerance bounds, at every site, the difference of the tilted mean from the marginal mean in units of the marginal
-	// standard deviation and the relative difference of the variances, and the last change of log evidence relative to
-	// max(1, |L|). Where the rounding error of a marginal variance is larger, a multiple of that is the bound. Default 1e-10.
+	// Tolerance bounds, at every site, the difference of the tilted mean from the marginal mean, in units of the marginal
+	// standard deviation, and the relative difference of their variances. The log evidence is stationary in the sites, so
+	// its own error is of the order of the square. Where the rounding error of the marginal variances allows no better,
+	// that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance"`
 	// MaxIterations bounds the sweeps. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
@@ -64,8 +65,8 @@ func (s *Schedule) UnmarshalText(text []byte) error {
 type NegativeSites int
 
 const (
-	Floor NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
-	Error                      // stop with an error
+	FloorNegative  NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
+	RefuseNegative                      // stop with an error
 )
 
 // UnmarshalText reads a policy's name.
@@ -152,12 +153,11 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*epPosterior, err
 
 type epPosterior struct {
 	*sites
-	options         EP // with its defaults filled in
-	tau, nu         []float64
-	mu, sigma       []float64 // marginal means and variances
-	r, kr           []float64
-	residual, slack float64
-	loo             float64 // Σ log Z_i
+	options   EP // with its defaults filled in
+	tau, nu   []float64
+	mu, sigma []float64 // marginal means and variances
+	r, kr     []float64
+	loo       float64 // Σ log Z_i
 }
 
 // set copies a State.
@@ -226,33 +226,36 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	}
 	subtractSquares(p.sigma, v)
 
-	value, loo := -linalg.LogDet(p.u), 0.0
-	residual, slack, floors := 0.0, p.options.Tolerance, 0
+	value, distance, rounding, floors := -linalg.LogDet(p.u), 0.0, 0.0, 0
+	p.loo = 0
 	for i, t := range p.tau {
 		k := p.variance(i)
-		sd2 := max(p.sigma[i], eps*k)
-		share := 1 - t*sd2 // of the marginal precision that is the cavity's: [B⁻¹]_ii
+		v := max(p.sigma[i], eps*k)
+		share := 1 - t*v // of the marginal precision that is the cavity's: [B⁻¹]_ii
 		if share < 0.5 {
-			share = p.inverseDiagonal(i)
-			sd2 = (1 - share) / t
+			share = p.inverseDiagonal(i, p.r)
+			v = (1 - share) / t
 		}
-		cavity := sd2 / share
-		m := p.mu[i] - cavity*p.b[i]
-		s := p.match(i, m, cavity)
-		loo += s.logZ
+		cavity := v / share
+		s := p.match(i, p.mu[i]-cavity*p.b[i], cavity)
 		value += s.logZ + (math.Log1p(t*cavity)+cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
-		residual = max(residual, math.Abs(s.dMean-p.b[i])*math.Sqrt(sd2)/share, math.Abs(1/((1+s.tau*cavity)*share)-1))
-		if sd2 > 0 {
-			slack = max(slack, 16*eps*k/sd2)
-		}
+		p.loo += s.logZ
 		if s.floored {
 			floors++
 		}
+		// The tilted mean is cavity·(dMean - b) off the marginal mean, the tilted variance is cavity/(1 + cavity·τ_new).
+		distance = max(distance, math.Abs(s.dMean-p.b[i])*math.Sqrt(v)/share, math.Abs(1/((1+cavity*s.tau)*share)-1))
+		if v > 0 {
+			rounding = max(rounding, 8*eps*k/(v*share))
+		}
 	}
-	p.loo, p.residual, p.slack = loo, residual, slack
-	p.diagnostics.Floors = floors
-	p.diagnostics.Converged = residual <= slack
 	p.evidence = functional{value: value, adjoint: p.adjoint}
+	if err := p.conclude("ep", distance, p.options.Tolerance, rounding); err != nil {
+		return err
+	}
+	if p.diagnostics.Floors = floors; floors > 0 && p.evidence.err == nil {
+		p.evidence.err = fmt.Errorf("%w: ep floored %d negative site precisions", ErrNoGradient, floors)
+	}
 	return nil
 }
 
@@ -295,7 +298,8 @@ func (p *epPosterior) sweep(w *sweepWork) error {
 				}
 				linalg.Gemv(blas.Trans, -1, before, w.x[:t], 1, s)
 			}
-			dTau, dNu, err := p.update(i, max(s[0], eps*p.variance(i)))
+			s[0] = max(s[0], eps*p.variance(i))
+			dTau, dNu, err := p.update(i, s[0])
 			if err != nil {
 				return err
 			}
@@ -315,7 +319,7 @@ func (p *epPosterior) sweep(w *sweepWork) error {
 func (p *epPosterior) update(i int, variance float64) (dTau, dNu float64, err error) {
 	cavity := variance / max(1-p.tau[i]*variance, eps)
 	s := p.match(i, p.mu[i]-cavity*(p.nu[i]-p.tau[i]*p.mu[i]), cavity)
-	if s.floored && p.options.NegativeSites == Error {
+	if s.floored && p.options.NegativeSites == RefuseNegative {
 		return 0, 0, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
 	}
 	dTau, dNu = p.options.Damping*(s.tau-p.tau[i]), p.options.Damping*(s.nu-p.nu[i])

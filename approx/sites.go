@@ -137,9 +137,10 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
-// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|².
-func (s *sites) inverseDiagonal(i int) float64 {
-	x := make([]float64, s.u.N-i) // the entries before i are 0
+// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|²; x is workspace for n numbers.
+func (s *sites) inverseDiagonal(i int, x []float64) float64 {
+	x = x[i:] // the entries before i are 0
+	clear(x)
 	x[0] = 1
 	tail := s.u
 	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
@@ -234,6 +235,26 @@ func (s *sites) State() State { return s.state }
 
 // Diagnostics implements Posterior.
 func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
+
+// unresolved is the distance from a fixed point beyond which rounding is no excuse.
+const unresolved = 1e-3
+
+// conclude records in the diagnostics whether an iteration that ended at this distance from its fixed point, in posterior
+// standard deviations, has converged: it has within the tolerance, or within what rounding allows.
+func (s *sites) conclude(method string, distance, tolerance, rounding float64) error {
+	d := &s.diagnostics
+	if !finite(s.evidence.value) || math.IsNaN(distance) {
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
+	}
+	d.Converged = distance <= max(tolerance, min(rounding, unresolved))
+	switch {
+	case d.Converged && distance > max(tolerance, 1e-6):
+		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, distance)}
+	case !d.Converged:
+		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, distance)
+	}
+	return nil
+}
 
 // functional is a Functional of a binary posterior.
 type functional struct {
