@@ -13,13 +13,16 @@ type Probit struct{}
 
 var (
 	_ Differentiable = Probit{}
-	_ MomentMatcher  = Probit{}
+	_ Threshold      = Probit{}
 )
 
 func (Probit) Domain() Domain         { return Binary }
 func (Probit) Params() []param.Spec   { return nil }
 func (Probit) At([]float64) Bound     { return Probit{} }
 func (Probit) Likelihood() Likelihood { return Probit{} }
+
+// NoiseVariance is 1.
+func (Probit) NoiseVariance() float64 { return 1 }
 
 // Derivs returns log Φ(z) at z = yf and its derivatives with respect to f, with r = N(z)/Φ(z):
 // d1 = yr, d2 = -r(z + r) [GPML (3.16)], d3 = yr((z + r)(z + 2r) - 1).
