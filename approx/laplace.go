@@ -266,10 +266,9 @@ func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) 
 		p.b[i] = at.a[i] + d
 	}
 	p.state = slices.Concat(at.a, at.f)
-	p.diagnostics.Floors = at.floors
 	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
 	target, rounding := p.precision(at)
-	return p, p.conclude("laplace", length, target, rounding)
+	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
 }
 
 // adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.

@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -107,6 +108,11 @@ func (s *sites) factorise(tau []float64) error {
 	return nil
 }
 
+// silent reports S = 0: no site says anything yet.
+func (s *sites) silent() bool {
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > 0 })
+}
+
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
 func (s *sites) shrink(dst, x, kx []float64) {
 	for i, r := range s.root {
@@ -122,6 +128,10 @@ func (s *sites) shrink(dst, x, kx []float64) {
 // project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv.
 func (s *sites) project(v blas64.General) {
 	const tile = 32 // of the transposition
+	if s.silent() {
+		clear(v.Data)
+		return
+	}
 	n, k := len(s.root), s.k
 	for i0 := 0; i0 < n; i0 += tile {
 		for j0 := i0; j0 < n; j0 += tile {
@@ -236,22 +246,33 @@ func (s *sites) State() State { return s.state }
 // Diagnostics implements Posterior.
 func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
 
-// unresolved is the distance from a fixed point beyond which rounding is no excuse.
+// fixedPoint tells how near an iteration is to its fixed point.
+type fixedPoint struct {
+	distance float64 // in posterior standard deviations
+	rounding float64 // the distance that rounding error may leave
+	floors   int     // site precisions below 0, taken as 0
+}
+
+// unresolved is the distance beyond which rounding is no excuse.
 const unresolved = 1e-3
 
-// conclude records in the diagnostics whether an iteration that ended at this distance from its fixed point, in posterior
-// standard deviations, has converged: it has within the tolerance, or within what rounding allows.
-func (s *sites) conclude(method string, distance, tolerance, rounding float64) error {
+// reached reports whether the distance is within the tolerance, or within what rounding allows.
+func (f fixedPoint) reached(tolerance float64) bool {
+	return f.distance <= max(tolerance, min(f.rounding, unresolved))
+}
+
+// conclude records in the diagnostics where an iteration ended. Its evidence must be set.
+func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
 	d := &s.diagnostics
-	if !finite(s.evidence.value) || math.IsNaN(distance) {
+	if !finite(s.evidence.value) || math.IsNaN(f.distance) {
 		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
 	}
-	d.Converged = distance <= max(tolerance, min(rounding, unresolved))
+	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	switch {
-	case d.Converged && distance > max(tolerance, 1e-6):
-		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, distance)}
+	case d.Converged && f.distance > max(tolerance, 1e-6):
+		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
 	case !d.Converged:
-		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, distance)
+		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
 	}
 	return nil
 }

@@ -52,7 +52,10 @@ func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning
 			t.Optimum, t.Chosen = a.Optimum, i
 		}
 	}
-	if ctx.Err() != nil || t.Chosen < 0 {
+	if ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	if t.Chosen < 0 {
 		return t, errors.Join(errs...)
 	}
 	return t, nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -50,9 +48,6 @@ type Data struct {
 	// starts at the median distance between cases.
 	Scaled bool
 }
-
-// NewData wraps an n×d matrix and its targets as they are.
-func NewData(x *mat.Dense, y approx.Targets) Data { return Data{X: &kernel.Inputs{X: x}, Y: y} }
 
 // check finds what would make every evaluation fail.
 func (d Data) check() error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // ErrNotFinite: a fit succeeded, but its value or its gradient is NaN or infinite.
@@ -38,6 +39,11 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	caps, err := m.Check(d.Y.Classes)
 	if err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
+	}
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, d.X.Dim()); err != nil {
+			return nil, fmt.Errorf("objective: %w", err)
+		}
 	}
 	o := &Objective{model: m, criterion: c, data: d}
 	if o.gradient, err = c.Uses(caps); err != nil {

@@ -117,7 +117,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 			return c.optimum(Converged), nil
 		case c.Evaluations >= c.Limit:
 			return c.optimum(EvaluationLimit), nil
-		case !(c.best.value-before > resolution*math.Abs(before)):
+		case !(c.best.value-before > resolution*max(1, math.Abs(before))):
 			return c.optimum(Stalled), nil
 		}
 	}

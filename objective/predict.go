@@ -97,7 +97,7 @@ func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
 
-// MAP is p(y|E[f]), GPML (3.26): the same decisions for two classes as the average, but not the same confidence.
+// MAP is p(y|E[f]), GPML 3.4.2: the same decisions for two classes as the average, but not the same confidence.
 type MAP struct{}
 
 // Uses accepts two-class likelihoods.

@@ -178,7 +178,6 @@ type exactPosterior struct {
 	residual *mat.VecDense
 	logDet   float64
 	variance float64
-	classes  int
 }
 
 func (exact) Uses(likelihood.Likelihood, int) (approx.Caps, error) {
