@@ -258,6 +258,7 @@ func TestExtendedPrecision(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for _, theta := range [][2]float64{{5, 5}, {5, 8}, {6.5, 6.5}, {8, 5}, {8, 8}} {
 				k, byLength, byAmp := seGram(x, theta[0], theta[1])
+				k = p.prior(k)
 				fit, err := p.method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, p.lik, nil)
 				if err != nil {
 					t.Fatal(err)

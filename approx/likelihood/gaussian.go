@@ -15,6 +15,7 @@ type Gaussian struct {
 var (
 	_ DifferentiableParams = gaussian{}
 	_ MomentParams         = gaussian{}
+	_ GaussianNoise        = gaussian{}
 )
 
 func (Gaussian) Domain() Domain { return Numeric }
@@ -34,6 +35,9 @@ type gaussian struct {
 }
 
 func (g gaussian) Likelihood() Likelihood { return g.structure }
+
+// NoiseVariance is σ².
+func (g gaussian) NoiseVariance() float64 { return g.variance }
 
 // Derivs returns log N(y; f, σ²) and its derivatives (y - f)/σ², -1/σ² and 0.
 func (g gaussian) Derivs(y, f float64) (logp, d1, d2, d3 float64) {

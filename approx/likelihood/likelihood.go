@@ -68,9 +68,10 @@ type MomentParams interface {
 	DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64)
 }
 
-// Threshold likelihoods say that y is the sign of f plus Gaussian noise. Mean-field theory works on that sum.
-type Threshold interface {
+// GaussianNoise likelihoods say that y is what becomes of f plus Gaussian noise: the sum itself (Numeric), or its sign
+// (Binary). Exact regression and mean-field theory work on that sum.
+type GaussianNoise interface {
 	MomentMatcher
-	// NoiseVariance is the variance v of the noise: p(y|f) = Φ(yf/√v), a step where v = 0.
+	// NoiseVariance is the variance v of the noise: p(y|f) = N(y; f, v) or Φ(yf/√v), a step where v = 0.
 	NoiseVariance() float64
 }

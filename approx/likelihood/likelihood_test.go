@@ -33,7 +33,9 @@ func each(t *testing.T, f func(t *testing.T, bound likelihood.Bound, ys []float6
 
 var sampleTargets = map[likelihood.Domain][]float64{likelihood.Binary: {1, -1}, likelihood.Numeric: {0.7, -2}}
 
-func bind(lik likelihood.Likelihood, shift float64) likelihood.Bound { return lik.At(initial(lik, shift)) }
+func bind(lik likelihood.Likelihood, shift float64) likelihood.Bound {
+	return lik.At(initial(lik, shift))
+}
 
 // initial is the parameters' initial theta, moved.
 func initial(lik likelihood.Likelihood, shift float64) []float64 {
@@ -425,20 +427,23 @@ func TestParameterDerivatives(t *testing.T) {
 	}
 }
 
-// TestThresholdIsNoisySign: Φ(yf/√v), whatever p(y|f) is written as.
-func TestThresholdIsNoisySign(t *testing.T) {
+// TestGaussianNoise: the noise adds to the variance of f, and y is the sum or its sign.
+func TestGaussianNoise(t *testing.T) {
 	each(t, func(t *testing.T, bound likelihood.Bound, ys []float64) {
-		threshold, ok := bound.(likelihood.Threshold)
+		noisy, ok := bound.(likelihood.GaussianNoise)
 		if !ok {
 			return
 		}
-		v := threshold.NoiseVariance()
 		for _, y := range ys {
 			for _, mean := range both([]float64{0, 0.1, 1, 5}) {
 				for _, variance := range []float64{0.1, 1, 40} {
-					want := math.Log(math.Erfc(-y*mean/math.Sqrt(2*(v+variance))) / 2)
-					if got, _, _ := threshold.LogZ(y, mean, variance); !(math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))) {
-						t.Errorf("y = %v, mean %v, variance %v: log Z = %v, want log Φ = %v", y, mean, variance, got, want)
+					total := noisy.NoiseVariance() + variance
+					want := math.Log(math.Erfc(-y*mean/math.Sqrt(2*total)) / 2)
+					if bound.Likelihood().Domain() == likelihood.Numeric {
+						want = -((y-mean)*(y-mean)/total + math.Log(2*math.Pi*total)) / 2
+					}
+					if got, _, _ := noisy.LogZ(y, mean, variance); !(math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))) {
+						t.Errorf("y = %v, mean %v, variance %v: log Z = %v, want %v", y, mean, variance, got, want)
 					}
 				}
 			}

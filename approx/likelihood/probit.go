@@ -13,7 +13,7 @@ type Probit struct{}
 
 var (
 	_ Differentiable = Probit{}
-	_ Threshold      = Probit{}
+	_ GaussianNoise  = Probit{}
 )
 
 func (Probit) Domain() Domain         { return Binary }

@@ -13,7 +13,7 @@ import (
 // a smooth kernel leaves the evidence to the smallest eigenvalues of K.
 type Step struct{}
 
-var _ Threshold = Step{}
+var _ GaussianNoise = Step{}
 
 func (Step) Domain() Domain         { return Binary }
 func (Step) Params() []param.Spec   { return nil }
