@@ -305,7 +305,10 @@ func TestStops(t *testing.T) {
 			}
 		}
 	}
-	for _, short := range []approx.Approximation{approx.Laplace{MaxIterations: 2}, approx.EP{MaxIterations: 2}} {
+	for _, short := range []approx.Approximation{
+		approx.Laplace{MaxIterations: 2}, approx.EP{MaxIterations: 2},
+		approx.EnsembleMeanField{MaxIterations: 2}, approx.NaiveMeanField{MaxIterations: 2},
+	} {
 		post, err := short.Fit(context.Background(), cov, targets, likelihood.Probit{}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -342,6 +345,7 @@ func TestRefusals(t *testing.T) {
 	for _, bad := range []approx.Approximation{
 		approx.Laplace{Tolerance: -1}, approx.Laplace{MaxIterations: -1}, approx.EP{Tolerance: math.NaN()}, approx.EP{MaxIterations: -1},
 		approx.EP{Damping: 1.5}, approx.EP{Damping: -0.1},
+		approx.EnsembleMeanField{Tolerance: 2}, approx.NaiveMeanField{MaxIterations: -1},
 	} {
 		if _, err := bad.Uses(likelihood.Probit{}, 2); err == nil {
 			t.Errorf("%+v is accepted", bad)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -124,13 +123,14 @@ func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 		}
 	}
 	linalg.Symv(1, r.RawSymmetric(), q, 0, rq)
+	checkAdjoint(dst.K, n)
 	g := dst.K.RawSymmetric()
 	for i, b := range p.b {
 		for j := i; j < n; j++ {
 			g.Data[i*g.Stride+j] = (rq[i]*p.b[j] + b*rq[j]) / 2
 		}
 	}
-	linalg.SyrkDiag(blas.NoTrans, -1, full, c, 1, blas64.Symmetric(g))
+	linalg.SyrkDiag(blas.NoTrans, -1, full, c, 1, g)
 	if dst.Mean != nil {
 		copy(dst.Mean, rq)
 	}

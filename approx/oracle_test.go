@@ -132,6 +132,22 @@ func oracleEP(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.Mome
 	return s
 }
 
+// oracle is what the pair's method should find.
+func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSites {
+	switch p.method.(type) {
+	case approx.Laplace:
+		return oracleLaplace(t, k, m, y, p.lik.(likelihood.Differentiable))
+	case approx.EP:
+		return oracleEP(t, k, m, y, p.lik.(likelihood.MomentMatcher), 60)
+	case approx.EnsembleMeanField:
+		return oracleMeanField(t, k, m, y, p.lik.(likelihood.GaussianNoise), false)
+	case approx.NaiveMeanField:
+		return oracleMeanField(t, k, m, y, p.lik.(likelihood.GaussianNoise), true)
+	}
+	t.Fatalf("no oracle for %s", p.name)
+	return gaussianSites{}
+}
+
 // TestOracle compares evidence, predictions and leave-one-out with a prior mean that is not zero.
 func TestOracle(t *testing.T) {
 	const n, m = 8, 5
@@ -151,12 +167,7 @@ func TestOracle(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			post := p.fit(t, k, mean, y[:n], nil)
 			k := p.prior(k)
-			var want gaussianSites
-			if _, ok := p.method.(approx.Laplace); ok {
-				want = oracleLaplace(t, k, mean, y[:n], p.lik.(likelihood.Differentiable))
-			} else {
-				want = oracleEP(t, k, mean, y[:n], p.lik.(likelihood.MomentMatcher), 60)
-			}
+			want := p.oracle(t, k, mean, y[:n])
 			if got := post.Evidence().Value(); !near(got, want.logEvidence, 1e-9) {
 				t.Errorf("log evidence %.13g, want %.13g", got, want.logEvidence)
 			}

@@ -169,9 +169,7 @@ func (s *sites) latentAt(f, a []float64) {
 // information sets dst to R = S^½ B⁻¹ S^½ and q to the diagonal of B⁻¹; q may be nil.
 func (s *sites) information(dst *mat.SymDense, q []float64) {
 	n := len(s.root)
-	if r := dst.SymmetricDim(); r != n {
-		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
-	}
+	checkAdjoint(dst, n)
 	r := dst.RawSymmetric()
 	for i := range n {
 		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
@@ -216,6 +214,12 @@ func subtractSquares(dst []float64, v blas64.General) {
 		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
 			dst[j] -= x * x
 		}
+	}
+}
+
+func checkAdjoint(dst *mat.SymDense, n int) {
+	if r := dst.SymmetricDim(); r != n {
+		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
 	}
 }
 
