@@ -116,10 +116,11 @@ func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound,
 	limit := cmp.Or(e.MaxIterations, defaultIterations)
 	w := newSweep(len(p.y))
 	for {
-		if err := p.refresh(w.v); err != nil {
+		f, err := p.refresh(w.v)
+		if err != nil {
 			return nil, err
 		}
-		if p.diagnostics.Converged || p.diagnostics.Iterations == limit {
+		if f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
 			return p, nil
 		}
 		p.covariance(w.sigma, w.v)
@@ -131,7 +132,7 @@ func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound,
 			if err != nil {
 				return nil, err
 			}
-			if p.diagnostics.Iterations++; f.reached(p.options.Tolerance) || p.diagnostics.Iterations == limit {
+			if p.diagnostics.Iterations++; f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
 				break
 			}
 		}
@@ -147,7 +148,7 @@ func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poster
 	if err := p.set(s); err != nil {
 		return nil, err
 	}
-	if err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
+	if _, err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -193,9 +194,10 @@ func (p *epPosterior) set(s State) error {
 
 // refresh computes everything that follows from the sites: the factor of B, b, the marginals, the evidence, and how far
 // the sites are from their fixed point. v is n×n workspace; U⁻ᵀ S^½ K is left in it.
-func (p *epPosterior) refresh(v blas64.General) error {
+func (p *epPosterior) refresh(v blas64.General) (fixedPoint, error) {
+	var fit fixedPoint
 	if err := p.factorise(p.tau); err != nil {
-		return err
+		return fit, err
 	}
 	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
 	for i, t := range p.tau {
@@ -219,28 +221,22 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	}
 	subtractSquares(p.sigma, v)
 
-	value, fit := -linalg.LogDet(p.u), fixedPoint{}
+	value := -linalg.LogDet(p.u)
 	p.loo = 0
 	for i, t := range p.tau {
-		v := max(p.sigma[i], eps*p.variance(i))
-		share := 1 - t*v
-		if share < 0.5 {
-			share = p.inverseDiagonal(i, p.r)
-			v = (1 - share) / t
-		}
-		p.cavity[i] = v / share
-		s := p.match(i, v, share, p.b[i], &fit)
-		value += s.logZ + (math.Log1p(t*v/share)+v/share*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
+		s := p.match(i, max(p.sigma[i], eps*p.variance(i)), p.b[i], &fit)
+		p.cavity[i] = s.cavity
+		value += s.logZ + (math.Log1p(t*s.cavity)+s.cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
 		p.loo += s.logZ
 	}
 	p.evidence = functional{value: value, adjoint: p.stationaryAdjoint, likelihood: p.likelihoodGradient()}
 	if err := p.conclude("ep", fit, p.options.Tolerance); err != nil {
-		return err
+		return fit, err
 	}
 	if fit.floors > 0 && p.evidence.err == nil {
 		p.evidence.err = fmt.Errorf("%w: ep floored %d negative site precisions", ErrNoGradient, fit.floors)
 	}
-	return nil
+	return fit, nil
 }
 
 // site is a new value of one site.
@@ -248,17 +244,18 @@ type site struct {
 	tau, nu float64
 	floored bool
 	logZ    float64 // mass of the tilted distribution
+	cavity  float64 // variance of the cavity
 }
 
 // match gives the site that turns the cavity of case i into a Gaussian with the moments of the tilted distribution,
-// GPML (3.59), floored at precision 0. The marginal is N(μ_i, v), of its precision 1/v the cavity has the given share,
-// [B⁻¹]_ii = 1 - τ_i v, and b = ν_i - τ_i μ_i = (μ_i - m_-i)/v_-i. How far the tilted moments are from the marginal's is
-// added to fit.
-func (p *epPosterior) match(i int, v, share, b float64, fit *fixedPoint) site {
+// GPML (3.59), floored at precision 0. The marginal is N(μ_i, v), and b = ν_i - τ_i μ_i = (μ_i - m_-i)/v_-i. How far the
+// tilted moments are from the marginal's is added to fit.
+func (p *epPosterior) match(i int, v, b float64, fit *fixedPoint) site {
+	share := max(1-p.tau[i]*v, eps) // the cavity's share of the marginal's precision
 	cavity := v / share
 	mean := p.mu[i] - cavity*b
 	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, cavity)
-	s := site{tau: -d2 / max(1+cavity*d2, eps), logZ: logZ}
+	s := site{tau: -d2 / max(1+cavity*d2, eps), logZ: logZ, cavity: cavity}
 	if s.tau < 0 {
 		s.floored = s.tau*cavity < -negligible
 		s.tau = 0
@@ -288,16 +285,16 @@ const (
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	v             blas64.General   // U⁻ᵀ S^½ K
-	sigma         blas64.Symmetric // Σ as the last finished block left it
-	c, x          []float64
-	columns, root blas64.General // the columns s_t of a block, and √|c_t| s_t, in rows
+	v       blas64.General   // U⁻ᵀ S^½ K
+	sigma   blas64.Symmetric // Σ as the last finished block left it
+	c, x    []float64
+	columns blas64.General // the columns s_t of a block, in rows
 }
 
 func newSweep(n int) *sweepWork {
 	return &sweepWork{
 		v: linalg.NewGeneral(n, n), sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block),
-		columns: linalg.NewGeneral(block, n), root: linalg.NewGeneral(block, n),
+		columns: linalg.NewGeneral(block, n),
 	}
 }
 
@@ -333,7 +330,7 @@ func (p *epPosterior) sweep(w *sweepWork) (fixedPoint, error) {
 			}
 			s[i] = max(s[i], eps*p.variance(i))
 			tau, nu := p.tau[i], p.nu[i]
-			next := p.match(i, s[i], max(1-tau*s[i], eps), nu-tau*p.mu[i], &fit)
+			next := p.match(i, s[i], nu-tau*p.mu[i], &fit)
 			if next.floored && p.options.NegativeSites == RefuseNegative {
 				return fit, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
 			}
@@ -368,33 +365,11 @@ func (w *sweepWork) gather(i0, i1 int) {
 	}
 }
 
-// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ. As the c_t have both signs, the √|c_t| s_t are sorted by sign: the
-// positive ones from the top, the negative ones from the bottom.
+// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ.
 func (w *sweepWork) flush(k int) {
-	n := w.sigma.N
-	top, bottom := 0, k
-	for t, c := range w.c[:k] {
-		row := top
-		if c < 0 {
-			bottom--
-			row = bottom
-		} else {
-			top++
-		}
-		scale := math.Sqrt(math.Abs(c))
-		dst := w.root.Data[row*n : (row+1)*n]
-		for j, v := range w.columns.Data[t*n : (t+1)*n] {
-			dst[j] = scale * v
-		}
-	}
-	positive, negative := w.root, w.root
-	positive.Rows, negative.Rows, negative.Data = top, k-top, w.root.Data[top*n:]
-	if top > 0 {
-		linalg.Syrk(blas.Trans, -1, positive, 1, w.sigma)
-	}
-	if top < k {
-		linalg.Syrk(blas.Trans, 1, negative, 1, w.sigma)
-	}
+	columns := w.columns
+	columns.Rows = k
+	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
 }
 
 // likelihoodGradient returns what adds ∂L/∂θ = Σ_i ∂log Z_i/∂θ, at fixed cavities because L is stationary in the sites.

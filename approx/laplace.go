@@ -20,9 +20,9 @@ var _ Approximation = Laplace{}
 //
 //	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
 //
-// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and
-// then f̂, 2n numbers: a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0,
-// where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors.
+// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and then f̂, 2n numbers:
+// a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0, where the likelihood is not log-concave, is
+// taken as 0 and counted in Diagnostics.Floors.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
 // stopped, and its adjoint is ErrNotConverged.
@@ -92,15 +92,19 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 		}
 		length := p.newton(at)
 		target, rounding := p.precision(at)
-		stop := p.diagnostics.Iterations == cmp.Or(l.MaxIterations, defaultIterations)
+		limit := cmp.Or(l.MaxIterations, defaultIterations)
+		if rounding > unresolved {
+			limit = min(limit, 50) // hopeless, but the nearer the better
+		}
+		stop := p.diagnostics.Iterations >= limit
 		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
-		if !fresh && (length > last/4 || length <= target || stop) {
+		if !fresh && (!(length <= last/4) || length <= target || stop) {
 			if err := p.factorise(at.w); err != nil {
 				return nil, err
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= rounding && length > last/2 || math.IsNaN(length)) || stop {
+		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
 			return p.finish(at, length)
 		}
 		p.climb(at, next, length*length)

@@ -149,17 +149,6 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
-// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|²; x is workspace for n numbers.
-func (s *sites) inverseDiagonal(i int, x []float64) float64 {
-	x = x[i:] // the entries before i are 0
-	clear(x)
-	x[0] = 1
-	tail := s.u
-	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
-	linalg.SolveTriVec(blas.Trans, tail, x)
-	return dot(x, x)
-}
-
 // latentAt sets f = m + K a.
 func (s *sites) latentAt(f, a []float64) {
 	copy(f, s.mean)
@@ -282,12 +271,16 @@ type fixedPoint struct {
 	floors   int     // site precisions below 0, taken as 0
 }
 
-// unresolved is the distance beyond which rounding is no excuse.
+// unresolved is the distance beyond which rounding is no excuse: double precision does not carry such a prior variance.
 const unresolved = 1e-3
 
-// reached reports whether the distance is within the tolerance, or within what rounding allows.
+// settled reports whether going on would gain nothing: the distance is within the tolerance, or within what rounding
+// allows.
+func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
+
+// reached reports whether the fixed point is reached.
 func (f fixedPoint) reached(tolerance float64) bool {
-	return f.distance <= max(tolerance, min(f.rounding, unresolved))
+	return f.settled(tolerance) && f.distance <= max(tolerance, unresolved)
 }
 
 // conclude records in the diagnostics where an iteration ended. Its evidence must be set.
@@ -300,6 +293,8 @@ func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
 		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
+	case f.settled(tolerance) && !d.Converged:
+		s.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point; double precision does not carry prior variances this large", ErrNotConverged, method, f.distance)
 	case !d.Converged:
 		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
 	}

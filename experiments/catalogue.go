@@ -25,6 +25,7 @@ type Entry struct{ Name, Doc string }
 var compositions = []Entry{
 	{"sum", "sum: [kernel, …]; k = Σ k_j"},
 	{"product", "product: [kernel, …]; k = Π k_j"},
+	{"per_class", "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
 	{"active", "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 

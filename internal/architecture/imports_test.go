@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"reports":                     {"cv", "internal/record", "internal/registry"},
 	"experiments/data":            {"internal/linalg", "internal/registry"},
 	"experiments/gallery":         {},
-	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/record", "internal/registry",
+	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/record", "internal/registry",
 		"objective", "objective/kernel", "objective/param", "reports", "search"},
 	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/registry", "reports", "search"},
 	"internal/architecture": {},
