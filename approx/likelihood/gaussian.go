@@ -16,6 +16,7 @@ var (
 	_ DifferentiableParams = gaussian{}
 	_ MomentParams         = gaussian{}
 	_ GaussianNoise        = gaussian{}
+	_ HigherMoments        = gaussian{}
 )
 
 func (Gaussian) Domain() Domain { return Numeric }
@@ -64,3 +65,6 @@ func (g gaussian) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64
 	dMean[0] = 2 * g.variance * d1 * d2
 	d2Mean[0] = 2 * g.variance * d2 * d2
 }
+
+// HigherLogZ is 0 and 0: log Z is quadratic in mean.
+func (gaussian) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) { return 0, 0 }

@@ -68,6 +68,13 @@ type MomentParams interface {
 	DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64)
 }
 
+// HigherMoments likelihoods give the online method its adjoint.
+type HigherMoments interface {
+	MomentMatcher
+	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0.
+	HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64)
+}
+
 // GaussianNoise likelihoods say that y is what becomes of f plus Gaussian noise: the sum itself (Numeric), or its sign
 // (Binary). Exact regression and mean-field theory work on that sum.
 type GaussianNoise interface {

@@ -427,6 +427,39 @@ func TestParameterDerivatives(t *testing.T) {
 	}
 }
 
+// TestHigherMoments: the third and fourth derivatives are slopes of the second and third.
+func TestHigherMoments(t *testing.T) {
+	each(t, func(t *testing.T, bound likelihood.Bound, ys []float64) {
+		m, ok := bound.(likelihood.HigherMoments)
+		if !ok {
+			return
+		}
+		for _, y := range ys {
+			for _, mean := range both(means) {
+				for _, variance := range variances {
+					s := math.Sqrt(variance)
+					if _, ok := bound.(likelihood.Differentiable); ok {
+						s = math.Sqrt(1 + variance)
+					}
+					_, d1, d2 := m.LogZ(y, mean, variance)
+					d3, d4 := m.HigherLogZ(y, mean, variance)
+					h := 3e-3 * s
+					want3 := slope(func(x float64) float64 { _, _, d := m.LogZ(y, x, variance); return d }, mean, h)
+					want4 := slope(func(x float64) float64 { d, _ := m.HigherLogZ(y, x, variance); return d }, mean, h)
+					// What the online method adds them to; and the rounding of d2 and of mean + h, divided by the step.
+					noise := 1e-9 + 16*epsilon*(1+math.Abs(mean)/s)/3e-3
+					if !(math.Abs(d3-want3) <= noise*(1/(s*s*s)+math.Abs(d1*d2))) {
+						t.Errorf("y = %v, mean %v, variance %v: third derivative %v, difference %v", y, mean, variance, d3, want3)
+					}
+					if !(math.Abs(d4-want4) <= noise*(1/(s*s*s*s)+d2*d2+math.Abs(d1*want3))) {
+						t.Errorf("y = %v, mean %v, variance %v: fourth derivative %v, difference %v", y, mean, variance, d4, want4)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestGaussianNoise: the noise adds to the variance of f, and y is the sum or its sign.
 func TestGaussianNoise(t *testing.T) {
 	each(t, func(t *testing.T, bound likelihood.Bound, ys []float64) {

@@ -13,7 +13,10 @@ import (
 // a smooth kernel leaves the evidence to the smallest eigenvalues of K.
 type Step struct{}
 
-var _ GaussianNoise = Step{}
+var (
+	_ GaussianNoise = Step{}
+	_ HigherMoments = Step{}
+)
 
 func (Step) Domain() Domain         { return Binary }
 func (Step) Params() []param.Spec   { return nil }
@@ -38,6 +41,11 @@ func (Step) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 	z := max(-furthest, min(y*mean/s, furthest))
 	t := linalg.TruncatedNormal(z)
 	return t.LogMass, y * t.Hazard / s, -t.Hazard * t.Mean / variance
+}
+
+// HigherLogZ returns the third and fourth derivatives.
+func (Step) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+	return higherLogNormCDF(y, mean, variance)
 }
 
 // furthest is where Step's argument is cut, so that its derivatives stay finite with a variance of 1e-300.
