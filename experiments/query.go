@@ -36,26 +36,29 @@ type Answer struct {
 	Test        *TestAnswer              `json:"test,omitempty"`
 }
 
-// TestAnswer scores the predictions of the test cases.
+// TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
 type TestAnswer struct {
-	N               int           `json:"n"`
-	Errors          int           `json:"errors"`
-	ErrorRate       record.Number `json:"error_rate"`
-	InformationBits record.Number `json:"information_bits"` // base line: training frequencies
-	LogLoss         record.Number `json:"log_loss"`         // nats per case
+	N                   int            `json:"n"`
+	Errors              *int           `json:"errors,omitempty"`
+	ErrorRate           *record.Number `json:"error_rate,omitempty"`
+	InformationBits     *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	LogLoss             *record.Number `json:"log_loss,omitempty"`         // nats per case
+	RMSE                *record.Number `json:"rmse,omitempty"`
+	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
 }
 
 // Evaluate does it. Mistakes in the query are Problems, with the flag they stand in.
 func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	d := newDecoder("--data")
-	spec := source(q.Data)
-	spec.Test, spec.Label, spec.Positive, spec.Preprocess = q.Test, data.Name(q.Label), data.Name(q.Positive), q.Preprocess
-	for _, p := range spec.Check() {
-		d.as("--"+p.Key).at(nil, "%s", p.Message)
-	}
 	var m Model
 	if nodes, ok := q.nodes(d); ok {
 		m = d.model(nodes, objective.Averaged{})
+	}
+	spec := dataNamed(q.Data)
+	spec.Regression = m.numeric()
+	spec.Test, spec.Label, spec.Positive, spec.Preprocess = q.Test, data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
 	}
 	if err := d.err(); err != nil {
 		return nil, err
@@ -99,8 +102,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
 }
 
-// source takes a name for a bundled data set if there is one, else for a file.
-func source(name string) data.Spec {
+// dataNamed takes a name for a bundled data set if there is one, else for a file.
+func dataNamed(name string) data.Spec {
 	if _, err := data.Lookup(name); err == nil {
 		return data.Spec{Dataset: name}
 	}
@@ -110,7 +113,7 @@ func source(name string) data.Spec {
 // Describe summarises a bundled data set or a file of cases whose labels are classes or, where they cannot be, numbers.
 // Missing values are counted.
 func Describe(name string) (data.Summary, error) {
-	spec := source(name)
+	spec := dataNamed(name)
 	spec.Missing = "mean"
 	d, err := data.Load(spec, ".", 0)
 	if err != nil {
@@ -162,17 +165,22 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 	}
 	results, floored := cv.Evaluate(predictions)
 	a.Warnings = append(a.Warnings, floored...)
-	a.Test = &TestAnswer{N: len(p.labels)}
+	a.Test = &TestAnswer{N: len(p.rows)}
 	for _, r := range results {
 		switch v := record.Number(r.Value); r.Name {
 		case "errors":
-			a.Test.Errors = int(r.Value)
+			count := int(r.Value)
+			a.Test.Errors = &count
 		case "error_rate":
-			a.Test.ErrorRate = v
+			a.Test.ErrorRate = &v
 		case "information_bits":
-			a.Test.InformationBits = v
+			a.Test.InformationBits = &v
 		case "log_loss":
-			a.Test.LogLoss = v
+			a.Test.LogLoss = &v
+		case "rmse":
+			a.Test.RMSE = &v
+		case "standardized_log_loss":
+			a.Test.StandardizedLogLoss = &v
 		}
 	}
 	return a, nil

@@ -80,7 +80,7 @@ type Restart struct {
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
-// of the Evaluations. Over several folds a count adds up and every other score, auc included, is the mean of the folds
+// of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
 // weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
 	Point       Values  `json:"point"`

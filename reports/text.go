@@ -96,7 +96,7 @@ func (c Configuration) write(w io.Writer, index int) {
 		if by == c.Objective {
 			by = c.tuned()
 		}
-		if slices.Contains([]string{c.tuned(), "information_bits", "errors"}, by) {
+		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
 			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
