@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -18,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -146,6 +148,9 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
+	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s: %s", c.Dataset, c.Kernel, c.Likelihood, c.Inference, w))
+	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
 	}
@@ -182,6 +187,18 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
+}
+
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case given && !c.AddsPrior():
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
 }
 
 // memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a

@@ -200,6 +200,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("model: {kernel: {sum: [{product: [se, {active: {dims: [1], kernel: noise}}]}]}}"))
+	f.Add([]byte("model: {kernel: {se: {amplitude: {prior: [{log_normal: {sd: 1}}, half_t]}}}, mean: {constant: {prior: {normal: {mean: x}}}}}"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := Parse("f.yaml", text, nil)

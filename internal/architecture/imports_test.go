@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"internal/linalg":             {},
 	"internal/linalg/gen":         {},
 	"internal/bigmath":            {},
-	"objective/param":             {},
+	"objective/param":             {"internal/registry"},
 	"objective/kernel":            {"internal/linalg", "internal/registry", "objective/param"},
 	"objective/kernel/kerneltest": {"internal/registry", "objective/kernel", "objective/param"},
 	"approx/likelihood":           {"internal/linalg", "internal/registry", "objective/param"},
