@@ -71,6 +71,8 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"name":                   {"name: t", "name: a/b", "2:7", "name"},
 		"duplicate key":          {"seed: 1", "seed: 1\nseed: 2", "4:1", "first given at line 3"},
 		"negative seed":          {"seed: 1", "seed: -1", "3:7", "whole number, 0 or more"},
+		"seed with a fraction":   {"seed: 1", "seed: 1.5", "3:7", "whole number, 0 or more, found \"1.5\""},
+		"huge count":             {valid, valid + "evaluate: {kfold: {k: -1e300}}\n", "9:23", "whole number"},
 		"data is a list":         {"data: {dataset: crabs, preprocess: standardize}", "data: []", "4:7", "empty list"},
 		"no data":                {"data: {dataset: crabs, preprocess: standardize}\n", "", "1:1", "no data"},
 		"kernel missing":         {"  kernel: se\n", "", "6:3", "no kernel"},
