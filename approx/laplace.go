@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -17,8 +18,9 @@ var _ Approximation = Laplace{}
 //
 //	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
 //
-// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a, n numbers. A W_i below 0,
-// where the likelihood is not log-concave, is taken as 0 and counted in Diagnostics.Floors.
+// The mode is found by Newton's method (GPML Algorithm 3.1) with a line search. A State holds a and then f̂, 2n numbers:
+// a gives the posterior back, f̂ is where a neighbour starts. A W_i below 0, where the likelihood is not log-concave, is
+// taken as 0 and counted in Diagnostics.Floors.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
 // stopped, and its adjoint is ErrNotConverged.
@@ -53,34 +55,54 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 	}
 	at, next := p.newPoint(), p.newPoint()
 	p.evaluate(at)
+	fresh, last := start == nil, math.Inf(1)
 	if start != nil {
-		if err := next.set(start); err != nil {
+		_, f, err := p.read(start)
+		if err != nil {
 			return nil, err
 		}
+		// A neighbour's f̂ is near this one, its a need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+		copy(next.f, f)
+		p.differentiate(next)
+		for i, w := range next.w {
+			next.r[i] = w*(f[i]-p.mean[i]) + next.g[i]
+		}
+		if err := p.factorise(next.w); err != nil {
+			return nil, err
+		}
+		p.newton(next)
+		copy(next.a, next.delta)
 		if p.evaluate(next); next.psi > at.psi {
 			at, next = next, at
+		} else {
+			fresh = true
 		}
 	}
-	if err := p.factorise(at.w); err != nil {
-		return nil, err
+	if fresh {
+		if err := p.factorise(at.w); err != nil {
+			return nil, err
+		}
 	}
-	fresh, last := true, math.Inf(1)
-	for iterations := 0; ; iterations++ {
+	for ; ; p.diagnostics.Iterations++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		length := p.newton(at)
-		target, noise := p.precision(at)
-		stop := iterations == cmp.Or(l.MaxIterations, defaultIterations)
+		target, rounding := p.precision(at)
+		limit := cmp.Or(l.MaxIterations, defaultIterations)
+		if rounding > unresolved {
+			limit = min(limit, 50) // hopeless, but the nearer the better
+		}
+		stop := p.diagnostics.Iterations >= limit
 		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
-		if !fresh && (length > last/4 || length <= target || stop) {
+		if !fresh && (!(length <= last/4) || length <= target || stop) {
 			if err := p.factorise(at.w); err != nil {
 				return nil, err
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= noise && length > last/2) || stop {
-			return p.finish(at, length, iterations), nil
+		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
+			return p.finish(at, length)
 		}
 		p.climb(at, next, length*length)
 		at, next = next, at
@@ -94,15 +116,17 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	if err != nil {
 		return nil, err
 	}
-	at := p.newPoint()
-	if err := at.set(s); err != nil {
+	a, _, err := p.read(s)
+	if err != nil {
 		return nil, err
 	}
+	at := p.newPoint()
+	copy(at.a, a)
 	p.evaluate(at)
 	if err := p.factorise(at.w); err != nil {
 		return nil, err
 	}
-	return p.finish(at, p.newton(at), 0), nil
+	return p.finish(at, p.newton(at))
 }
 
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePosterior, error) {
@@ -140,13 +164,13 @@ func (p *laplacePosterior) newPoint() *point {
 	return &point{a: v(), f: v(), g: v(), w: v(), d3: v(), r: v(), kr: v(), delta: v()}
 }
 
-// set copies a State.
-func (at *point) set(s State) error {
-	if err := checkState("laplace", s, len(at.a)); err != nil {
-		return err
+// read splits a State.
+func (p *laplacePosterior) read(s State) (a, f []float64, err error) {
+	n := len(p.y)
+	if err := checkState("laplace", s, 2*n); err != nil {
+		return nil, nil, err
 	}
-	copy(at.a, s)
-	return nil
+	return s[:n], s[n:], nil
 }
 
 // evaluate fills f and what follows from it, given a.
@@ -186,7 +210,7 @@ func (p *laplacePosterior) newton(at *point) float64 {
 // A step of length λ moves f_i by at most λ√Σ_ii and so changes ½ log|B| by at most λ Σ_i ½ Σ_ii^(3/2) |∂³log p/∂f³|,
 // with Σ_ii ≤ min(K_ii, 1/W_i). An error η in f = m + K a leaves r = W η and λ = √(ηᵀWΣWη) ≤ √(ηᵀWη), and |η_i| is
 // about eps max K_jj Σ|a_j|.
-func (p *laplacePosterior) precision(at *point) (target, noise float64) {
+func (p *laplacePosterior) precision(at *point) (target, rounding float64) {
 	var reach, weight, size float64
 	for i, w := range at.w {
 		v := min(p.variance(i), 1/w)
@@ -194,12 +218,13 @@ func (p *laplacePosterior) precision(at *point) (target, noise float64) {
 		weight += w
 		size += math.Abs(at.a[i])
 	}
-	return p.tolerance / max(1, reach), 4 * eps * p.scale * size * math.Sqrt(weight)
+	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
 }
 
-// climb sets next to a + sδ with the step s that, along δ, takes nine tenths off the slope of Ψ, at first λ² = rᵀKδ > 0. As Ψ
-// is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the mode s = 1; far from
-// it, where the likelihood's tails are nearly straight, longer and much shorter steps both occur.
+// climb sets next to a + sδ with the step 0 < s ≤ 2 that, along δ, takes nine tenths off the slope of Ψ, at first
+// λ² = rᵀKδ > 0. As Ψ is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the
+// mode s = 1; far from it, where the likelihood's tails are nearly straight, longer and much shorter steps occur. In the
+// directions that K does not show δ = g - a, so that more than twice δ would take a away from g for good.
 func (p *laplacePosterior) climb(at, next *point, slope float64) {
 	for i, d := range at.delta {
 		next.a[i] = at.a[i] + d
@@ -214,19 +239,16 @@ func (p *laplacePosterior) climb(at, next *point, slope float64) {
 	for range 60 {
 		p.differentiate(next)
 		now := dot(next.r, df)
-		switch {
-		case math.Abs(now) <= slope/10:
-			lo, hi = s, s
-		case now > 0:
-			lo, atLo = s, now
-		default:
-			hi, atHi = s, now
-		}
-		if lo == hi {
+		if math.Abs(now) <= slope/10 || now > 0 && s == 2 {
 			break
 		}
+		if now > 0 {
+			lo, atLo = s, now
+		} else {
+			hi, atHi = s, now
+		}
 		if math.IsInf(hi, 1) {
-			s *= 2
+			s = 2
 		} else {
 			s = lo + (hi-lo)*min(max(atLo/(atLo-atHi), 0.1), 0.9)
 		}
@@ -241,17 +263,16 @@ func (p *laplacePosterior) climb(at, next *point, slope float64) {
 
 // finish makes the posterior at a point, given the length of the Newton step there. W and the factor of B must be those of
 // the point, so that everything belongs to one and the same f.
-func (p *laplacePosterior) finish(at *point, length float64, iterations int) Posterior {
-	target, noise := p.precision(at)
-	converged := length <= max(target, noise)
-	p.b = at.g // a at the mode, and better than a in the directions that K does not show
-	p.state = at.a
-	p.diagnostics = Diagnostics{Iterations: iterations, Converged: converged, Floors: at.floors}
-	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
-	if !converged {
-		p.evidence.err = fmt.Errorf("%w: laplace stopped after %d iterations %.3g posterior standard deviations from the mode", ErrNotConverged, iterations, length)
+func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) {
+	// At the mode a = g. Of the two, a is the more accurate in the directions that K magnifies and g in those that it does
+	// not show; one more Newton step of a takes the best of both.
+	for i, d := range at.delta {
+		p.b[i] = at.a[i] + d
 	}
-	return p
+	p.state = slices.Concat(at.a, at.f)
+	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
+	target, rounding := p.precision(at)
+	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
 }
 
 // adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.
@@ -271,10 +292,10 @@ func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 	linalg.Symv(1, p.k, u, 0, ks)
 	p.shrink(u, u, ks)
 	raw := dst.K.RawSymmetric()
-	for i, g := range at.g {
+	for i, g := range p.b {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
 		for j, r := range row {
-			gj, uj := at.g[i+j], u[i+j]
+			gj, uj := p.b[i+j], u[i+j]
 			row[j] = (g*gj - r + u[i]*gj + g*uj) / 2
 		}
 		if dst.Mean != nil {

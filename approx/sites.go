@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -107,6 +108,11 @@ func (s *sites) factorise(tau []float64) error {
 	return nil
 }
 
+// silent reports S = 0: no site says anything yet.
+func (s *sites) silent() bool {
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > 0 })
+}
+
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
 func (s *sites) shrink(dst, x, kx []float64) {
 	for i, r := range s.root {
@@ -122,6 +128,10 @@ func (s *sites) shrink(dst, x, kx []float64) {
 // project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv.
 func (s *sites) project(v blas64.General) {
 	const tile = 32 // of the transposition
+	if s.silent() {
+		clear(v.Data)
+		return
+	}
 	n, k := len(s.root), s.k
 	for i0 := 0; i0 < n; i0 += tile {
 		for j0 := i0; j0 < n; j0 += tile {
@@ -135,16 +145,6 @@ func (s *sites) project(v blas64.General) {
 		}
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
-}
-
-// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|².
-func (s *sites) inverseDiagonal(i int) float64 {
-	x := make([]float64, s.u.N-i) // the entries before i are 0
-	x[0] = 1
-	tail := s.u
-	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
-	linalg.SolveTriVec(blas.Trans, tail, x)
-	return dot(x, x)
 }
 
 // latentAt sets f = m + K a.
@@ -235,6 +235,43 @@ func (s *sites) State() State { return s.state }
 // Diagnostics implements Posterior.
 func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
 
+// fixedPoint tells how near an iteration is to its fixed point.
+type fixedPoint struct {
+	distance float64 // in posterior standard deviations
+	rounding float64 // the distance that rounding error may leave
+	floors   int     // site precisions below 0, taken as 0
+}
+
+// unresolved is the distance beyond which rounding is no excuse: double precision does not carry such a prior variance.
+const unresolved = 1e-3
+
+// settled reports whether going on would gain nothing: the distance is within the tolerance, or within what rounding
+// allows.
+func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
+
+// reached reports whether the fixed point is reached.
+func (f fixedPoint) reached(tolerance float64) bool {
+	return f.settled(tolerance) && f.distance <= max(tolerance, unresolved)
+}
+
+// conclude records in the diagnostics where an iteration ended. Its evidence must be set.
+func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
+	d := &s.diagnostics
+	if !finite(s.evidence.value) || math.IsNaN(f.distance) {
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
+	}
+	d.Converged, d.Floors = f.reached(tolerance), f.floors
+	switch {
+	case d.Converged && f.distance > max(tolerance, 1e-6):
+		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
+	case f.settled(tolerance) && !d.Converged:
+		s.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point; double precision does not carry prior variances this large", ErrNotConverged, method, f.distance)
+	case !d.Converged:
+		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
+	}
+	return nil
+}
+
 // functional is a Functional of a binary posterior.
 type functional struct {
 	value   float64
@@ -266,7 +303,7 @@ func (f functional) Likelihood(grad []float64) error {
 func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
 	switch {
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with above:", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}", method)
 	case classes != 2:
 		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
 	case lik.Domain() != likelihood.Binary:

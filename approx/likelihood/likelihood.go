@@ -2,8 +2,9 @@
 //
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. What a bound likelihood can
 // do is asked by type assertion: Differentiable for Laplace, MomentMatcher for EP and for predictions.
-// Binary targets y are -1 or +1. Functions are total: every finite f, mean and variance ≥ 0 gives finite results
-// (log-probabilities down to about -1e308, never -Inf or NaN).
+// Binary targets y are -1 or +1, and both labels are treated alike: p(-y|-f) = p(y|f), bit for bit. Functions are total:
+// every finite f and mean, and every finite variance that is 0 or at least 1e-300, give finite results (log-probabilities
+// down to -math.MaxFloat64, never -Inf or NaN).
 package likelihood
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
@@ -38,8 +39,16 @@ type Differentiable interface {
 // MomentMatcher likelihoods are what EP and averaged predictions need.
 type MomentMatcher interface {
 	Bound
-	// LogZ returns log Z = log ∫ p(y|f) N(f; mean, variance) df and its first two derivatives with respect to mean.
-	// The tilted density then has mean `mean + variance·dMean` and variance `variance + variance²·d2Mean`.
-	// A variance of 0 gives log p(y|mean) and its derivatives where they exist.
+	// LogZ returns log Z = log ∫ p(y|f) N(f; mean, variance) df and its first two derivatives with respect to mean. The
+	// tilted density p(y|f) N(f; mean, variance)/Z then has mean `mean + variance·dMean` and variance
+	// `variance·(1 + variance·d2Mean)`; also ∂log Z/∂variance = ½(d2Mean + dMean²). A variance of 0 gives log p(y|mean),
+	// at a jump the average of its two sides, and its derivatives, 0 where they do not exist.
+	//
+	// Each result is right to its last places, so the site that matches the tilted moments [GPML (3.59)],
+	//
+	//	tau = -d2Mean/(1 + variance·d2Mean),  nu = dMean + tau·(mean + variance·dMean),
+	//
+	// has a relative error of about 1e-16/(1 + variance·d2Mean). That factor is the tilted variance over variance: it is
+	// above 0 while variance ≤ 1e12 and |mean| ≤ 1e6, and at most 1, so that tau ≥ 0, if p(y|f) is log-concave in f.
 	LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64)
 }

@@ -24,7 +24,7 @@ type Truncated struct {
 // TruncatedNormal computes Truncated for any finite z. The relative error of each field is a few units in the last place,
 // growing to 1e-14 (Variance) and 1e-13 (Third) as z falls to -2; below, all are again good to the last place, where
 // the formulas as written would cancel (for z → -∞, Mean ≈ 1/|z|, Variance ≈ 1/z², Third ≈ 2/|z|³). What lies below the
-// smallest float64 is 0; LogMass is -Inf only where z²/2 overflows, |z| > 1.8e154.
+// smallest float64 is 0; LogMass is -Inf only where z²/2 overflows, z < -1.8e154.
 func TruncatedNormal(z float64) Truncated {
 	if z < -2 {
 		return truncatedTail(-z)
@@ -52,7 +52,7 @@ func truncatedTail(t float64) Truncated {
 	// 6 + 100/t terms leave 1e-16 when the fraction starts from the expansion of a_n for large n.
 	n := math.Floor(6 + 100/t)
 	q := math.Sqrt(t*t + 4*n)
-	a3 := (q - t) / 2 * (1 - (1-(1+5*t/q)/(2*q*q))/(q*q))
+	a3 := (q - t) / 2 * (1 - (1-(1+5*(t/q))/(2*q*q))/(q*q))
 	for k := n - 1; k >= 3; k-- {
 		a3 = k / (t + a3)
 	}
@@ -60,7 +60,7 @@ func truncatedTail(t float64) Truncated {
 	a1 := 1 / (t + a2)
 	r := t + a1 // 1/M₀
 	return Truncated{
-		LogMass:  -t*t/2 - logSqrt2Pi - math.Log(r),
+		LogMass:  -t*(t/2) - logSqrt2Pi - math.Log(r),
 		Hazard:   r,
 		Mean:     a1,
 		Variance: a1 * (a2 - a1),

@@ -72,6 +72,13 @@ func (b block) like() block {
 	return b
 }
 
+// set copies c, of the same shape, to b.
+func (b block) set(c block) {
+	for i := range b.rows {
+		copy(b.row(i), c.row(i))
+	}
+}
+
 // mul sets b to b∘c.
 func (b block) mul(c block) {
 	for i := range b.rows {

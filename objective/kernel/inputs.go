@@ -124,14 +124,11 @@ func (x *Inputs) inner(dst block, z *Inputs) {
 		dst.outer(1, x.X.RawMatrix(), z.X.RawMatrix())
 		return
 	}
-	products := x.products.get(func() block {
+	dst.set(x.products.get(func() block {
 		b := newBlock(x, nil)
 		innerProducts(b, x.X.RawMatrix(), x.X.RawMatrix())
 		return b
-	})
-	for i := range dst.rows {
-		copy(dst.row(i), products.row(i))
-	}
+	}))
 }
 
 // only is the inputs with the given columns, counted from 1.

@@ -3,10 +3,15 @@
 // A kernel is an immutable value that holds structure only (which hyperparameters it has, where they start); the
 // numbers arrive in theta, the unconstrained vector of package param, in the order of Params. A kernel never meets an
 // approximation: it hands out covariance matrices and turns the adjoint G = ∂L/∂K of any scalar L back into a gradient
-// over theta, dL/dθ_j = Σ_ij G_ij ∂K_ij/∂θ_j, without forming ∂K/∂θ_j (except where a kernel says so).
+// over theta, dL/dθ_j = Σ_ij G_ij ∂K_ij/∂θ_j, without forming ∂K/∂θ_j. It factorises nothing and fits nothing.
 //
-// Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic; any finite theta gives
-// finite entries or +Inf on overflow, which the factorisation that follows reports.
+// Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic. No theta gives NaN: natural
+// values are held within 1e±50, and an entry that still overflows is infinite, which the factorisation that follows
+// reports.
+//
+// A new kernel is a file with a type and its line in Table; one of the distance between cases needs only the function
+// of that distance (see Stationary). Package kerneltest checks it against what this package promises, and a pairwise
+// formula from the literature goes beside the others in reference_test.go.
 package kernel
 
 import (

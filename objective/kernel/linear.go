@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"errors"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -29,6 +31,13 @@ func (k Linear) Settings() []Setting {
 
 // Params implements Kernel.
 func (k Linear) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
+
+func (k Linear) checkOptions() error {
+	if !k.ARD && k.LengthScale != (param.Setting{}) {
+		return errors.New("linear has a length_scale only with ard: true; without it, amplitude is its scale")
+	}
+	return nil
+}
 
 func (k Linear) bias() float64 {
 	if k.Bias == nil || *k.Bias {

@@ -52,21 +52,21 @@ func (matern12) weigh(m, s []float64, c, _ float64) {
 	for j, v := range s {
 		if a := math.Sqrt(c * v); a > 0 {
 			m[j] /= a
-		} else {
-			m[j] = 0
 		}
 	}
 }
 
 func (matern32) weigh(m, s []float64, c, _ float64) {
+	c *= 3
 	for j, v := range s {
-		m[j] *= 3 / (1 + math.Sqrt(3*c*v))
+		m[j] *= 3 / (1 + math.Sqrt(c*v))
 	}
 }
 
 func (matern52) weigh(m, s []float64, c, _ float64) {
+	c *= 5
 	for j, v := range s {
-		a := math.Sqrt(5 * c * v)
+		a := math.Sqrt(c * v)
 		m[j] *= 5 * (1 + a) / (3 + a*(3+a))
 	}
 }

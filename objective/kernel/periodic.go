@@ -63,7 +63,7 @@ func circles(t blas64.General) *Inputs {
 	for i := range t.Rows {
 		to := u.RawRowView(i)
 		for k, v := range generalRow(t, i) {
-			to[d+k], to[k] = math.Sincos(2 * math.Pi * (v - math.RoundToEven(v)))
+			to[d+k], to[k] = math.Sincos(2 * math.Pi * v)
 		}
 	}
 	return &Inputs{X: u}
@@ -109,7 +109,7 @@ func (k Periodic) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 
 	p, turned := k.around(theta, x, z)
 	m := g.like()
-	m.add(own)
+	m.set(own)
 	m.mul(g)
 	d, last := x.Dim(), len(grad)-1
 	perColumn := make([]float64, 2*d)

@@ -51,24 +51,27 @@ func (p Product) diags(thetas [][]float64, z *Inputs) [][]float64 {
 // Gram implements Kernel.
 func (p Product) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	all := p.grams(parts(p).split("theta", theta, x.Dim()), x)
-	dst.CopySym(all[0])
+	product := triangle(dst, x)
+	product.set(triangle(all[0], x))
 	for _, k := range all[1:] {
-		triangle(dst, x).mul(triangle(k, x))
+		product.mul(triangle(k, x))
 	}
 }
 
 // Cross implements Kernel.
 func (p Product) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
 	all := p.crosses(parts(p).split("theta", theta, x.Dim()), x, z)
-	dst.Copy(all[0])
+	product := full(dst, x, z)
+	product.set(full(all[0], x, z))
 	for _, k := range all[1:] {
-		dst.MulElem(dst, k)
+		product.mul(full(k, x, z))
 	}
 }
 
 // Diag implements Kernel.
 func (p Product) Diag(dst, theta []float64, z *Inputs) {
 	all := p.diags(parts(p).split("theta", theta, z.Dim()), z)
+	checkLen("dst", len(dst), z.N())
 	copy(dst, all[0])
 	for _, k := range all[1:] {
 		floats.Mul(dst, k)
@@ -81,10 +84,11 @@ func (p Product) Pullback(grad, theta []float64, x *Inputs, _, g *mat.SymDense) 
 	all := p.grams(thetas, x)
 	rest := mat.NewSymDense(x.N(), nil)
 	for i, t := range thetas {
-		rest.CopySym(g)
+		others := triangle(rest, x)
+		others.set(triangle(g, x))
 		for j, k := range all {
 			if j != i {
-				triangle(rest, x).mul(triangle(k, x))
+				others.mul(triangle(k, x))
 			}
 		}
 		p[i].Kernel.Pullback(grads[i], t, x, all[i], rest)
@@ -97,10 +101,11 @@ func (p Product) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense
 	all := p.crosses(thetas, x, z)
 	rest := mat.NewDense(x.N(), z.N(), nil)
 	for i, t := range thetas {
-		rest.Copy(g)
+		others := full(rest, x, z)
+		others.set(full(g, x, z))
 		for j, k := range all {
 			if j != i {
-				rest.MulElem(rest, k)
+				others.mul(full(k, x, z))
 			}
 		}
 		p[i].Kernel.PullbackCross(grads[i], t, x, z, rest)
@@ -111,6 +116,7 @@ func (p Product) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense
 func (p Product) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
 	thetas, grads := parts(p).split("theta", theta, z.Dim()), parts(p).split("grad", grad, z.Dim())
 	all := p.diags(thetas, z)
+	checkLen("g", len(g), z.N())
 	rest := make([]float64, z.N())
 	for i, t := range thetas {
 		copy(rest, g)

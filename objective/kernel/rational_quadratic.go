@@ -21,23 +21,26 @@ func (r rationalQuadratic) shape() Setting {
 }
 
 func (rationalQuadratic) kappa(k, s []float64, c, alpha float64) {
+	c /= 2 * alpha
 	for j, v := range s {
-		k[j] = -alpha * math.Log1p(c*v/(2*alpha))
+		k[j] = -alpha * math.Log1p(c*v)
 	}
 	linalg.Exp(k, k)
 }
 
 func (rationalQuadratic) weigh(m, s []float64, c, alpha float64) {
+	c /= 2 * alpha
 	for j, v := range s {
-		m[j] /= 1 + c*v/(2*alpha)
+		m[j] /= 1 + c*v
 	}
 }
 
 // With t = s/(2α), ∂ln κ/∂ln α = α (t/(1+t) - ln(1+t)).
 func (rationalQuadratic) pullShape(m, s []float64, c, alpha float64) float64 {
+	c /= 2 * alpha
 	sum := 0.0
 	for j, v := range s {
-		t := c * v / (2 * alpha)
+		t := c * v
 		sum += m[j] * (t/(1+t) - math.Log1p(t))
 	}
 	return alpha * sum

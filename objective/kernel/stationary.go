@@ -30,8 +30,8 @@ type profile interface {
 
 // weigher is a profile whose slope, relative to its value, is not that of the squared exponential.
 type weigher interface {
-	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), and by 0 where s[j] = 0 and the slope is
-	// infinite.
+	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite number if that is infinite
+	// at c·s[j] = 0.
 	weigh(m, s []float64, c, shape float64)
 }
 

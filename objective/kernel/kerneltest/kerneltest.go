@@ -23,8 +23,8 @@ func Check(t *testing.T, k kernel.Kernel, dim int) {
 	t.Run("names are unique and starts inside bounds", c.names)
 	t.Run("wrong shapes panic", c.shapes)
 	for _, n := range []int{1, 2, dim + 9} {
-		for name, theta := range c.thetas() {
-			t.Run(fmt.Sprintf("n=%d %s", n, name), func(t *testing.T) {
+		for _, theta := range c.thetas() {
+			t.Run(fmt.Sprintf("n=%d theta=%.2g", n, theta), func(t *testing.T) {
 				c := c
 				c.rng = rand.New(rand.NewPCG(uint64(n), uint64(dim)))
 				c.x, c.z = c.cases(n), c.cases(max(1, n-1))
@@ -45,34 +45,37 @@ type check struct {
 	x, z   *kernel.Inputs
 }
 
-// thetas is where values and gradients are checked, by name.
-func (c *check) thetas() map[string][]float64 {
-	all := map[string][]float64{}
+// thetas is where values and gradients are checked: ordinary and extreme points.
+func (c *check) thetas() [][]float64 {
+	var all [][]float64
 	rng := rand.New(rand.NewPCG(1, uint64(len(c.params))))
-	for i := range 3 {
-		ordinary, extreme := make([]float64, len(c.params)), make([]float64, len(c.params))
-		for j := range ordinary {
-			ordinary[j] = rng.Float64()*2 - 1
-			extreme[j] = float64(rng.IntN(2)*10 - 5)
+	add := func(draw func() float64) {
+		theta := make([]float64, len(c.params))
+		for j := range theta {
+			theta[j] = draw()
 		}
-		all[fmt.Sprintf("ordinary %d", i)] = ordinary
-		all[fmt.Sprintf("extreme %v", extreme)] = extreme
+		all = append(all, theta)
 	}
-	for _, v := range []float64{-5, 5} {
-		same := make([]float64, len(c.params))
-		floats.AddConst(v, same)
-		all[fmt.Sprintf("all %g", v)] = same
+	for range 3 {
+		add(func() float64 { return rng.Float64()*2 - 1 })
+		add(func() float64 { return float64(rng.IntN(2)*10 - 5) })
 	}
+	add(func() float64 { return -5 })
+	add(func() float64 { return 5 })
 	return all
 }
 
-// cases is n random cases, the last of them equal to the first, as a view into a wider matrix.
+// cases is n random cases, the last of them equal to the first and, if there are more than two, the second all zero, as a
+// view into a wider matrix.
 func (c *check) cases(n int) *kernel.Inputs {
 	wide := mat.NewDense(n, c.dim+1, nil)
 	for i := range n {
 		for j := range c.dim {
 			wide.Set(i, j, c.rng.NormFloat64())
 		}
+	}
+	if n > 2 {
+		wide.SetRow(1, make([]float64, c.dim+1))
 	}
 	wide.SetRow(n-1, append([]float64(nil), wide.RawRowView(0)...))
 	return &kernel.Inputs{X: wide.Slice(0, n, 0, c.dim).(*mat.Dense)}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,6 +25,21 @@ func (s Setting) Check() error { return s.Setting.Check(s.Name, param.Log) }
 // Configurable kernels list their settings. All of Table are.
 type Configurable interface {
 	Settings() []Setting
+}
+
+// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings, and options that do
+// not go together.
+func Check(k Kernel) error {
+	var errs []error
+	if c, ok := k.(Configurable); ok {
+		for _, s := range c.Settings() {
+			errs = append(errs, s.Check())
+		}
+	}
+	if c, ok := k.(interface{ checkOptions() error }); ok {
+		errs = append(errs, c.checkOptions())
+	}
+	return errors.Join(errs...)
 }
 
 // CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel that cannot. Kernels

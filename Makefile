@@ -1,0 +1,15 @@
+.PHONY: help test lint bench
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+test: ## run all tests
+	go test ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+bench: ## time the hot paths (compare two runs with benchstat)
+	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search

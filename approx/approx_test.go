@@ -1,0 +1,92 @@
+package approx_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+type pair struct {
+	name   string
+	method approx.Approximation
+	lik    likelihood.Bound
+}
+
+// pairs lists every method with every likelihood it takes; a refusal must say why.
+func pairs(t testing.TB) []pair {
+	var list []pair
+	for _, m := range approx.Table {
+		method, err := m.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range likelihood.Table {
+			lik, err := l.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := method.Uses(lik, 2); err != nil {
+				if len(err.Error()) < 20 {
+					t.Errorf("%s refuses %s without a reason: %v", m.Name, l.Name, err)
+				}
+				continue
+			}
+			theta := make([]float64, len(lik.Params()))
+			for i, s := range lik.Params() {
+				theta[i] = s.Map.Theta(s.Init)
+			}
+			list = append(list, pair{m.Name + "/" + l.Name, method, lik.At(theta)})
+		}
+	}
+	return list
+}
+
+// twoClasses draws two overlapping classes in the plane.
+func twoClasses(n int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range n {
+		p := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		x = append(x, p)
+		y = append(y, math.Copysign(1, p[0]+p[1]*p[1]/2+0.7*rng.NormFloat64()-0.3))
+	}
+	return x, y
+}
+
+// seGram returns the squared-exponential Gram matrix and its derivatives with respect to log length scale and log
+// amplitude.
+func seGram(x [][]float64, logLength, logAmp float64) (k, byLength, byAmp *mat.SymDense) {
+	n := len(x)
+	k, byLength, byAmp = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for i := range x {
+		for j := i; j < n; j++ {
+			v := squaredExponential(x[i], x[j], logLength, logAmp)
+			k.SetSym(i, j, v)
+			byAmp.SetSym(i, j, 2*v)
+			d := 0.0
+			for c := range x[i] {
+				d += (x[i][c] - x[j][c]) * (x[i][c] - x[j][c])
+			}
+			byLength.SetSym(i, j, v*d*math.Exp(-2*logLength))
+		}
+	}
+	return k, byLength, byAmp
+}
+
+// along returns tr(G E).
+func along(g, e *mat.SymDense) float64 {
+	sum := 0.0
+	for i := range g.SymmetricDim() {
+		for j := range g.SymmetricDim() {
+			sum += g.At(i, j) * e.At(i, j)
+		}
+	}
+	return sum
+}
+
+// near reports |got - want| ≤ tol max(1, |want|).
+func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }

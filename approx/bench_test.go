@@ -1,0 +1,48 @@
+package approx_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// BenchmarkEvidence fits a probit model of two classes in the plane at length scale 1 and amplitude 3, and with
+// "+adjoint" also differentiates it.
+func BenchmarkEvidence(b *testing.B) {
+	for _, m := range approx.Table {
+		method, err := m.New(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range []int{200, 767, 2000} {
+			x, y := twoClasses(n, 1)
+			k, _, _ := seGram(x, 0, 1.1)
+			for _, gradient := range []bool{false, true} {
+				name := fmt.Sprintf("%s/n=%d", m.Name, n)
+				if gradient {
+					name += "+adjoint"
+				}
+				b.Run(name, func(b *testing.B) {
+					dst := approx.Cov{K: mat.NewSymDense(n, nil)}
+					for b.Loop() {
+						post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Probit{}, nil)
+						if err != nil {
+							b.Fatal(err)
+						}
+						if gradient {
+							if err := post.Evidence().Adjoint(&dst, 0); err != nil {
+								b.Fatal(err)
+							}
+						}
+						b.ReportMetric(float64(post.Diagnostics().Iterations), "iterations")
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package likelihood_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/bigmath"
+)
+
+// The closed form in arbitrary precision, at every amplitude; variance 0 is Derivs.
+func TestProbitAgainstArbitraryPrecision(t *testing.T) {
+	for _, mean := range both([]float64{0, 1e-3, 0.7, 2, 2.9, 7, 19, 38, 40, 300, 1e4, 1e6}) {
+		for _, variance := range []float64{0, 1e-12, 1e-3, 1, 40, 1e4, 1e8, 1e12} {
+			logZ, dMean, d2Mean := likelihood.Probit{}.LogZ(1, mean, variance)
+			z := mean / math.Sqrt(1+variance)
+			if z > 41 { // N(z) is below the smallest float64
+				if logZ != 0 || dMean != 0 || d2Mean != 0 {
+					t.Errorf("mean %v, variance %v: LogZ = %v, %v, %v, want 0", mean, variance, logZ, dMean, d2Mean)
+				}
+				continue
+			}
+			// log Φ, r/s, -r(z + r)/s² and the tilted variance over the variance
+			prec := bigmath.NormBits(z)
+			num := func(x float64) *big.Float { return bigmath.New(x, prec) }
+			s2 := num(0).Add(num(1), num(variance))
+			s := num(0).Sqrt(s2)
+			bz := num(0).Quo(num(mean), s)
+			r := bigmath.NormHazard(bz)
+			d2 := num(0).Add(bz, r)
+			d2.Mul(d2, r).Quo(d2, s2).Neg(d2)
+			ratio := num(0).Mul(num(variance), d2)
+			ratio.Add(ratio, num(1))
+
+			// Two half-ulp errors in z cost z² of them where Φ is near 1, as N(z) falls; where it is near 0 nothing. At
+			// moderate z < 0 the curvature r(z + r) adds the Mean's loss. 1 + variance·d2Mean keeps d2Mean's absolute error.
+			tolerance := 1e-15 * (4 + max(0, z)*z)
+			approximate, _ := ratio.Float64()
+			for _, c := range []struct {
+				what      string
+				got       float64
+				want      *big.Float
+				tolerance float64
+			}{
+				{"log Z", logZ, bigmath.LogNormCDF(bz), tolerance},
+				{"dMean", dMean, num(0).Quo(r, s), tolerance},
+				{"d2Mean", d2Mean, d2, tolerance},
+				{"1 + variance·d2Mean", 1 + variance*d2Mean, ratio, 1e-15 / approximate},
+			} {
+				if e := bigmath.RelativeError(c.got, c.want); !(e <= c.tolerance) {
+					t.Errorf("mean %v, variance %v: %s = %v, want %v, relative error %.1e", mean, variance, c.what, c.got, c.want.Text('g', 20), e)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// listCommand is `gpc-tune list`.
+func listCommand() *cobra.Command {
+	catalogue := experiments.Catalogue()
+	names := make([]string, len(catalogue))
+	for i, k := range catalogue {
+		names[i] = k.Name
+	}
+	return &cobra.Command{
+		Use:       "list [KIND]",
+		Short:     "List what a configuration file can name: kernels, likelihoods, inference, …",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			found := false
+			for _, k := range catalogue {
+				if len(args) == 1 && args[0] != k.Name {
+					continue
+				}
+				found = true
+				if len(args) == 0 {
+					fmt.Fprintf(w, "%s\n", k.Name)
+				}
+				for _, e := range k.Entries {
+					fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Doc)
+				}
+			}
+			if !found {
+				return usageError{fmt.Errorf("unknown list %q%s", args[0], registry.Suggest(args[0], names))}
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// dataCommand is `gpc-tune data`.
+func dataCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "data NAME | FILE",
+		Short: "Describe a bundled data set or a data file: cases, inputs, classes, missing values, source",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			d, err := experiments.Describe(args[0])
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			describe(w, d)
+			return w.Flush()
+		},
+	}
+}
+
+// describe writes a summary as rows of a name and a value.
+func describe(w io.Writer, d data.Summary) {
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("name", "%s", d.Name)
+	row("form", "%s", d.Form)
+	row("cases", "%d", d.Cases)
+	row("inputs", "%d: %s", len(d.Inputs), abridged(d.Inputs))
+	for _, c := range d.Classes {
+		row("class", "%s: %d", c.Class, c.N)
+	}
+	if t := d.Target; t != nil {
+		row("label", "numeric, %g … %g, mean %.6g, median %g", t.Min, t.Max, t.Mean, t.Median)
+	}
+	for _, m := range d.Missing {
+		row("missing", "%s: %d", m.Input, m.N)
+	}
+	if d.Groups > 0 {
+		row("groups", "%d", d.Groups)
+	}
+	for _, s := range []struct{ name, value string }{{"sha256", d.Hash}, {"source", d.Citation}, {"licence", d.Licence}} {
+		if s.value != "" {
+			row(s.name, "%s", s.value)
+		}
+	}
+	for _, warning := range d.Warnings {
+		row("warning", "%s", warning)
+	}
+	if d.Test != nil {
+		row("test", "")
+		describe(w, *d.Test)
+	}
+}
+
+// abridged lists names, leaving out the middle of a long list.
+func abridged(names []string) string {
+	const ends = 8
+	if len(names) > 2*ends {
+		names = slices.Concat(names[:ends], []string{"…"}, names[len(names)-ends:])
+	}
+	return strings.Join(names, ", ")
+}
+
+// versionCommand is `gpc-tune version`.
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the Go release and the architecture",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", experiments.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+)
+
+// validateCommand is `gpc-tune validate`.
+func validateCommand() *cobra.Command {
+	var settings []string
+	var withData bool
+	c := &cobra.Command{
+		Use:   "validate FILE.yaml | gallery:NAME",
+		Short: "Check a configuration file; every mistake is shown with its place",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			spec, err := experiments.Load(args[0], settings)
+			if err != nil {
+				return err
+			}
+			if withData {
+				if _, err := experiments.NewPlan(c.Context(), spec); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
+			return nil
+		},
+	}
+	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	c.Flags().BoolVar(&withData, "data", false, "read the data too, and check the file against them")
+	return c
+}
+
+// planCommand is `gpc-tune plan`.
+func planCommand() *cobra.Command {
+	var settings []string
+	var dir string
+	c := &cobra.Command{
+		Use:   "plan FILE.yaml | gallery:NAME",
+		Short: "Show what would run: configurations, jobs, memory, and what is already done",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			plan, err := loadPlan(c, args[0], settings)
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				dir = "runs/" + plan.Name()
+			}
+			return printPlan(c, plan, dir)
+		},
+	}
+	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	c.Flags().StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	return c
+}
+
+func printPlan(c *cobra.Command, plan *experiments.Plan, dir string) error {
+	done, err := plan.Done(dir)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
+	for _, r := range plan.Overview() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Dataset, r.Kernel, r.Likelihood, r.Inference, r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, warning := range plan.Manifest.Warnings {
+		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	return err
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// quietInterval is how often a line of progress is written where there is no terminal.
+const quietInterval = 10 * time.Second
+
+// progress shows how a run goes: a bar with rate and time left on a terminal, a line now and then elsewhere.
+type progress struct {
+	w    io.Writer
+	bar  *progressbar.ProgressBar // nil where w is no terminal
+	last time.Time                // of the last line
+}
+
+func newProgress(w io.Writer, total int) *progress {
+	p := &progress{w: w, last: time.Now()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(w),
+			progressbar.OptionSetDescription("jobs"),
+			progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString("jobs"),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+			progressbar.OptionUseANSICodes(os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"),
+		)
+	}
+	return p
+}
+
+// event is called by the scheduler, from one goroutine at a time.
+func (p *progress) event(e search.Event) {
+	if p.bar != nil {
+		p.bar.ChangeMax(e.Total)
+		_ = p.bar.Set(e.Done + e.Skipped) // a terminal that cannot be written to must not stop the run
+		return
+	}
+	if time.Since(p.last) < quietInterval || e.Done == 0 {
+		return
+	}
+	p.last = time.Now()
+	finished := e.Done + e.Skipped
+	left := time.Duration(float64(e.Total-finished) / e.Rate * float64(time.Second))
+	fmt.Fprintf(p.w, "%d of %d jobs, %d failed, %.2g jobs/s, %s left\n", finished, e.Total, e.Failed, e.Rate, left.Round(time.Second))
+}
+
+func (p *progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

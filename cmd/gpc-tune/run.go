@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// runCommand is `gpc-tune run`.
+func runCommand(drain <-chan struct{}) *cobra.Command {
+	var (
+		dir, format, memory string
+		settings            []string
+		dryRun              bool
+		keepGoing, failFast bool // the first is the default, and there to be said
+		options             experiments.Options
+	)
+	c := &cobra.Command{
+		Use:   "run FILE.yaml | gallery:NAME",
+		Short: "Run an experiment and report it",
+		Long: `Run the experiment that a YAML file declares: tune every configuration on every training set, predict what is held
+out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume.`,
+		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			shown, err := reports.FormatNamed(format)
+			if err != nil {
+				return usageError{err}
+			}
+			if options.Workers < 1 {
+				return usageError{fmt.Errorf("-j %d: at least one job must run at a time", options.Workers)}
+			}
+			limit, err := parseBytes(memory)
+			if err != nil {
+				return usageError{err}
+			}
+			options.MemoryLimit, options.Drain = limit, drain
+			if failFast {
+				options.MaxFailures = 1
+			}
+			plan, err := loadPlan(c, args[0], settings)
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				dir = "runs/" + plan.Name()
+			}
+			if dryRun {
+				return printPlan(c, plan, dir)
+			}
+			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
+			options.Progress = bar.event
+			options.Warn = func(format string, args ...any) {
+				fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...)
+			}
+			report, summary, err := plan.Run(c.Context(), dir, options)
+			bar.finish()
+			if err != nil {
+				if code(err) == exitStopped {
+					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: gpc-tune run %s -o %s --resume", err, summary.Done+summary.Skipped, summary.Total, args[0], dir)
+				}
+				return err
+			}
+			if err := shown.Render(c.OutOrStdout(), report); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
+			if summary.Failed > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them\n", summary.Failed, summary.Total)
+				return exitCode(exitFailures)
+			}
+			return nil
+		},
+	}
+	var formats []string
+	for _, f := range reports.Formats {
+		formats = append(formats, f.Name)
+	}
+	f := c.Flags()
+	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time")
+	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
+	f.BoolVar(&options.Resume, "resume", false, "go on with a run that was stopped")
+	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: no limit)")
+	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
+	f.DurationVar(&options.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
+	f.BoolVar(&keepGoing, "keep-going", true, "go on after failed jobs")
+	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failed job")
+	f.IntVar(&options.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
+	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(formats, " | "))
+	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
+	return c
+}
+
+// loadPlan reads a file or a gallery entry and makes its plan.
+func loadPlan(c *cobra.Command, name string, settings []string) (*experiments.Plan, error) {
+	spec, err := experiments.Load(name, settings)
+	if err != nil {
+		return nil, err
+	}
+	return experiments.NewPlan(c.Context(), spec)
+}
+
+// parseBytes reads a size such as 8GiB, 500MB or 1000000; "" is 0, no limit.
+func parseBytes(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt64 {
+		return 0, fmt.Errorf("--memory %q is not a size; write for example 8GiB", s)
+	}
+	return int64(n), nil
+}

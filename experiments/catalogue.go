@@ -1,0 +1,78 @@
+package experiments
+
+import (
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Kind is one list of things that a configuration file can name.
+type Kind struct {
+	Name    string // "kernels"
+	Entries []Entry
+}
+
+// Entry is a name and what it means, on one line.
+type Entry struct{ Name, Doc string }
+
+// Compositions are the kernels made of kernels.
+var compositions = []Entry{
+	{"sum", "sum: [kernel, …]; k = Σ k_j"},
+	{"product", "product: [kernel, …]; k = Π k_j"},
+	{"per_class", "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
+	{"active", "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
+}
+
+// Catalogue lists everything that a configuration file can name, from the tables that also decode it.
+func Catalogue() []Kind {
+	datasets := Kind{Name: "datasets"}
+	for _, s := range data.Table {
+		datasets.Entries = append(datasets.Entries, Entry{s.Name, s.Doc})
+	}
+	scores := Kind{Name: "scores"}
+	for _, s := range cv.Scores {
+		scores.Entries = append(scores.Entries, Entry{s.Name, s.Doc + " (" + s.Unit + ")"})
+	}
+	curves := Kind{Name: "curves"}
+	for _, c := range cv.Curves {
+		curves.Entries = append(curves.Entries, Entry{c.Name, c.Doc})
+	}
+	formats := Kind{Name: "formats"}
+	for _, f := range reports.Formats {
+		formats.Entries = append(formats.Entries, Entry{f.Name, f.Doc})
+	}
+	kernels := kind("kernels", kernel.Table)
+	kernels.Entries = append(kernels.Entries, compositions...)
+	splitters := kind("splitters", cv.Table)
+	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
+	return []Kind{
+		kernels,
+		kind("means", objective.Means),
+		kind("likelihoods", likelihood.Table),
+		kind("priors", param.Priors),
+		kind("inference", approx.Table),
+		kind("strategies", search.Table),
+		kind("objectives", objective.Criteria),
+		splitters,
+		scores,
+		kind("averages", objective.Averages),
+		curves,
+		formats,
+		datasets,
+	}
+}
+
+func kind[I any](name string, table registry.Table[I]) Kind {
+	k := Kind{Name: name}
+	for _, e := range table {
+		k.Entries = append(k.Entries, Entry{e.Name, e.Doc})
+	}
+	return k
+}

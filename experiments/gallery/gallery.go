@@ -1,0 +1,36 @@
+// Package gallery holds the published experiments that come with gpc-tune, so that `gpc-tune run gallery:NAME` works
+// from anywhere.
+package gallery
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// Names lists the experiments.
+func Names() []string {
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
+	}
+	return names
+}
+
+// Read returns the configuration file of an experiment.
+func Read(name string) ([]byte, error) {
+	text, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("no experiment %q in the gallery (have %s)", name, strings.Join(Names(), ", "))
+	}
+	return text, nil
+}

@@ -1,0 +1,318 @@
+package experiments
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
+type Plan struct {
+	Manifest record.Manifest
+	studies  []search.Study
+}
+
+// NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
+func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
+	p := &Plan{Manifest: record.Manifest{
+		Schema:     "gpc-tune/manifest/1",
+		Experiment: s.Name,
+		Seed:       s.Seed,
+		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()},
+		Reject:     s.Reject,
+		Curves:     s.Report.Curves,
+		Formats:    s.Report.Formats,
+	}}
+	d := newDecoder(s.file)
+	seen := map[string]bool{}
+	for _, spec := range s.Data {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
+		if err != nil {
+			d.at(spec.node, "%v", err)
+			continue
+		}
+		for _, w := range ds.Warnings {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, ds.Name+": "+w)
+		}
+		sets := d.trainingSets(s, spec, ds)
+		for _, m := range s.Models {
+			if err := p.add(d, s, spec, ds, sets, m, seen); err != nil {
+				d.at(spec.node, "%v", err)
+			}
+		}
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	keys := sha256.New()
+	for _, c := range p.Manifest.Configurations {
+		for _, study := range c.Studies {
+			keys.Write([]byte(study.Key))
+		}
+	}
+	p.Manifest.Key = hex.EncodeToString(keys.Sum(nil))[:32]
+	return p, nil
+}
+
+// trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
+func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainingSet {
+	first := wholeSet(ds, spec.Spec)
+	sets := []*trainingSet{first}
+	withTest := len(s.Evaluate) == 0 && ds.Test != nil
+	for _, e := range s.Evaluate {
+		if e.Splitter == nil {
+			if ds.Test == nil {
+				d.at(e.node, "%s has no test data; add data: {test: FILE}, or evaluate with kfold", ds.Name)
+			}
+			withTest = true
+			continue
+		}
+		// Folds depend on the experiment's seed and the kind of split only, so that all models meet the same ones.
+		seed := derive(s.Seed, "split", e.Name)
+		folds, err := e.Splitter.Split(ds.Labels, ds.Groups, seed)
+		if err != nil {
+			d.at(e.node, "%s: %v", ds.Name, err)
+			continue
+		}
+		for _, f := range folds {
+			sets = append(sets, &trainingSet{evaluation: e.Name, repeat: f.Repeat, fold: f.Fold, source: ds, how: first.how, missing: first.missing, train: f.Train, test: f.Test})
+		}
+	}
+	if withTest && ds.Test != nil {
+		first.evaluation = "test"
+	}
+	for i, set := range sets {
+		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold), fmt.Sprint(i))
+	}
+	return sets
+}
+
+// wholeSet is all of the training data.
+func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
+	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
+	for i := range len(ds.Labels) {
+		t.train = append(t.train, i)
+	}
+	return t
+}
+
+// add lays out one configuration: a data set and a model.
+func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
+	model := m.on(len(ds.Classes))
+	if _, err := model.Check(len(ds.Classes)); err != nil {
+		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, len(ds.ColumnNames)); err != nil {
+			d.at(m.kernelNode, "%s: %v", ds.Name, err)
+			return nil
+		}
+	}
+	// Where length scales start is a fact of the whole training data, the same for every fold.
+	all, err := sets[0].prepare()
+	if err != nil {
+		return err
+	}
+	criterion, err := s.Tune.criterion()
+	if err != nil {
+		return err
+	}
+	o, err := objective.New(model, criterion, all.data)
+	if err != nil {
+		return err
+	}
+	layout := o.Layout
+	c := record.Configuration{
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
+		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
+		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
+	}
+	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s: %s", c.Dataset, c.Kernel, c.Likelihood, c.Inference, w))
+	}
+	for _, h := range layout.Specs {
+		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
+	}
+	space := search.Space(layout.FreeSpecs())
+	if s.Tune.Strategy != nil {
+		if err := s.Tune.Strategy.Check(space); err != nil {
+			for _, e := range unjoin(err) {
+				d.at(s.Tune.node, "%v", e)
+			}
+			return nil
+		}
+	}
+	identity, err := json.Marshal([]any{c, layout.Specs, flow(s.Tune.node), s.averageText})
+	if err != nil {
+		return err
+	}
+	if seen[string(identity)] {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s is declared twice and runs once", c.Dataset, c.Kernel, c.Likelihood, c.Inference))
+		return nil
+	}
+	seen[string(identity)] = true
+	for i, set := range sets {
+		set.studies++
+		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
+		key := set.key(identity)
+		if s.Tune.Strategy != nil {
+			j.optimizer = s.Tune.Strategy.Optimizer()
+		}
+		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
+		p.studies = append(p.studies, search.Study{
+			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
+			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
+		})
+	}
+	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+	return nil
+}
+
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case given && !c.AddsPrior():
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
+}
+
+// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
+// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
+// covariance, the factor of its posterior, the posterior covariance and a product.
+func memory(n, m, d, classes int) int64 {
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
+}
+
+// held is the number of held-out cases.
+func (t *trainingSet) held() int {
+	if t.evaluation == "test" {
+		return len(t.source.Test.Labels)
+	}
+	return len(t.test)
+}
+
+// key identifies a study by everything that determines its results.
+func (t *trainingSet) key(identity []byte) string {
+	h := sha256.New()
+	h.Write(identity)
+	text, err := json.Marshal([]any{t.evaluation, t.seed, t.train, t.test})
+	if err != nil {
+		panic(err)
+	}
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// criterion is what is maximised.
+func (t Tune) criterion() (objective.Criterion, error) {
+	e, err := objective.Criteria.Lookup("objective", t.Criterion)
+	if err != nil {
+		return nil, err
+	}
+	return e.New(nil)
+}
+
+// derive makes an independent seed from another and a path of names.
+func derive(seed uint64, path ...string) uint64 {
+	h := sha256.New()
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], seed)
+	h.Write(b[:])
+	for _, p := range path {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+// unjoin lists the errors of an errors.Join.
+func unjoin(err error) []error {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		return many.Unwrap()
+	}
+	return []error{err}
+}
+
+// Name is the experiment's name.
+func (p *Plan) Name() string { return p.Manifest.Experiment }
+
+// Version is the module version that Go stamped into the program, "(devel)" in a checkout.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if strings.HasPrefix(m.Path, "github.com/gpc-tune/gpc-tune") && m.Version != "" {
+				return m.Version
+			}
+		}
+	}
+	return "(devel)"
+}
+
+// Overview is one line of `gpc-tune plan`.
+type Overview struct {
+	record.Configuration
+	Free, Jobs int
+	Memory     int64 // bytes of its largest job
+}
+
+// Overview says what would run, a row a configuration.
+func (p *Plan) Overview() []Overview {
+	rows := make([]Overview, len(p.Manifest.Configurations))
+	for i, c := range p.Manifest.Configurations {
+		rows[i].Configuration = c
+	}
+	for _, s := range p.studies {
+		r := &rows[s.Configuration]
+		r.Free = len(s.Space)
+		r.Jobs += jobs(s)
+		r.Memory = max(r.Memory, s.Memory)
+	}
+	return rows
+}
+
+// jobs counts the first batch of a study's trials, and its assessment.
+func jobs(s search.Study) int {
+	if s.Strategy == nil {
+		return 1
+	}
+	return 1 + len(s.Strategy.Ask(s.Space, nil, s.Seed))
+}
+
+// Jobs is the number of jobs known before the first has run.
+func (p *Plan) Jobs() int {
+	n := 0
+	for _, s := range p.studies {
+		n += jobs(s)
+	}
+	return n
+}

@@ -1,0 +1,179 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference are names or YAML
+// flow text; Theta gives hyperparameters by their theta names, the others stay where they start.
+type Query struct {
+	Data, Test, Label, Positive, Preprocess string
+	Kernel, Mean, Likelihood, Inference     string
+	Classes                                 string // joint, the default, or one_vs_rest
+	Theta                                   map[string]string
+}
+
+// Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
+// where the fit has none.
+type Answer struct {
+	LogEvidence record.Number            `json:"log_evidence"` // nats
+	Gradient    map[string]record.Number `json:"gradient"`
+	Converged   bool                     `json:"converged"`
+	Iterations  int                      `json:"iterations"`
+	Warnings    []string                 `json:"warnings"`
+	Test        *TestAnswer              `json:"test,omitempty"`
+}
+
+// TestAnswer scores the predictions of the test cases.
+type TestAnswer struct {
+	N               int           `json:"n"`
+	Errors          int           `json:"errors"`
+	ErrorRate       record.Number `json:"error_rate"`
+	InformationBits record.Number `json:"information_bits"` // base line: training frequencies
+	LogLoss         record.Number `json:"log_loss"`         // nats per case
+}
+
+// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in.
+func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
+	d := newDecoder("--data")
+	spec := source(q.Data)
+	spec.Test, spec.Label, spec.Positive, spec.Preprocess = q.Test, data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
+	}
+	var m Model
+	if nodes, ok := q.nodes(d); ok {
+		m = d.model(nodes, objective.Averaged{})
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	ds, err := data.Load(spec, ".", 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	set := wholeSet(ds, spec)
+	if ds.Test != nil {
+		set.evaluation = "test"
+	}
+	p, err := set.prepare()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
+	}
+	if err := kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames)); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
+	}
+	o, err := objective.New(m.on(len(ds.Classes)), objective.LogEvidence{}, p.data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
+	}
+	theta := o.Layout.Start()
+	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
+		v, err := strconv.ParseFloat(q.Theta[name], 64)
+		if err == nil {
+			err = o.Layout.Set(theta, name, v)
+		}
+		if err != nil {
+			d.as("--theta").at(nil, "%s=%s: %v", name, q.Theta[name], err)
+		}
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	fit, err := o.Fit(ctx, theta, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
+}
+
+// source takes a name for a bundled data set if there is one, else for a file.
+func source(name string) data.Spec {
+	if _, err := data.Lookup(name); err == nil {
+		return data.Spec{Dataset: name}
+	}
+	return data.Spec{Train: name}
+}
+
+// Describe summarises a bundled data set or a file of cases whose labels are classes or, where they cannot be, numbers.
+// Missing values are counted.
+func Describe(name string) (data.Summary, error) {
+	spec := source(name)
+	spec.Missing = "mean"
+	d, err := data.Load(spec, ".", 0)
+	if err != nil {
+		spec.Regression = true
+		var asNumbers error
+		if d, asNumbers = data.Load(spec, ".", 0); asNumbers != nil {
+			return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
+	return data.Describe(d), nil
+}
+
+// nodes reads the parts of the model from their flags.
+func (q Query) nodes(d *decoder) (modelNodes, bool) {
+	nodes := modelNodes{flags: true, Classes: q.Classes}
+	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
+	ok := true
+	for _, part := range []struct {
+		flag, text string
+		node       **yaml.Node
+	}{{"--kernel", q.Kernel, &nodes.Kernel}, {"--mean", q.Mean, &nodes.Mean}, {"--likelihood", q.Likelihood, &nodes.Likelihood}, {"--inference", q.Inference, &nodes.Inference}} {
+		*part.node = d.as(part.flag).parse([]byte(part.text))
+		ok = ok && *part.node != nil
+	}
+	return nodes, ok
+}
+
+func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
+	diagnostics := fit.Diagnostics()
+	a := &Answer{
+		LogEvidence: record.Number(fit.Value()), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
+		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
+	}
+	gradient := make([]float64, len(o.Layout.Free))
+	if err := fit.Gradient(gradient); err != nil {
+		a.Warnings = append(a.Warnings, "no gradient: "+err.Error())
+	} else {
+		a.Gradient = map[string]record.Number{}
+		for i, s := range o.Layout.FreeSpecs() {
+			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
+		}
+	}
+	if p.held == nil {
+		return a, nil
+	}
+	predictions, err := p.predict(fit, objective.Averaged{})
+	if err != nil {
+		return nil, err
+	}
+	results, floored := cv.Evaluate(predictions)
+	a.Warnings = append(a.Warnings, floored...)
+	a.Test = &TestAnswer{N: len(p.labels)}
+	for _, r := range results {
+		switch v := record.Number(r.Value); r.Name {
+		case "errors":
+			a.Test.Errors = int(r.Value)
+		case "error_rate":
+			a.Test.ErrorRate = v
+		case "information_bits":
+			a.Test.InformationBits = v
+		case "log_loss":
+			a.Test.LogLoss = v
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,399 @@
+package experiments
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
+type trainingSet struct {
+	evaluation   string // "train", "test" or a splitter's name
+	repeat, fold int
+	seed         uint64
+	source       *data.Data
+	how, missing string // preprocessing
+	train, test  []int  // rows of source; for "test" the held-out cases are all of source.Test
+
+	mu       sync.Mutex
+	prepared *prepared // nil: not yet, or no longer
+	studies  int       // that have not been assessed yet; the last lets go of what is prepared
+}
+
+// prepared is a training set ready for fits: preprocessing is fitted on the training part only.
+type prepared struct {
+	data     objective.Data
+	held     *kernel.Inputs // nil: nothing is held out
+	rows     []int          // of the held-out cases, in their file
+	labels   []int          // their classes
+	counts   []int          // training cases per class
+	warnings []string
+}
+
+// prepare preprocesses the training set, or returns what the first call made.
+func (t *trainingSet) prepare() (*prepared, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		p := &prepared{}
+		if err := t.fill(p); err != nil {
+			return nil, err
+		}
+		t.prepared = p
+	}
+	return t.prepared, nil
+}
+
+// release says that one study is done with the training set; distances and copies of the last are n² numbers.
+func (t *trainingSet) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.studies--; t.studies <= 0 {
+		t.prepared = nil
+	}
+}
+
+func (t *trainingSet) fill(p *prepared) error {
+	x := pick(t.source.X, t.train)
+	pre, warnings, err := data.Fit(x, t.how, t.missing)
+	if err != nil {
+		return err
+	}
+	p.warnings = warnings
+	labels := make([]int, len(t.train))
+	p.counts = make([]int, len(t.source.Classes))
+	for i, row := range t.train {
+		labels[i] = t.source.Labels[row]
+		p.counts[labels[i]]++
+	}
+	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: targets(labels, len(t.source.Classes)), Classes: t.source.Classes, Scaled: t.how != "none"}
+	from, rows := t.source, t.test
+	if t.evaluation == "test" {
+		from = t.source.Test
+		rows = make([]int, len(from.Labels))
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	p.held = &kernel.Inputs{X: pre.Apply(pick(from.X, rows))}
+	for _, row := range rows {
+		p.rows = append(p.rows, from.Rows[row])
+		p.labels = append(p.labels, from.Labels[row])
+	}
+	return nil
+}
+
+// pick copies rows of a matrix.
+func pick(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, x.RawRowView(row))
+	}
+	return out
+}
+
+// targets codes class indices the way approximations read them.
+func targets(labels []int, classes int) approx.Targets {
+	if classes != 2 {
+		return approx.Targets{Classes: classes, Index: labels}
+	}
+	y := approx.Targets{Classes: 2, Value: make([]float64, len(labels))}
+	for i, c := range labels {
+		y.Value[i] = float64(2*c - 1)
+	}
+	return y
+}
+
+// job makes the trials and the assessment of one study.
+type job struct {
+	model     objective.Model
+	criterion objective.Criterion
+	optimizer string // the local optimiser, "" for plain points
+	average   objective.Average
+	set       *trainingSet
+}
+
+// where names a fit in failures.
+func (j *job) where() string {
+	if j.set.evaluation == "train" || j.set.evaluation == "test" {
+		return "all training data"
+	}
+	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
+}
+
+func (j *job) objective() (*objective.Objective, *prepared, error) {
+	p, err := j.set.prepare()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := objective.New(j.model, j.criterion, p.data)
+	return o, p, err
+}
+
+// trial evaluates one proposal: a local optimisation, or the points of a row, each warm-started by the one before.
+func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
+	o, p, err := j.objective()
+	if err != nil {
+		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
+	}
+	if j.optimizer != "" {
+		return j.climb(ctx, o, proposal.Points[0])
+	}
+	t := record.Trial{Status: "evaluated"}
+	run := objective.NewRun(ctx, o)
+	for _, free := range proposal.Points {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free)))}
+		if err := j.evaluate(run, free, p, &point); err != nil {
+			if ctx.Err() != nil {
+				return t, ctx.Err()
+			}
+			point.Value, point.Failure = nan, fmt.Sprintf("%s: %v", j.where(), err)
+		}
+		t.Points = append(t.Points, point)
+	}
+	t.Evaluations = run.Evaluations
+	return t, nil
+}
+
+// evaluate fills a point with its value and, where cases are held out, their scores.
+func (j *job) evaluate(run *objective.Run, free []float64, p *prepared, point *record.Point) error {
+	fit, err := run.At(free)
+	if err != nil {
+		return err
+	}
+	point.Value, point.Gradient = record.Number(fit.Value()), nan
+	if d := fit.Diagnostics(); !d.Converged {
+		return fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
+	}
+	if p.held == nil {
+		return nil
+	}
+	predictions, err := p.predict(fit, j.average)
+	if err != nil {
+		return err
+	}
+	point.Scores = map[string]record.Number{}
+	results, _ := cv.Evaluate(predictions)
+	for _, r := range results {
+		point.Scores[r.Name] = record.Number(r.Value)
+	}
+	return nil
+}
+
+// predict gives the class probabilities of the held-out cases.
+func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
+	fit.PredictProba(proba, p.held, average)
+	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
+}
+
+// climb runs the local optimiser from one start.
+func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64) (record.Trial, error) {
+	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
+	best, err := objective.Optimize(ctx, o, start, objective.Settings{Method: j.optimizer})
+	if ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	t.Evaluations, t.Status, t.Warnings = best.Evaluations, string(best.Status), best.Warnings
+	if err != nil {
+		t.Failure = fmt.Sprintf("%s: restart from %v: %v", j.where(), start, err)
+		return t, nil
+	}
+	t.Points = []record.Point{{
+		Theta: record.Numbers(best.Theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(best.Theta))),
+		Value: record.Number(best.Value), Gradient: record.Number(floats.Norm(best.Gradient, math.Inf(1))),
+	}}
+	return t, nil
+}
+
+// assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
+func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
+	defer j.set.release()
+	f := record.Fit{Chosen: chosen, LogEvidence: nan}
+	err := j.predict(ctx, free, &f)
+	if ctx.Err() != nil {
+		return f, ctx.Err()
+	}
+	if err != nil {
+		f.Failure = fmt.Sprintf("%s: %v", j.where(), err)
+	}
+	return f, nil
+}
+
+func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error {
+	o, p, err := j.objective()
+	if err != nil {
+		return err
+	}
+	theta := o.Layout.Start()
+	if free != nil {
+		theta = o.Layout.Fill(free)
+	}
+	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, p.warnings
+	fit, err := o.Fit(ctx, theta, nil)
+	if err != nil {
+		return err
+	}
+	d := fit.Diagnostics()
+	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
+	f.Warnings = append(f.Warnings, d.Warnings...)
+	if p.held == nil {
+		return nil
+	}
+	predictions, err := p.predict(fit, j.average)
+	if err != nil {
+		return err
+	}
+	f.Rows, f.Labels = p.rows, p.labels
+	for i := range p.labels {
+		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+	}
+	return nil
+}
+
+// nan stands where there is no number.
+var nan = record.Number(math.NaN())
+
+// Errors that the command line tells apart.
+var (
+	// ErrInvalid: data that cannot be used.
+	ErrInvalid = errors.New("invalid data")
+	// ErrOtherConfiguration: the run folder holds another experiment.
+	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
+	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
+	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
+)
+
+// Options of Plan.Run.
+type Options struct {
+	Resume bool                             // go on with an unfinished run
+	Warn   func(format string, args ...any) // hears what the user should know and results do not say
+	search.Options
+}
+
+// Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
+// run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
+// the run ended early with an error.
+func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
+	journal, begun, err := p.open(dir)
+	if err != nil {
+		return nil, search.Summary{}, err
+	}
+	if begun != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	}
+	if journal.Torn() > 0 {
+		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	}
+	defer journal.Close() // every line is on disk already
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
+		so, err := reports.Build(p.Manifest, lines)
+		if err != nil {
+			return nil, search.Summary{}, err
+		}
+		if so.Missing > 0 {
+			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
+		}
+	}
+	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
+	report, err := reports.Build(p.Manifest, journal.Lines())
+	if err != nil {
+		return nil, summary, errors.Join(ended, err)
+	}
+	if ended != nil {
+		return report, summary, ended
+	}
+	return report, summary, p.write(dir, report, journal.Lines())
+}
+
+// write writes the report in every format that has a file, and the times beside it.
+func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) error {
+	for _, f := range reports.Formats {
+		if f.File == "" {
+			continue
+		}
+		if err := writeFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {
+			return err
+		}
+	}
+	timings, err := reports.BuildTimings(p.Manifest, lines)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "timings.json"), timings.WriteJSON)
+}
+
+// writeFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once the file has its name
+	buffered := bufio.NewWriter(f)
+	err = write(buffered)
+	if err := errors.Join(err, buffered.Flush(), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
+func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
+	found, err := search.ReadManifest(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		found = p.Manifest
+		if err := search.WriteManifest(dir, found); err != nil {
+			return nil, begun, err
+		}
+	case err != nil:
+		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
+	case found.Key != p.Manifest.Key:
+		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+	}
+	journal, err = search.OpenJournal(dir)
+	return journal, found.Build, err
+}
+
+// Done counts the jobs that the journal in dir has already.
+func (p *Plan) Done(dir string) (int, error) {
+	found, err := search.ReadManifest(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil || found.Key != p.Manifest.Key {
+		return 0, fmt.Errorf("%s: %w", dir, errors.Join(ErrOtherConfiguration, err))
+	}
+	journal, err := search.OpenJournal(dir)
+	if err != nil {
+		return 0, err
+	}
+	return len(journal.Lines()), nil
+}

@@ -1,0 +1,503 @@
+package experiments
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Spec is a configuration file, decoded and checked as far as it can be without reading data. Its lists of
+// alternatives are expanded: the experiment is the cross product of Data and Models.
+type Spec struct {
+	Name     string
+	Seed     uint64
+	Dir      string // what relative paths in the file are relative to
+	Data     []DataSpec
+	Models   []Model
+	Tune     Tune
+	Evaluate []Evaluation
+	Average  objective.Average // how class probabilities are formed
+	Reject   string            // the measure of confidence by which cases are rejected
+	Report   Report
+	file     string
+
+	averageText string
+}
+
+// DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
+type DataSpec struct {
+	data.Spec
+	node *yaml.Node
+}
+
+// Model is one combination of kernel, mean, likelihood and inference.
+type Model struct {
+	objective.Model
+	KernelText, MeanText, LikelihoodText, InferenceText string // as YAML flow text
+	perClass                                            bool   // every class has the kernel with hyperparameters of its own
+	kernelNode, inferenceNode                           *yaml.Node
+}
+
+// Tune says how hyperparameters are chosen on each training set.
+type Tune struct {
+	Method    string          // a strategy's name, or "none"
+	Strategy  search.Strategy // nil for "none"
+	Criterion string          // what is maximised: "log_evidence"
+	node      *yaml.Node
+}
+
+// Evaluation is one way of holding out cases.
+type Evaluation struct {
+	Name     string      // "test" or a splitter's name
+	Splitter cv.Splitter // nil for "test"
+	node     *yaml.Node
+}
+
+// Report says what is reported.
+type Report struct {
+	Formats []string `yaml:"formats"`
+	Curves  []string `yaml:"curves"` // error_reject | information_reject | calibration
+}
+
+// document is the top level of a configuration file.
+type document struct {
+	Version  int        `yaml:"version"`
+	Name     string     `yaml:"name"`
+	Seed     uint64     `yaml:"seed"`
+	Data     *yaml.Node `yaml:"data"`
+	Model    *yaml.Node `yaml:"model"`
+	Tune     *yaml.Node `yaml:"tune"`
+	Evaluate *yaml.Node `yaml:"evaluate"`
+	Predict  struct {
+		Average *yaml.Node `yaml:"average"`
+		Reject  string     `yaml:"reject"`
+	} `yaml:"predict"`
+	Report    Report     `yaml:"report"`
+	Published *yaml.Node `yaml:"published"`
+}
+
+// Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
+var (
+	modelLists = []string{"sum", "product", "dims", "bounds"}
+	dataLists  = []string{"columns", "drop", "id", "classes"}
+)
+
+var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
+// Problems: every mistake found, with its place.
+func Load(path string, settings []string) (*Spec, error) {
+	read := os.ReadFile
+	if name, ok := strings.CutPrefix(path, "gallery:"); ok {
+		read = func(string) ([]byte, error) { return gallery.Read(name) }
+	}
+	text, err := read(path)
+	if err != nil {
+		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+	}
+	return Parse(path, text, settings)
+}
+
+// Parse is Load on text already read; file names it in messages, and its folder is where relative paths start.
+func Parse(file string, text []byte, settings []string) (*Spec, error) {
+	d := newDecoder(file)
+	root := d.parse(text)
+	if root == nil {
+		return nil, d.err()
+	}
+	for _, s := range settings {
+		d.set(root, s)
+	}
+	base := filepath.Base(file)
+	doc := document{Version: 1, Name: strings.TrimSuffix(base, filepath.Ext(base))}
+	d.into(root, &doc)
+	if doc.Version != 1 {
+		d.at(find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
+	}
+	if !runName.MatchString(doc.Name) {
+		d.at(find(root, "name"), "name %q must be letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
+	}
+	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file}
+	if a := doc.Predict.Average; a != nil && !isNull(a) {
+		if average, name, ok := component(d, a, "average", objective.Averages); ok {
+			s.Average, s.averageText = average, name
+		}
+	}
+	d.data(root, doc.Data, s)
+	d.models(root, doc.Model, s)
+	d.tune(doc.Tune, s)
+	d.evaluate(doc.Evaluate, s)
+	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
+	for i := range s.Report.Formats {
+		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)
+	}
+	if len(s.Report.Formats) == 0 {
+		s.Report.Formats = []string{"text"}
+	}
+	for i := range s.Report.Curves {
+		choose(d, find(root, "report"), "curves", &s.Report.Curves[i], curves)
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+var (
+	// classModes are how more than two classes are modelled; the first is the default.
+	classModes = []string{"joint", "one_vs_rest"}
+
+	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
+	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
+	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
+)
+
+func names[T any](table []T, name func(T) string) []string {
+	var all []string
+	for _, row := range table {
+		all = append(all, name(row))
+	}
+	return all
+}
+
+// choose checks a value that must be one of have; an empty one becomes the first.
+func choose(d *decoder, parent *yaml.Node, key string, value *string, have []string) {
+	if *value == "" {
+		*value = have[0]
+	}
+	if !slices.Contains(have, *value) {
+		n := parent
+		if v := find(parent, key); v != nil {
+			n = v
+			for _, c := range v.Content {
+				if c.Value == *value {
+					n = c
+				}
+			}
+		}
+		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
+	}
+}
+
+// find returns the value of a key in a mapping, or nil.
+func find(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func (d *decoder) data(root, n *yaml.Node, s *Spec) {
+	if n == nil {
+		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}")
+		return
+	}
+	for _, v := range d.expand(n, dataLists) {
+		var spec data.Spec
+		d.into(v, &spec)
+		for _, p := range spec.Check() {
+			at := v
+			if k := find(v, p.Key); k != nil {
+				at = k
+			}
+			d.at(at, "%s", p.Message)
+		}
+		s.Data = append(s.Data, DataSpec{spec, v})
+	}
+}
+
+// modelNodes is one cell of the cross product of a model section.
+type modelNodes struct {
+	Kernel     *yaml.Node `yaml:"kernel"`
+	Mean       *yaml.Node `yaml:"mean"`
+	Likelihood *yaml.Node `yaml:"likelihood"`
+	Inference  *yaml.Node `yaml:"inference"`
+	Classes    string     `yaml:"classes"`
+
+	flags bool // the parts stand in flags of their own
+}
+
+func (d *decoder) models(root, n *yaml.Node, s *Spec) {
+	if n == nil {
+		d.at(root, "no model; add model: {kernel: se, likelihood: probit, inference: laplace}")
+		return
+	}
+	for _, v := range d.expand(n, modelLists) {
+		var nodes modelNodes
+		d.into(v, &nodes)
+		choose(d, v, "classes", &nodes.Classes, classModes)
+		for _, part := range []struct {
+			node          *yaml.Node
+			key, instance string
+		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"}, {nodes.Inference, "inference", "laplace"}} {
+			if part.node == nil || isNull(part.node) {
+				d.at(v, "model has no %s; add for example %s: %s", part.key, part.key, part.instance)
+			}
+		}
+		s.Models = append(s.Models, d.model(nodes, s.Average))
+	}
+}
+
+// model reads the parts of one model and checks that they go together.
+func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
+	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), InferenceText: flow(nodes.Inference), kernelNode: nodes.Kernel, inferenceNode: nodes.Inference}
+	in := func(part string) *decoder {
+		if nodes.flags {
+			return d.as("--" + part)
+		}
+		return d
+	}
+	given := func(n *yaml.Node) bool { return n != nil && !isNull(n) }
+	if given(nodes.Kernel) {
+		d, n := in("kernel"), nodes.Kernel
+		if inner := find(n, "per_class"); inner != nil && len(n.Content) == 2 {
+			m.perClass, n = true, inner
+		}
+		if k, _, ok := d.kernel(n); ok {
+			m.Kernels = []kernel.Kernel{k}
+		}
+	}
+	if given(nodes.Mean) {
+		m.MeanText = flow(nodes.Mean)
+		m.Mean = in("mean").mean(nodes.Mean)
+	}
+	likOK, infOK := false, false
+	if given(nodes.Likelihood) {
+		d := in("likelihood")
+		mark := len(d.settings)
+		if m.Likelihood, _, likOK = component(d, nodes.Likelihood, "likelihood", likelihood.Table); likOK {
+			d.checkSettings(mark, m.Likelihood.Params())
+			if err := average.Uses(m.Likelihood); err != nil {
+				d.at(nodes.Likelihood, "%v", err)
+			}
+		}
+	}
+	if given(nodes.Inference) {
+		m.Inference, _, infOK = component(in("inference"), nodes.Inference, "inference", approx.Table)
+	}
+	if infOK && nodes.Classes == "one_vs_rest" {
+		m.Inference, m.InferenceText = approx.OneVsRest{Binary: m.Inference}, "{one_vs_rest: "+m.InferenceText+"}"
+		if _, ok := average.(objective.Averaged); !ok {
+			d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
+		}
+	}
+	if likOK && infOK {
+		if err := usable(m); err != nil {
+			in("inference").at(nodes.Inference, "%v", err)
+		}
+	}
+	return m
+}
+
+// on is the model for data of so many classes.
+func (m Model) on(classes int) objective.Model {
+	model := m.Model
+	if m.perClass {
+		model.Kernels = slices.Repeat(model.Kernels, classes)
+	}
+	return model
+}
+
+// usable says why inference and likelihood work for no number of classes. How many there are is known with the data.
+func usable(m Model) error {
+	var refusal error
+	for _, classes := range []int{2, 3, 0} {
+		_, err := m.Inference.Uses(m.Likelihood, classes)
+		if err == nil {
+			return nil
+		}
+		if refusal == nil {
+			refusal = err
+		}
+	}
+	return refusal
+}
+
+// kernel reads a kernel with its sums, products and column choices.
+func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
+	name, options, ok := d.named(n, "kernel")
+	if !ok {
+		return nil, "", false
+	}
+	switch name {
+	case "sum", "product":
+		if options == nil || options.Kind != yaml.SequenceNode || len(options.Content) == 0 {
+			d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
+			return nil, name, false
+		}
+		var parts []kernel.Named
+		for _, c := range options.Content {
+			part, kind, good := d.kernel(c)
+			ok = ok && good
+			parts = append(parts, kernel.Named{Kind: kind, Kernel: part})
+		}
+		if name == "sum" {
+			return kernel.Sum(parts), name, ok
+		}
+		return kernel.Product(parts), name, ok
+	case "active":
+		var a struct {
+			Dims   []int      `yaml:"dims"`
+			Kernel *yaml.Node `yaml:"kernel"`
+		}
+		if options == nil || isNull(options) {
+			d.at(n, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
+			return nil, name, false
+		}
+		before := len(d.problems)
+		d.into(options, &a)
+		for _, dim := range a.Dims {
+			if dim < 1 {
+				d.at(options, "dims are column numbers from 1, found %d", dim)
+			}
+		}
+		if a.Kernel == nil || len(a.Dims) == 0 {
+			d.at(options, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
+			return nil, name, false
+		}
+		inner, kind, good := d.kernel(a.Kernel)
+		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && len(d.problems) == before
+	}
+	if name == "per_class" {
+		d.at(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
+		return nil, name, false
+	}
+	e, err := kernel.Table.Lookup("kernel", name)
+	if err != nil {
+		have := append(kernel.Table.Names(), "sum", "product", "active", "per_class")
+		d.at(n, "unknown kernel %q%s", name, registry.Suggest(name, have))
+		return nil, name, false
+	}
+	mark, before := len(d.settings), len(d.problems)
+	k, err = e.New(d.reading(options))
+	if err == nil {
+		d.checkSettings(mark, k.Params(1))
+	}
+	if err == nil && len(d.problems) == before { // what the settings alone do not show
+		err = kernel.Check(k)
+	}
+	if err != nil && err != errReported {
+		d.at(n, "%v", err)
+	}
+	return k, name, len(d.problems) == before
+}
+
+// mean reads zero, constant or {constant: setting}.
+func (d *decoder) mean(n *yaml.Node) objective.Mean {
+	m, _, ok := component(d, n, "mean", objective.Means)
+	if c, is := m.(objective.Constant); ok && is {
+		if err := c.Check("constant", c.Params(1)[0].Map); err != nil {
+			d.at(n, "%v", err)
+		}
+	}
+	return m
+}
+
+// tune reads the tune section: what all methods share is taken out, the rest belongs to the strategy.
+func (d *decoder) tune(n *yaml.Node, s *Spec) {
+	s.Tune = Tune{Method: "bfgs", node: n}
+	options := n
+	shared := struct {
+		Method    string `yaml:"method"`
+		Objective string `yaml:"objective"`
+	}{"bfgs", "log_evidence"}
+	switch {
+	case n == nil || isNull(n):
+		options = nil
+	case n.Kind == yaml.ScalarNode:
+		shared.Method, options = n.Value, nil
+	case n.Kind == yaml.MappingNode:
+		common := emptied(n)
+		options = emptied(n)
+		for i := 0; i < len(n.Content); i += 2 {
+			to := options
+			if k := n.Content[i].Value; k == "method" || k == "objective" {
+				to = common
+			}
+			to.Content = append(to.Content, n.Content[i], n.Content[i+1])
+		}
+		d.into(common, &shared)
+	default:
+		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", kindName(n))
+		return
+	}
+	choose(d, n, "objective", &shared.Objective, objective.Criteria.Names())
+	s.Tune.Method, s.Tune.Criterion = shared.Method, shared.Objective
+	if shared.Method == "none" {
+		if options != nil && len(options.Content) > 0 {
+			d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
+		}
+		return
+	}
+	e, err := search.Table.Lookup("method", shared.Method)
+	if err != nil {
+		at := n
+		if m := find(n, "method"); m != nil {
+			at = m
+		}
+		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
+		return
+	}
+	s.Tune.Strategy, err = e.New(d.reading(options, "method", "objective"))
+	if err != nil && err != errReported {
+		d.at(n, "%v", err)
+	}
+}
+
+// evaluate reads the evaluate section: a name, or a mapping of names to options.
+func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
+	if n == nil || isNull(n) {
+		return
+	}
+	one := func(name string, at, options *yaml.Node) {
+		if name == "test" {
+			if options != nil && !isNull(options) && len(options.Content) > 0 {
+				d.at(options, "test takes no options; the test file is named in data")
+			}
+			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
+			return
+		}
+		e, err := cv.Table.Lookup("evaluation", name)
+		if err != nil {
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test"}, cv.Table.Names()...)))
+			return
+		}
+		splitter, err := e.New(d.reading(options))
+		if err != nil && err != errReported {
+			d.at(at, "%v", err)
+		}
+		s.Evaluate = append(s.Evaluate, Evaluation{name, splitter, at})
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		one(n.Value, n, nil)
+	default:
+		d.mapping(n, func(key, value *yaml.Node) { one(key.Value, key, value) })
+	}
+}
+
+// String is a short description of the experiment's size.
+func (s *Spec) String() string {
+	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models), s.Tune.Method)
+}

@@ -1,0 +1,220 @@
+package experiments
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+)
+
+const valid = `version: 1
+name: t
+seed: 1
+data: {dataset: crabs, preprocess: standardize}
+model:
+  kernel: se
+  likelihood: probit
+  inference: laplace
+`
+
+func parse(t *testing.T, text string, settings ...string) (*Spec, Problems) {
+	t.Helper()
+	s, err := Parse("t.yaml", []byte(text), settings)
+	if err == nil {
+		return s, nil
+	}
+	p, ok := err.(Problems)
+	if !ok || len(p) == 0 {
+		t.Fatalf("Parse gave %T %v, want Problems", err, err)
+	}
+	return nil, p
+}
+
+func TestFiveMistakesGiveFiveProblemsWithPlaces(t *testing.T) {
+	_, got := parse(t, `version: 1
+sede: 1
+data: {dataset: crab, preprocess: standardize}
+model:
+  kernel: {se: {amplitude: {init: -1}, lenght_scale: 2}}
+  likelihood: [probit, logti]
+  inference: laplace
+tune: {method: bfgs, restarts: many}
+`)
+	want := []struct {
+		place, says string
+	}{
+		{"t.yaml:2:1", `unknown key "sede"; did you mean "seed"?`},
+		{"t.yaml:3:17", `did you mean "crabs"?`},
+		{"t.yaml:5:40", `did you mean "length_scale"?`},
+		{"t.yaml:6:24", `did you mean "logit"?`},
+		{"t.yaml:8:32", `expected a whole number, found "many"`},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %d problems, want %d:\n%v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		if text := got[i].Error(); !strings.HasPrefix(text, w.place+": ") || !strings.Contains(text, w.says) {
+			t.Errorf("problem %d: %s\nwant %s … %s", i+1, text, w.place, w.says)
+		}
+	}
+}
+
+// Each case is one mistake in an otherwise good file, and the place and a part of the message it must get.
+func TestOneMistakeOneProblem(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, place, says string }{
+		"empty file":             {valid, "", "1:1", "empty"},
+		"syntax":                 {"seed: 1", "seed: [1", "", ""},
+		"second document":        {"inference: laplace\n", "inference: laplace\n---\na: 1\n", "", "one file declares one experiment"},
+		"version":                {"version: 1", "version: 2", "1:10", "version 2 is not known"},
+		"name":                   {"name: t", "name: a/b", "2:7", "name"},
+		"duplicate key":          {"seed: 1", "seed: 1\nseed: 2", "4:1", "first given at line 3"},
+		"negative seed":          {"seed: 1", "seed: -1", "3:7", "whole number, 0 or more"},
+		"data is a list":         {"data: {dataset: crabs, preprocess: standardize}", "data: []", "4:7", "empty list"},
+		"no data":                {"data: {dataset: crabs, preprocess: standardize}\n", "", "1:1", "no data"},
+		"kernel missing":         {"  kernel: se\n", "", "6:3", "no kernel"},
+		"kernel is empty":        {"kernel: se", "kernel:", "6:3", "no kernel"},
+		"kernel with two names":  {"kernel: se", "kernel: {se: {}, noise: {}}", "6:11", "expected a kernel"},
+		"sum of nothing":         {"kernel: se", "kernel: {sum: []}", "6:11", "needs a list"},
+		"sum of unknown":         {"kernel: se", "kernel: {sum: [se, nose]}", "6:22", `did you mean "noise"?`},
+		"fixed and init":         {"kernel: se", "kernel: {se: {amplitude: {init: 1, fixed: 1}}}", "6:28", "keep one"},
+		"amplitude of zero":      {"kernel: se", "kernel: {se: {amplitude: 0}}", "6:28", "greater than 0"},
+		"bounds the wrong way":   {"kernel: se", "kernel: {se: {amplitude: {bounds: [2, 1]}}}", "6:28", "smaller first"},
+		"one bound":              {"kernel: se", "kernel: {se: {amplitude: {bounds: [2]}}}", "6:37", "list of 2"},
+		"infinite":               {"kernel: se", "kernel: {se: {amplitude: {init: .inf}}}", "6:35", "a number"},
+		"active without dims":    {"kernel: se", "kernel: {active: {kernel: se}}", "6:20", "needs dims"},
+		"active from zero":       {"kernel: se", "kernel: {active: {dims: [0], kernel: se}}", "6:20", "from 1"},
+		"option of wrong type":   {"kernel: se", "kernel: {se: {ard: maybe}}", "6:22", "true or false"},
+		"unknown option":         {"inference: laplace", "inference: {laplace: {tolerence: 1}}", "8:25", `did you mean "tolerance"?`},
+		"empty choice":           {"likelihood: probit", "likelihood: []", "7:15", "empty list"},
+		"alias to itself":        {"likelihood: probit", "likelihood: &a [*a]", "", "contains itself"},
+		"merge key":              {"kernel: se", "kernel: {se: {<<: {ard: true}}}", "6:17", "merge keys"},
+		"key that is a list":     {"seed: 1", "[a]: 1", "3:1", "plain text"},
+		"three classes":          {"dataset: crabs", "dataset: iris", "8:14", "one_vs_rest"},
+		"one against one":        {"inference: laplace", "inference: laplace\n  classes: one_vs_rest", "8:14", "classes: joint"},
+		"per class inside":       {"kernel: se", "kernel: {sum: [{per_class: se}]}", "6:18", "outermost"},
+		"per class of two":       {"kernel: se", "kernel: {per_class: se}", "", "one shared kernel"},
+		"column that is not":     {"kernel: se", "kernel: {active: {dims: [7], kernel: se}}", "6:11", "7"},
+		"unknown evaluation":     {valid, valid + "evaluate: {kfolds: {k: 3}}\n", "9:12", `did you mean "kfold"?`},
+		"unknown method":         {valid, valid + "tune: {method: bgfs}\n", "9:16", `did you mean "bfgs"?`},
+		"none with restarts":     {valid, valid + "tune: {method: none, restarts: 2}\n", "9:22", "nothing is tuned"},
+		"unknown format":         {valid, valid + "report: {formats: [txt]}\n", "9:20", `did you mean "text"?`},
+		"unknown average":        {valid, valid + "predict: {average: mean}\n", "9:20", "averaged"},
+		"grid over an unknown":   {valid, valid + "tune: {method: grid, grid: {length: {values: [1]}}}\n", "", ""},
+		"grid axis of two forms": {valid, valid + "tune: {method: grid, grid: {amplitude: {log: [0, 1], values: [1], points: 2}}}\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(valid, c.from, c.to, 1)
+			s, err := Parse("t.yaml", []byte(text), nil)
+			if err == nil {
+				_, err = NewPlan(t.Context(), s) // some mistakes need the space or the data
+			}
+			p, ok := err.(Problems)
+			if !ok || len(p) != 1 {
+				t.Fatalf("got %T, want one problem:\n%v\nin:\n%s", err, err, text)
+			}
+			if got := p[0].Error(); !strings.HasPrefix(got, "t.yaml:"+c.place) || !strings.Contains(got, c.says) {
+				t.Errorf("got  %s\nwant t.yaml:%s … %s", got, c.place, c.says)
+			}
+		})
+	}
+}
+
+func TestListsInTheModelAreACrossProduct(t *testing.T) {
+	s, p := parse(t, `
+data: {dataset: [crabs, sonar], preprocess: standardize}
+model:
+  kernel:
+    - se
+    - sum: [{se: {ard: [true, false]}}, noise]
+  likelihood: [probit, logit]
+  inference: [laplace, {ep: {tolerance: [1e-8, 1e-10]}}]
+`)
+	if p != nil {
+		t.Fatal(p)
+	}
+	if len(s.Data) != 2 || len(s.Models) != 3*2*3 {
+		t.Fatalf("%d data sets × %d models, want 2 × 18", len(s.Data), len(s.Models))
+	}
+	var kernels []string
+	for _, m := range s.Models {
+		if !slices.Contains(kernels, m.KernelText) {
+			kernels = append(kernels, m.KernelText)
+		}
+	}
+	want := []string{"se", "{sum: [{se: {ard: true}}, noise]}", "{sum: [{se: {ard: false}}, noise]}"}
+	if !slices.Equal(kernels, want) {
+		t.Errorf("kernels %q, want %q", kernels, want)
+	}
+}
+
+func TestTooManyConfigurationsAreRefused(t *testing.T) {
+	twenty := "[" + strings.Repeat("1, ", 19) + "1]"
+	_, p := parse(t, strings.Replace(valid, "kernel: se", "kernel: {sum: ["+strings.Repeat("{se: {amplitude: "+twenty+", length_scale: "+twenty+"}}, ", 4)+"]}", 1))
+	if len(p) == 0 || !strings.Contains(p.Error(), "split the experiment") {
+		t.Errorf("got %v, want a refusal", p)
+	}
+}
+
+func TestSetChangesTheFile(t *testing.T) {
+	s, p := parse(t, valid, "model.likelihood=[probit, logit]", "tune.restarts=3", "name=u")
+	if p != nil {
+		t.Fatal(p)
+	}
+	if len(s.Models) != 2 || s.Name != "u" {
+		t.Errorf("%d models, name %q", len(s.Models), s.Name)
+	}
+	for _, bad := range []string{"model", "=1", "name.x=1", "model.likelihood=[", "model.likelihood=cauchy"} {
+		if _, p := parse(t, valid, bad); len(p) != 1 {
+			t.Errorf("--set %s: %d problems, want 1: %v", bad, len(p), p)
+		}
+	}
+}
+
+func TestGalleryIsValid(t *testing.T) {
+	for _, name := range gallery.Names() {
+		if _, err := Load("gallery:"+name, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Load("gallery:crab", nil); err == nil {
+		t.Error("an unknown experiment was found")
+	}
+}
+
+func TestLoadNamesAMissingFile(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	if p, ok := err.(Problems); !ok || !strings.Contains(p.Error(), "none.yaml") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(valid))
+	for _, name := range gallery.Names() {
+		text, err := gallery.Read(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("model: {kernel: {sum: [{product: [se, {active: {dims: [1], kernel: noise}}]}]}}"))
+	f.Add([]byte("model: {kernel: {se: {amplitude: {prior: [{log_normal: {sd: 1}}, half_t]}}}, mean: {constant: {prior: {normal: {mean: x}}}}}"))
+	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, err := Parse("f.yaml", text, nil)
+		if err == nil {
+			return
+		}
+		problems, ok := err.(Problems)
+		if !ok || len(problems) == 0 {
+			t.Fatalf("got %T %v, want Problems", err, err)
+		}
+		for _, p := range problems {
+			if p.Message == "" || p.File != "f.yaml" {
+				t.Fatalf("a problem says nothing: %+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+// Package architecture holds the project's shape: which room may import which (docs/architecture.md).
+package architecture
+
+import (
+	"go/build"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gpc-tune/gpc-tune/"
+
+// allowed lists, for every room, the rooms it may import. A room that is not listed fails the test.
+var allowed = map[string][]string{
+	"internal/registry":           {},
+	"internal/panicked":           {},
+	"internal/record":             {},
+	"internal/linalg":             {},
+	"internal/linalg/gen":         {},
+	"internal/bigmath":            {},
+	"objective/param":             {"internal/registry"},
+	"objective/kernel":            {"internal/linalg", "internal/registry", "objective/param"},
+	"objective/kernel/kerneltest": {"internal/registry", "objective/kernel", "objective/param"},
+	"approx/likelihood":           {"internal/linalg", "internal/registry", "objective/param"},
+	"approx":                      {"approx/likelihood", "internal/linalg", "internal/registry"},
+	"objective":                   {"approx", "approx/likelihood", "internal/panicked", "internal/registry", "objective/kernel", "objective/param"},
+	"search":                      {"internal/panicked", "internal/record", "internal/registry", "objective/param"},
+	"cv":                          {"internal/record", "internal/registry"},
+	"reports":                     {"cv", "internal/record", "internal/registry"},
+	"experiments/data":            {"internal/linalg", "internal/registry"},
+	"experiments/gallery":         {},
+	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/record", "internal/registry",
+		"objective", "objective/kernel", "objective/param", "reports", "search"},
+	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/registry", "reports", "search"},
+	"internal/architecture": {},
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if name := d.Name(); path != root && (strings.HasPrefix(name, ".") && name != "..") || name == "testdata" {
+			return filepath.SkipDir
+		}
+		p, err := build.ImportDir(path, 0)
+		if _, none := err.(*build.NoGoError); none {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		room, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		room = filepath.ToSlash(room)
+		may, known := allowed[room]
+		if !known {
+			t.Errorf("package %s is in no room of docs/architecture.md; give it one here and there", room)
+		}
+		for _, i := range p.Imports {
+			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(may, to) {
+				t.Errorf("%s must not import %s", room, to)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,166 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are free. The free entries,
+// in this order, are the vector that optimisers move.
+type Layout struct {
+	Specs []param.Spec // all of them, in the order of theta; a fixed one is held at its Init
+	Free  []int        // the positions of the free ones
+	cut   []int        // kernel j has theta[cut[j]:cut[j+1]]; the mean and the likelihood follow
+}
+
+// Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by their own names, or as
+// "class[M].…" when each class has a kernel, then "mean.…" and "likelihood.…". classes are the labels used in those
+// names; nil numbers them. Length scales and periods that take their start from the data start at scale, or at the
+// nearest bound; NaN leaves them open, which is enough for names and bounds.
+func (m Model) Layout(dim int, classes []string, scale float64) Layout {
+	l := Layout{cut: []int{0}}
+	add := func(prefix string, specs []param.Spec) {
+		for _, s := range specs {
+			s.Name = prefix + s.Name
+			if s.FromData && !math.IsNaN(scale) {
+				s.Init, s.FromData = min(max(scale, s.Lo), s.Hi), false
+			}
+			if !s.Fixed {
+				l.Free = append(l.Free, len(l.Specs))
+			}
+			l.Specs = append(l.Specs, s)
+		}
+		l.cut = append(l.cut, len(l.Specs))
+	}
+	for j, k := range m.Kernels {
+		prefix := ""
+		if len(m.Kernels) > 1 {
+			label := strconv.Itoa(j)
+			if classes != nil {
+				label = classes[j]
+			}
+			prefix = "class[" + label + "]."
+		}
+		add(prefix, k.Params(dim))
+	}
+	add("mean.", m.mean().Params(dim))
+	add("likelihood.", m.Likelihood.Params())
+	return l
+}
+
+// kernel is the part of v, ordered like theta, that belongs to kernel j.
+func (l Layout) kernel(v []float64, j int) []float64 { return v[l.cut[j]:l.cut[j+1]] }
+
+// mean is the part that belongs to the prior mean.
+func (l Layout) mean(v []float64) []float64 { return v[l.cut[len(l.cut)-3]:l.cut[len(l.cut)-2]] }
+
+// likelihood is the part that belongs to the likelihood.
+func (l Layout) likelihood(v []float64) []float64 { return v[l.cut[len(l.cut)-2]:] }
+
+// FreeSpecs lists the free hyperparameters: the space that a search strategy works in.
+func (l Layout) FreeSpecs() []param.Spec {
+	specs := make([]param.Spec, len(l.Free))
+	for i, j := range l.Free {
+		specs[i] = l.Specs[j]
+	}
+	return specs
+}
+
+// Start is theta with every hyperparameter at its Init.
+func (l Layout) Start() []float64 {
+	theta := make([]float64, len(l.Specs))
+	for j, s := range l.Specs {
+		theta[j] = s.Map.Theta(s.Init)
+	}
+	return theta
+}
+
+// Fill returns theta with the free entries given and the fixed ones at their Init.
+func (l Layout) Fill(free []float64) []float64 {
+	if len(free) != len(l.Free) {
+		panic(fmt.Sprintf("objective: len(free) = %d, want %d", len(free), len(l.Free)))
+	}
+	theta := l.Start()
+	for i, j := range l.Free {
+		theta[j] = free[i]
+	}
+	return theta
+}
+
+// Pick returns the free entries of theta.
+func (l Layout) Pick(theta []float64) []float64 {
+	free := make([]float64, len(l.Free))
+	for i, j := range l.Free {
+		free[i] = theta[j]
+	}
+	return free
+}
+
+// Natural converts theta to natural units.
+func (l Layout) Natural(theta []float64) []float64 {
+	natural := make([]float64, len(theta))
+	for j, s := range l.Specs {
+		natural[j] = s.Map.Natural(theta[j])
+	}
+	return natural
+}
+
+// Theta converts natural units to theta.
+func (l Layout) Theta(natural []float64) []float64 {
+	theta := make([]float64, len(natural))
+	for j, s := range l.Specs {
+		theta[j] = s.Map.Theta(natural[j])
+	}
+	return theta
+}
+
+// LogPrior returns the sum of the log prior densities, over theta, of the free hyperparameters that have a prior, and
+// adds its derivatives to grad, ordered like theta; grad may be nil.
+func (l Layout) LogPrior(grad, theta []float64) float64 {
+	sum := 0.0
+	for _, j := range l.Free {
+		if p := l.Specs[j].Prior; p != nil {
+			value, slope := p.LogDensity(theta[j])
+			sum += value
+			if grad != nil {
+				grad[j] += slope
+			}
+		}
+	}
+	return sum
+}
+
+// Set sets the entry of theta whose theta name ("log_amplitude") is given, fixed or free.
+func (l Layout) Set(theta []float64, name string, value float64) error {
+	names := make([]string, len(l.Specs))
+	for j, s := range l.Specs {
+		names[j] = s.ThetaName()
+	}
+	j := slices.Index(names, name)
+	if j < 0 {
+		return fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return fmt.Errorf("%s = %v must be finite", name, value)
+	}
+	theta[j] = value
+	return nil
+}
+
+// describe writes the free entries of theta for an error message: "log_amplitude=1.15, log_length_scale=0".
+func (l Layout) describe(theta []float64) string {
+	if len(l.Free) == 0 {
+		return "the fixed hyperparameters"
+	}
+	parts := make([]string, len(l.Free))
+	for i, j := range l.Free {
+		parts[i] = fmt.Sprintf("%s=%.6g", l.Specs[j].ThetaName(), theta[j])
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,229 @@
+package objective
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// ErrNotFinite: a fit succeeded, but its value or its gradient is NaN or infinite.
+var ErrNotFinite = errors.New("objective: not finite")
+
+// Objective is a criterion of a model on a training set, as a function of theta. It is immutable, and safe for
+// concurrent use.
+type Objective struct {
+	Layout    Layout
+	model     Model
+	criterion Criterion
+	data      Data
+	gradient  bool
+	needs     []bool // needs[j]: the adjoint of covariance j reaches a free hyperparameter
+	needsMean bool   // a hyperparameter of the mean is free
+	needsLik  bool   // a hyperparameter of the likelihood is free
+}
+
+// New checks that the parts of the model work together and with the data. Wrong combinations, counts that do not match
+// and inputs that are not finite are errors.
+func New(m Model, c Criterion, d Data) (*Objective, error) {
+	if err := d.check(); err != nil {
+		return nil, fmt.Errorf("objective: %w", err)
+	}
+	caps, err := m.Check(d.Y.Classes)
+	if err != nil {
+		return nil, fmt.Errorf("objective: %w", err)
+	}
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, d.X.Dim()); err != nil {
+			return nil, fmt.Errorf("objective: %w", err)
+		}
+	}
+	o := &Objective{model: m, criterion: c, data: d}
+	if o.gradient, err = c.Uses(caps); err != nil {
+		return nil, fmt.Errorf("objective: %w", err)
+	}
+	o.Layout = m.Layout(d.X.Dim(), d.Classes, math.NaN())
+	for _, s := range o.Layout.Specs {
+		if s.FromData {
+			o.Layout = m.Layout(d.X.Dim(), d.Classes, d.scale())
+			break
+		}
+	}
+	free := make([]float64, len(o.Layout.Specs)) // 1 where free
+	for _, j := range o.Layout.Free {
+		free[j] = 1
+	}
+	o.needsMean, o.needsLik = slices.Contains(o.Layout.mean(free), 1), slices.Contains(o.Layout.likelihood(free), 1)
+	for j := range m.Kernels {
+		o.needs = append(o.needs, o.needsMean || slices.Contains(o.Layout.kernel(free, j), 1))
+	}
+	return o, nil
+}
+
+// HasGradient says whether points have a gradient.
+func (o *Objective) HasGradient() bool { return o.gradient }
+
+// Point is the model fitted at one theta. A point from Objective stays valid for good; one from Run until the Run's next
+// evaluation. It is not safe for concurrent use.
+type Point struct {
+	Theta     []float64 // all of it, fixed entries included
+	Posterior approx.Posterior
+	objective *Objective
+	cov       []approx.Cov
+	lik       likelihood.Bound
+	criterion approx.Functional
+	value     float64
+}
+
+// At fits the model where the free hyperparameters are as given and the fixed ones at their Init. The result is a
+// function of the argument alone.
+func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
+	return o.Fit(ctx, o.Layout.Fill(free), nil)
+}
+
+// Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time and changes the
+// result within the approximation's tolerance only.
+func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
+	return o.fit(ctx, theta, start, nil)
+}
+
+// Restore rebuilds, without iterating, the point that was fitted at theta and left this state.
+func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error) {
+	p, err := o.prior(theta, nil)
+	if err == nil {
+		p.Posterior, err = o.model.Inference.Restore(p.cov, o.data.Y, p.lik, state)
+	}
+	return o.finish(p, err)
+}
+
+// fit is Fit with room for the covariances that an earlier point has given back.
+func (o *Objective) fit(ctx context.Context, theta []float64, start approx.State, room []approx.Cov) (*Point, error) {
+	p, err := o.prior(theta, room)
+	if err == nil {
+		p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
+	}
+	return o.finish(p, err)
+}
+
+// prior makes a point that has its covariances and no posterior yet.
+func (o *Objective) prior(theta []float64, room []approx.Cov) (*Point, error) {
+	l, n := o.Layout, o.data.X.N()
+	if len(theta) != len(l.Specs) {
+		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
+	}
+	p := &Point{Theta: slices.Clone(theta), objective: o, cov: room}
+	for j, v := range theta {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return p, fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
+		}
+	}
+	if p.cov == nil {
+		p.cov = make([]approx.Cov, len(o.model.Kernels))
+		for j := range p.cov {
+			p.cov[j].K = mat.NewSymDense(n, nil)
+		}
+	}
+	var mean []float64
+	if o.model.mean() != (Zero{}) {
+		mean = make([]float64, n)
+		o.model.mean().At(mean, l.mean(p.Theta), o.data.X)
+	}
+	for j, k := range o.model.Kernels {
+		k.Gram(p.cov[j].K, l.kernel(p.Theta, j), o.data.X)
+		p.cov[j].Mean = mean
+	}
+	p.lik = o.model.Likelihood.At(l.likelihood(p.Theta))
+	return p, nil
+}
+
+// finish takes the criterion of a fitted point, and says where a failed one was.
+func (o *Objective) finish(p *Point, err error) (*Point, error) {
+	if err == nil {
+		p.criterion, err = o.criterion.Of(p.Posterior)
+	}
+	if err == nil {
+		p.value = p.criterion.Value()
+		if o.criterion.AddsPrior() {
+			p.value += o.Layout.LogPrior(nil, p.Theta)
+		}
+		if math.IsNaN(p.value) || math.IsInf(p.value, 0) {
+			err = fmt.Errorf("%w: the value is %v", ErrNotFinite, p.value)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("objective: at %s: %w", o.Layout.describe(p.Theta), err)
+	}
+	return p, nil
+}
+
+// Value is the criterion, in nats.
+func (p *Point) Value() float64 { return p.value }
+
+// Diagnostics tell how the fit went.
+func (p *Point) Diagnostics() approx.Diagnostics { return p.Posterior.Diagnostics() }
+
+// Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the theta scale. The error is
+// approx.ErrNoGradient or ErrNotFinite; dst is then undefined.
+func (p *Point) Gradient(dst []float64) error {
+	return p.gradient(dst, &approx.Cov{})
+}
+
+// gradient is Gradient with room for an adjoint, which it allocates if it is empty.
+func (p *Point) gradient(dst []float64, room *approx.Cov) error {
+	l := p.objective.Layout
+	if len(dst) != len(l.Free) {
+		panic(fmt.Sprintf("objective: len(dst) = %d, want %d", len(dst), len(l.Free)))
+	}
+	grad := make([]float64, len(p.Theta))
+	err := p.pullback(grad, room)
+	for i, j := range l.Free {
+		dst[i] = grad[j]
+		if err == nil && (math.IsNaN(grad[j]) || math.IsInf(grad[j], 0)) {
+			err = fmt.Errorf("%w: the derivative by %s is %v", ErrNotFinite, l.Specs[j].ThetaName(), grad[j])
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("objective: gradient at %s: %w", l.describe(p.Theta), err)
+	}
+	return nil
+}
+
+// pullback adds to grad, ordered like theta, what reaches a free hyperparameter.
+func (p *Point) pullback(grad []float64, room *approx.Cov) error {
+	o, l := p.objective, p.objective.Layout
+	if !o.gradient {
+		return approx.ErrNoGradient
+	}
+	if o.criterion.AddsPrior() {
+		l.LogPrior(grad, p.Theta)
+	}
+	for j, k := range o.model.Kernels {
+		if !o.needs[j] {
+			continue
+		}
+		if room.K == nil {
+			room.K = mat.NewSymDense(o.data.X.N(), nil)
+			if o.needsMean {
+				room.Mean = make([]float64, o.data.X.N())
+			}
+		}
+		if err := p.criterion.Adjoint(room, j); err != nil {
+			return err
+		}
+		k.Pullback(l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, room.K)
+		if o.needsMean {
+			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, room.Mean)
+		}
+	}
+	if o.needsLik {
+		return p.criterion.Likelihood(l.likelihood(grad))
+	}
+	return nil
+}

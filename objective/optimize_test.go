@@ -1,0 +1,367 @@
+package objective
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// quadratic is -½ (u-c)ᵀ H (u-c).
+func quadratic(h *mat.SymDense, c []float64) (f func([]float64) float64, df func(g, u []float64)) {
+	df = func(g, u []float64) {
+		d := make([]float64, len(u))
+		for i := range u {
+			d[i] = c[i] - u[i]
+		}
+		mat.NewVecDense(len(g), g).MulVec(h, mat.NewVecDense(len(d), d))
+	}
+	f = func(u []float64) float64 {
+		g := make([]float64, len(u))
+		df(g, u)
+		s := 0.0
+		for i := range u {
+			s -= 0.5 * g[i] * (c[i] - u[i])
+		}
+		return s
+	}
+	return f, df
+}
+
+func rosenbrock(u []float64) float64 {
+	return -(100*math.Pow(u[1]-u[0]*u[0], 2) + math.Pow(1-u[0], 2))
+}
+
+func rosenbrockGradient(g, u []float64) {
+	g[0] = 400*u[0]*(u[1]-u[0]*u[0]) + 2*(1-u[0])
+	g[1] = -200 * (u[1] - u[0]*u[0])
+}
+
+func climbFrom(t *testing.T, o *Objective, start []float64, s Settings) Optimum {
+	t.Helper()
+	m, err := Optimize(context.Background(), o, start, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func near(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance) {
+			t.Errorf("%s = %v, want %v", what, got, want)
+			return
+		}
+	}
+}
+
+// Values are told apart to 1e-10, which leaves √(2e-10/λ) = 2e-5 in theta for the smallest eigenvalue λ = 0.6 of H.
+func TestOptimizersFindAnInteriorOptimum(t *testing.T) {
+	h := mat.NewSymDense(3, []float64{3, 1, 0, 1, 2, 0.5, 0, 0.5, 1})
+	c := []float64{1, -2, 6}
+	f, df := quadratic(h, c)
+	for _, e := range Optimizers {
+		t.Run(e.Name, func(t *testing.T) {
+			m := climbFrom(t, functionOf(t, wide(3), f, df, entry{}), []float64{0, 0, 0}, Settings{Method: e.Name})
+			near(t, "theta", m.Theta, c, 5e-5)
+			if m.Status != Converged || len(m.Warnings) != 0 || len(m.AtBound) != 0 {
+				t.Errorf("%s, warnings %q", m.Status, m.Warnings)
+			}
+		})
+	}
+}
+
+func TestCurvedValley(t *testing.T) {
+	for _, method := range []string{"bfgs", "lbfgs", "cg"} {
+		m := climbFrom(t, functionOf(t, wide(2), rosenbrock, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{Method: method})
+		if m.Status != Converged {
+			t.Errorf("%s: %s after %d evaluations at %v", method, m.Status, m.Evaluations, m.Theta)
+		}
+		near(t, method, m.Theta, []float64{1, 1}, 1e-4)
+	}
+}
+
+// The coordinates' optimum is (3, 3); with H's correlation the constrained optimum on each box is found by hand from
+// H(u-c) = 0 in the coordinates that are not at a bound.
+func TestBounds(t *testing.T) {
+	f, df := quadratic(mat.NewSymDense(2, []float64{2, 1, 1, 2}), []float64{3, 3})
+	for _, c := range []struct {
+		bounds      [][2]float64
+		start, want []float64
+		at          []AtBound
+	}{
+		{[][2]float64{{-5, 5}, {-5, 5}}, []float64{0, 0}, []float64{3, 3}, nil},
+		{[][2]float64{{-5, 1}, {-5, 9}}, []float64{0, 0}, []float64{1, 4}, []AtBound{{"a", "upper", 1}}},
+		{[][2]float64{{-5, 1}, {-5, 2}}, []float64{0, 0}, []float64{1, 2}, []AtBound{{"a", "upper", 1}, {"b", "upper", 2}}},
+		{[][2]float64{{5, 9}, {-9, 9}}, []float64{5, -9}, []float64{5, 2}, []AtBound{{"a", "lower", 5}}},
+		{[][2]float64{{-5, 5}, {-5, 5}}, []float64{-5, 5}, []float64{3, 3}, nil},                            // starts in a corner
+		{[][2]float64{{-5, 1}, {-5, 9}}, []float64{40, -40}, []float64{1, 4}, []AtBound{{"a", "upper", 1}}}, // starts outside
+		{[][2]float64{{-500, 500}, {-500, 500}}, []float64{-300, 200}, []float64{3, 3}, nil},                // starts far away
+		{[][2]float64{{3, 9}, {-9, 9}}, []float64{8, 0}, []float64{3, 3}, []AtBound{{"a", "lower", 3}}},     // optimum at a bound
+	} {
+		for _, e := range Optimizers {
+			m := climbFrom(t, functionOf(t, c.bounds, f, df, entry{}), c.start, Settings{Method: e.Name})
+			near(t, fmt.Sprint(e.Name, " in ", c.bounds), m.Theta, c.want, 1e-4)
+			if m.Status != Converged {
+				t.Errorf("%s in %v: %s", e.Name, c.bounds, m.Status)
+			}
+			for _, b := range c.at {
+				if !slices.Contains(m.AtBound, b) && math.Abs(m.Gradient[0]) > 1e-4 {
+					t.Errorf("%s in %v: at bounds %v, want %v", e.Name, c.bounds, m.AtBound, c.at)
+				}
+			}
+			if len(m.AtBound) > len(c.at) || len(m.AtBound) != len(m.Warnings) {
+				t.Errorf("%s in %v: at bounds %v, want %v, with warnings %q", e.Name, c.bounds, m.AtBound, c.at, m.Warnings)
+			}
+		}
+	}
+}
+
+// A valley that leads out of the box and back into it: what stops at an edge has to be released.
+func TestBoundsAreReleased(t *testing.T) {
+	for _, bounds := range [][][2]float64{{{-1.3, 3}, {0, 3}}, {{-0.2, 3}, {0, 3}}, {{-1.5, 3}, {-1, 1.05}}} {
+		m := climbFrom(t, functionOf(t, bounds, rosenbrock, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{})
+		near(t, fmt.Sprint("optimum in ", bounds), m.Theta, []float64{1, 1}, 1e-4)
+		if m.Status != Converged || len(m.AtBound) != 0 {
+			t.Errorf("%s at %v in %v, at bounds %v", m.Status, m.Theta, bounds, m.AtBound)
+		}
+	}
+}
+
+func TestBoundWarningNamesTheRemedy(t *testing.T) {
+	f, df := quadratic(mat.NewSymDense(1, []float64{1}), []float64{3})
+	m := climbFrom(t, functionOf(t, [][2]float64{{-1, 2}}, f, df, entry{}), []float64{0}, Settings{})
+	want := "a ended at its upper bound 2: wider bounds may hold a better value; or hold it there with {fixed: 2}"
+	if !slices.Equal(m.Warnings, []string{want}) {
+		t.Errorf("warnings %q, want %q", m.Warnings, want)
+	}
+}
+
+// Left of u = -2 every kind of failure waits; the first step of BFGS lands there.
+func TestFailuresAreSteppedBackFrom(t *testing.T) {
+	for name, bad := range map[string]func() float64{
+		"error": func() float64 { return -1e9 },
+		"NaN":   math.NaN,
+		"+Inf":  func() float64 { return math.Inf(1) },
+		"panic": func() float64 { panic(mat.ErrShape) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := errors.New("broken")
+			f := func(u []float64) float64 {
+				if u[0] < -2 {
+					return bad()
+				}
+				return -(u[0] + 1.9) * (u[0] + 1.9)
+			}
+			df := func(g, u []float64) { g[0] = -2 * (u[0] + 1.9) }
+			e := entry{fail: func(v float64) error {
+				if v == -1e9 {
+					return broken
+				}
+				return nil
+			}}
+			m := climbFrom(t, functionOf(t, wide(1), f, df, e), []float64{-1.2}, Settings{})
+			near(t, "theta", m.Theta, []float64{-1.9}, 1e-5)
+			if m.Status != Converged || len(m.Fails) == 0 {
+				t.Errorf("%s with %d failures", m.Status, len(m.Fails))
+			}
+			want := map[string]error{"error": broken, "NaN": ErrNotFinite, "+Inf": ErrNotFinite, "panic": mat.ErrShape}[name]
+			for _, err := range m.Fails {
+				if !errors.Is(err, want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("recorded %q, want %v in one line", err, want)
+				}
+			}
+			if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "evaluations failed") || strings.Contains(m.Warnings[0], "\n") {
+				t.Errorf("warnings %q", m.Warnings)
+			}
+		})
+	}
+}
+
+func TestGradientFailureIsRecordedAndStops(t *testing.T) {
+	f := func(u []float64) float64 { return -u[0] * u[0] }
+	for name, df := range map[string]func(g, u []float64){
+		"panic": func(g, u []float64) {
+			g[0] = -2 * u[0]
+			if u[0] < 2 {
+				panic("gradient")
+			}
+		},
+		"NaN": func(g, u []float64) {
+			g[0] = -2 * u[0]
+			if u[0] < 2 {
+				g[0] = math.NaN()
+			}
+		},
+	} {
+		m := climbFrom(t, functionOf(t, wide(1), f, df, entry{}), []float64{3}, Settings{})
+		if m.Status != Stalled || len(m.Fails) == 0 || m.Value < -9 {
+			t.Errorf("%s: %s at %v with %d failures", name, m.Status, m.Theta, len(m.Fails))
+		}
+	}
+}
+
+func TestStartThatFailsIsAnError(t *testing.T) {
+	f := func([]float64) float64 { return math.NaN() }
+	m, err := Optimize(context.Background(), functionOf(t, wide(1), f, nil, entry{}), []float64{0.5}, Settings{})
+	if !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), "a=0.5") || m.Status != Failed || !math.IsNaN(m.Value) {
+		t.Errorf("%+v, error %v", m, err)
+	}
+}
+
+func TestNothingFreeIsOneEvaluation(t *testing.T) {
+	m := climbFrom(t, functionOf(t, nil, func([]float64) float64 { return -7 }, nil, entry{noGradient: true}), nil, Settings{})
+	if m.Status != Evaluated || m.Evaluations != 1 || m.Value != -7 || len(m.Warnings) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestPairWithoutGradientIsRefused(t *testing.T) {
+	f, df := quadratic(mat.NewSymDense(1, []float64{1}), []float64{3})
+	o := functionOf(t, wide(1), f, df, entry{noGradient: true})
+	if _, err := Optimize(context.Background(), o, []float64{0}, Settings{}); err == nil || !strings.Contains(err.Error(), "nelder_mead") {
+		t.Errorf("error %v", err)
+	}
+	p := NewRun(context.Background(), o).Problem([]float64{-9}, []float64{9})
+	if p.Grad != nil || p.Func([]float64{1}) != 2 {
+		t.Errorf("the problem has a gradient or the value %v, want 2", p.Func([]float64{1}))
+	}
+}
+
+func TestUnknownMethodIsAnError(t *testing.T) {
+	o := functionOf(t, wide(1), func([]float64) float64 { return 0 }, nil, entry{})
+	if _, err := Optimize(context.Background(), o, []float64{0}, Settings{Method: "bgfs"}); err == nil || !strings.Contains(err.Error(), `"bfgs"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEvaluationLimit(t *testing.T) {
+	calls := 0
+	f := func(u []float64) float64 { calls++; return rosenbrock(u) }
+	m := climbFrom(t, functionOf(t, wide(2), f, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{Evaluations: 10})
+	if m.Status != EvaluationLimit || m.Evaluations != calls || calls > 11 || m.Value < rosenbrock([]float64{-1.2, 1}) || len(m.Warnings) != 1 {
+		t.Errorf("%+v after %d calls", m, calls)
+	}
+}
+
+func TestTheBestEvaluatedPointIsReturned(t *testing.T) {
+	for limit := 1; limit < 60; limit++ {
+		best := math.Inf(-1)
+		f := func(u []float64) float64 {
+			v := rosenbrock(u)
+			best = max(best, v)
+			return v
+		}
+		m := climbFrom(t, functionOf(t, wide(2), f, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{Evaluations: limit})
+		if m.Value != best || rosenbrock(m.Theta) != best {
+			t.Errorf("limit %d: value %v at %v, best evaluated %v", limit, m.Value, m.Theta, best)
+		}
+	}
+}
+
+// On a flattening slope a quasi-Newton step grows many times from one iteration to the next and would jump over the hill.
+func TestWildStepsAreCutShort(t *testing.T) {
+	hill := func(u float64) float64 { return 5 * math.Exp(-(u-1)*(u-1)/0.36) }
+	f := func(u []float64) float64 { return hill(u[0]) - math.Exp(-0.02*(u[0]+9)) }
+	df := func(g, u []float64) { g[0] = -2*(u[0]-1)/0.36*hill(u[0]) + 0.02*math.Exp(-0.02*(u[0]+9)) }
+	for _, method := range []string{"bfgs", "lbfgs"} {
+		m := climbFrom(t, functionOf(t, wide(1), f, df, entry{}), []float64{-9}, Settings{Method: method})
+		if m.Status != Converged || math.Abs(m.Theta[0]-1) > 0.01 {
+			t.Errorf("%s: %s with value %v at %v", method, m.Status, m.Value, m.Theta)
+		}
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	f := func(u []float64) float64 {
+		if calls++; calls == 5 {
+			cancel()
+		}
+		return rosenbrock(u)
+	}
+	m, err := Optimize(ctx, functionOf(t, wide(2), f, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{})
+	if !errors.Is(err, context.Canceled) || m.Status != Interrupted || calls > 6 || m.Theta == nil {
+		t.Errorf("%+v after %d calls, error %v", m, calls, err)
+	}
+}
+
+// waves has many local maxima; its values tell them apart.
+func waves(u []float64) float64 {
+	return math.Cos(3*u[0])*math.Cos(2*u[1]) - 0.1*(u[0]-1)*(u[0]-1) - 0.1*u[1]*u[1]
+}
+
+func wavesGradient(g, u []float64) {
+	g[0] = -3*math.Sin(3*u[0])*math.Cos(2*u[1]) - 0.2*(u[0]-1)
+	g[1] = -2*math.Cos(3*u[0])*math.Sin(2*u[1]) - 0.2*u[1]
+}
+
+func TestMoreRestartsAreNeverWorse(t *testing.T) {
+	o := functionOf(t, wide(2), waves, wavesGradient, entry{})
+	last, distinct := math.Inf(-1), map[float64]bool{}
+	for count := 1; count <= 12; count++ {
+		m, err := Maximize(context.Background(), o, Restarts{Count: count, Seed: 5}, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Value < last || len(m.All) != count {
+			t.Errorf("%d restarts: value %v after %v", count, m.Value, last)
+		}
+		for _, a := range m.All {
+			if a.Optimum.Value > m.Value {
+				t.Errorf("restart at %v beats the chosen %v", a.Optimum.Value, m.Value)
+			}
+			distinct[math.Round(1e6*a.Optimum.Value)] = true
+		}
+		last = m.Value
+	}
+	if len(distinct) < 3 {
+		t.Errorf("only %d distinct optima: the test says nothing", len(distinct))
+	}
+}
+
+func TestWorkersDoNotChangeTheResult(t *testing.T) {
+	o := functionOf(t, wide(2), waves, wavesGradient, entry{})
+	one, err1 := Maximize(context.Background(), o, Restarts{Count: 9, Seed: 2, Workers: 1}, Settings{})
+	eight, err8 := Maximize(context.Background(), o, Restarts{Count: 9, Seed: 2, Workers: 8}, Settings{})
+	if err1 != nil || err8 != nil || !reflect.DeepEqual(one, eight) {
+		t.Errorf("1 worker: %+v, %v\n8 workers: %+v, %v", one, err1, eight, err8)
+	}
+}
+
+func TestFailedRestartsAreKeptAndCannotWin(t *testing.T) {
+	f := func(u []float64) float64 {
+		if u[0] > 0.5 {
+			return math.NaN()
+		}
+		return waves(u)
+	}
+	m, err := Maximize(context.Background(), functionOf(t, wide(2), f, wavesGradient, entry{}), Restarts{Count: 8, Seed: 1}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for i, a := range m.All {
+		if a.Err != nil {
+			failed++
+			if i == m.Chosen {
+				t.Error("a failed restart was chosen")
+			}
+		}
+	}
+	if failed == 0 || failed == len(m.All) {
+		t.Errorf("%d of %d restarts failed: the test says nothing", failed, len(m.All))
+	}
+	all := functionOf(t, wide(1), func([]float64) float64 { return math.NaN() }, nil, entry{})
+	if m, err := Maximize(context.Background(), all, Restarts{Count: 3}, Settings{}); !errors.Is(err, ErrNotFinite) || m.Chosen != -1 {
+		t.Errorf("all failed: chosen %d, error %v", m.Chosen, err)
+	}
+}

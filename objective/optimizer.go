@@ -1,0 +1,88 @@
+package objective
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Optimizer makes a fresh gonum method for each minimisation.
+type Optimizer interface{ Method() optimize.Method }
+
+// Optimizers lists the local optimisers; all of them need the gradient.
+var Optimizers = registry.Table[Optimizer]{
+	registry.Of[BFGS, Optimizer]("bfgs", "Broyden-Fletcher-Goldfarb-Shanno, dense inverse Hessian"),
+	registry.Of[LBFGS, Optimizer]("lbfgs", "limited-memory BFGS, the last 15 steps"),
+	registry.Of[CG, Optimizer]("cg", "nonlinear conjugate gradients, Hestenes-Stiefel"),
+	registry.Of[GradientDescent, Optimizer]("gradient_descent", "steepest descent"),
+}
+
+type (
+	// BFGS is gonum's BFGS.
+	BFGS struct{}
+	// LBFGS is gonum's limited-memory BFGS.
+	LBFGS struct{}
+	// CG is gonum's nonlinear conjugate gradient method, whose directions need a closer line search than the others'.
+	CG struct{}
+	// GradientDescent is gonum's steepest descent.
+	GradientDescent struct{}
+)
+
+// Method is a new optimize.BFGS.
+func (BFGS) Method() optimize.Method { return &optimize.BFGS{Linesearcher: &lineSearch{}} }
+
+// Method is a new optimize.LBFGS.
+func (LBFGS) Method() optimize.Method { return &optimize.LBFGS{Linesearcher: &lineSearch{}} }
+
+// Method is a new optimize.CG.
+func (CG) Method() optimize.Method {
+	return &optimize.CG{Linesearcher: &lineSearch{Bisection: optimize.Bisection{CurvatureFactor: 0.1}}}
+}
+
+// Method is a new optimize.GradientDescent.
+func (GradientDescent) Method() optimize.Method {
+	return &optimize.GradientDescent{Linesearcher: &lineSearch{}}
+}
+
+// resolution is the relative difference of two values below which neither is known to be the larger: the tolerance to
+// which approximations are asked to converge.
+const resolution = 1e-10
+
+// lineSearch is gonum's bisection, which steps back from +Inf, ended where the decrease that the slope promises is below
+// what the objective resolves. Bisecting on would compare rounding errors, some fifty fits of them.
+type lineSearch struct {
+	optimize.Bisection
+	f, slope float64
+}
+
+// Init starts a search from a point of value f along a direction of this slope.
+func (l *lineSearch) Init(f, slope, step float64) optimize.Operation {
+	l.f, l.slope = f, slope
+	return l.Bisection.Init(f, slope, step)
+}
+
+// Iterate takes the next step, or says that there is no progress to be had.
+func (l *lineSearch) Iterate(f, slope float64) (optimize.Operation, float64, error) {
+	op, step, err := l.Bisection.Iterate(f, slope)
+	if op == optimize.FuncEvaluation && !(-l.slope*step > resolution*max(1, math.Abs(l.f))) {
+		return optimize.NoOperation, step, optimize.ErrNoProgress
+	}
+	return op, step, err
+}
+
+// small stops a minimisation where the largest entry of the gradient is below a multiple of max(1, |f|).
+type small float64
+
+// Init has nothing to prepare.
+func (small) Init(int) {}
+
+// Converged tests the location of a major iteration.
+func (s small) Converged(at *optimize.Location) optimize.Status {
+	if floats.Norm(at.Gradient, math.Inf(1)) <= float64(s)*max(1, math.Abs(at.F)) {
+		return optimize.GradientThreshold
+	}
+	return optimize.NotTerminated
+}

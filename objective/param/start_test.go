@@ -1,0 +1,59 @@
+package param
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func specs() []Spec {
+	return []Spec{
+		Setting{}.Spec("amplitude", Log, 1),
+		Setting{Bounds: &[2]float64{0.9, 1.2}}.Spec("length_scale", Log, 1),
+		Setting{}.Spec("rate", Logit, 0.3),
+		Setting{}.Spec("shift", Identity, -4),
+	}
+}
+
+func TestStartZeroIsInit(t *testing.T) {
+	want := []float64{0, 0, Logit.Theta(0.3), -4}
+	if got := Start(specs(), 7, 0); !slices.Equal(got, want) {
+		t.Errorf("Start 0 = %v, want %v", got, want)
+	}
+}
+
+func TestStartDependsOnSeedAndIndexOnly(t *testing.T) {
+	a := Start(specs(), 7, 3)
+	Start(specs(), 7, 9)
+	if b := Start(specs(), 7, 3); !slices.Equal(a, b) {
+		t.Errorf("the same draw gave %v and %v", a, b)
+	}
+	for _, other := range [][]float64{Start(specs(), 7, 4), Start(specs(), 8, 3)} {
+		for j := range a {
+			if a[j] == other[j] {
+				t.Errorf("coordinate %d is %v for two different draws", j, a[j])
+			}
+		}
+	}
+}
+
+// A uniform draw on an interval of width w has mean at its centre with standard error w/√(12 n).
+func TestStartIsUniformOnTheBoxWithinBounds(t *testing.T) {
+	const n = 4000
+	box := [][2]float64{{-2, 2}, {math.Log(0.9), math.Log(1.2)}, {Logit.Theta(0.3) - 2, Logit.Theta(0.3) + 2}, {-6, -2}}
+	sum, low, high := make([]float64, 4), []float64{9, 9, 9, 9}, []float64{-9, -9, -9, -9}
+	for i := 1; i <= n; i++ {
+		for j, v := range Start(specs(), 1, i) {
+			sum[j], low[j], high[j] = sum[j]+v, min(low[j], v), max(high[j], v)
+		}
+	}
+	for j, b := range box {
+		w := b[1] - b[0]
+		if low[j] < b[0] || high[j] > b[1] || low[j] > b[0]+0.01*w || high[j] < b[1]-0.01*w {
+			t.Errorf("coordinate %d spans [%v, %v], want [%v, %v]", j, low[j], high[j], b[0], b[1])
+		}
+		if d := sum[j]/n - (b[0]+b[1])/2; math.Abs(d) > 5*w/math.Sqrt(12*n) {
+			t.Errorf("coordinate %d: mean is off the centre by %v", j, d)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there are.
+const block = 2048
+
+// blocks calls f for consecutive parts of z, or z itself if it is small enough, with the index of their first case.
+func blocks(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
+	if z.N() <= block {
+		f(0, z) // the same set again, at another theta, finds its distances remembered
+		return
+	}
+	for i := 0; i < z.N(); i += block {
+		part := z.X.Slice(i, min(i+block, z.N()), 0, z.Dim()).(*mat.Dense)
+		f(i, &kernel.Inputs{X: part})
+	}
+}
+
+// kernelOf is the index of the kernel of a class.
+func (p *Point) kernelOf(class int) int { return min(class, len(p.objective.model.Kernels)-1) }
+
+// prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
+func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
+	o, l := p.objective, p.objective.Layout
+	cross = mat.NewDense(o.data.X.N(), z.N(), nil)
+	diag, mean = make([]float64, z.N()), make([]float64, z.N())
+	theta := l.kernel(p.Theta, j)
+	o.model.Kernels[j].Cross(cross, theta, o.data.X, z)
+	o.model.Kernels[j].Diag(diag, theta, z)
+	o.model.mean().At(mean, l.mean(p.Theta), z)
+	return cross, diag, mean
+}
+
+// Latent sets mean[i] and variance[i] of the latent process of a class (0 where there is one process only) at the i-th
+// case of z, prior mean and the kernel's noise included.
+func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
+	if len(mean) != z.N() || len(variance) != z.N() {
+		panic(fmt.Sprintf("objective: len(mean) = %d and len(variance) = %d, want %d", len(mean), len(variance), z.N()))
+	}
+	blocks(z, func(first int, z *kernel.Inputs) {
+		cross, diag, prior := p.prior(z, p.kernelOf(class))
+		m, v := mean[first:first+z.N()], variance[first:first+z.N()]
+		p.Posterior.Latent(m, v, cross, diag, class)
+		for i := range m {
+			m[i] += prior[i]
+		}
+	})
+}
+
+// PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum to 1. For two classes
+// column 0 is y = -1 and column 1 is y = +1. The average must suit the likelihood, as its Uses says.
+func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
+	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
+		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
+	}
+	blocks(z, func(first int, z *kernel.Inputs) {
+		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z)
+	})
+}
+
+// Average is a way from the posterior of the latent processes at a new case to its class probabilities, GPML 3.4.2.
+type Average interface {
+	// Uses says why the average is not defined for a likelihood, and what is.
+	Uses(likelihood.Likelihood) error
+	predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
+}
+
+// Averages lists them.
+var Averages = registry.Table[Average]{
+	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25)"),
+	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
+	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]) with κ = (1 + πv/8)^-½: a closed form near the average, logit only"),
+}
+
+// Averaged is E[p(y|f)] under the posterior of f, GPML (3.25).
+type Averaged struct{}
+
+// Uses accepts every likelihood.
+func (Averaged) Uses(likelihood.Likelihood) error { return nil }
+
+func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
+	kernels := len(p.objective.model.Kernels)
+	cross, diag, mean := make([]*mat.Dense, kernels), make([][]float64, kernels), make([][]float64, kernels)
+	for j := range kernels {
+		cross[j], diag[j], mean[j] = p.prior(z, j)
+	}
+	p.Posterior.PredictProba(dst, cross, diag, mean)
+}
+
+// MAP is p(y|E[f]), GPML 3.4.2: the same decisions for two classes as the average, but not the same confidence.
+type MAP struct{}
+
+// Uses accepts two-class likelihoods.
+func (MAP) Uses(lik likelihood.Likelihood) error {
+	if lik.Domain() != likelihood.Binary {
+		return fmt.Errorf("%T is not a two-class likelihood, for which alone map is defined; use averaged", lik)
+	}
+	return nil
+}
+
+func (MAP) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
+	p.plugIn(dst, z, func(float64) float64 { return 1 })
+}
+
+// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of the logistic function,
+// approximately. Only logit has it; probit's average has a closed form of its own.
+type MacKay struct{}
+
+// Uses accepts logit.
+func (MacKay) Uses(lik likelihood.Likelihood) error {
+	if _, ok := lik.(likelihood.Logit); !ok {
+		return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
+	}
+	return nil
+}
+
+func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
+	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
+}
+
+// plugIn predicts p(y|κ(v)·m) for a latent mean m and variance v, two classes.
+func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
+	mean, variance := make([]float64, z.N()), make([]float64, z.N())
+	p.Latent(mean, variance, z, 0)
+	lik := p.lik.(likelihood.MomentMatcher)
+	for i, m := range mean {
+		m *= kappa(variance[i])
+		for c, y := range []float64{-1, 1} {
+			logp, _, _ := lik.LogZ(y, m, 0)
+			dst.Set(i, c, math.Exp(logp))
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package objective
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+func fitted(t *testing.T, lik likelihood.Likelihood) *Point {
+	t.Helper()
+	o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Mean: Constant{}, Likelihood: lik, Inference: approx.EP{}}, LogEvidence{}, ring(40, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.At(context.Background(), []float64{1.5, 0.2, 0.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func predict(p *Point, z *kernel.Inputs, a Average) *mat.Dense {
+	dst := mat.NewDense(z.N(), 2, nil)
+	p.PredictProba(dst, z, a)
+	return dst
+}
+
+func TestAverages(t *testing.T) {
+	z := ring(30, 9).X
+	mean, variance := make([]float64, 30), make([]float64, 30)
+	for name, lik := range map[string]likelihood.Likelihood{"probit": likelihood.Probit{}, "logit": likelihood.Logit{}} {
+		p := fitted(t, lik)
+		p.Latent(mean, variance, z, 0)
+		for _, e := range Averages {
+			a, err := e.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Uses(lik) != nil {
+				continue
+			}
+			proba := predict(p, z, a)
+			for i := range mean {
+				squash := func(m float64) float64 { return 1 / (1 + math.Exp(-m)) }
+				if name == "probit" {
+					squash = func(m float64) float64 { return math.Erfc(-m/math.Sqrt2) / 2 }
+				}
+				want, tolerance := squash(mean[i]), 1e-12
+				switch {
+				case e.Name == "mackay":
+					want = squash(mean[i] / math.Sqrt(1+math.Pi/8*variance[i]))
+				case e.Name == "averaged" && name == "probit":
+					want = squash(mean[i] / math.Sqrt(1+variance[i]))
+				case e.Name == "averaged": // the trapezoidal rule over ±10 standard deviations
+					want = 0
+					for k := -1000; k <= 1000; k++ {
+						x := 0.01 * float64(k)
+						want += 0.01 * math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) * squash(mean[i]+math.Sqrt(variance[i])*x)
+					}
+				}
+				if got := proba.At(i, 1); math.Abs(got-want) > tolerance || math.Abs(got+proba.At(i, 0)-1) > tolerance {
+					t.Errorf("%s, %s, case %d: p = %v, %v, want %v", name, e.Name, i, proba.At(i, 0), got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestAveragesAreRefusedWhereTheyAreNotDefined(t *testing.T) {
+	if (MacKay{}).Uses(likelihood.Probit{}) == nil || (MacKay{}).Uses(likelihood.Logit{}) != nil {
+		t.Error("mackay is for logit")
+	}
+	if (MAP{}).Uses(gaussian{}) == nil {
+		t.Error("map is for two classes")
+	}
+}
+
+func TestPredictionsKnowNoBlocks(t *testing.T) {
+	p := fitted(t, likelihood.Logit{})
+	many := mat.NewDense(block+5, 2, nil)
+	for i := range block + 5 {
+		many.SetRow(i, []float64{math.Sin(float64(i)), math.Cos(float64(3 * i))})
+	}
+	all := predict(p, &kernel.Inputs{X: many}, Averaged{})
+	last := predict(p, &kernel.Inputs{X: many.Slice(block-5, block+5, 0, 2).(*mat.Dense)}, Averaged{})
+	for i := range 10 {
+		if d := math.Abs(all.At(block-5+i, 1) - last.At(i, 1)); d > 1e-13 {
+			t.Errorf("case %d differs by %v", i, d)
+		}
+	}
+}
+
+func TestClassifierLearns(t *testing.T) {
+	train, test := ring(150, 1), ring(300, 2)
+	c := Classifier{
+		Model:    Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.Laplace{}},
+		Restarts: 2,
+	}
+	var l Learner = c
+	fit, err := l.Fit(context.Background(), train, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proba := mat.NewDense(300, 2, nil)
+	fit.PredictProba(proba, test.X)
+	errors := 0
+	for i, y := range test.Y.Value {
+		if (proba.At(i, 1) > 0.5) != (y > 0) {
+			errors++
+		}
+	}
+	if errors > 30 { // 2 % of the labels are turned, and the boundary is learned from 150 cases
+		t.Errorf("%d of 300 wrong", errors)
+	}
+	if tuned := fit.(*Tuned); tuned.Tuning.Status != Converged || math.Abs(tuned.Point.Value()-tuned.Tuning.Value) > 1e-8 {
+		t.Errorf("%s with %v, fitted with %v", tuned.Tuning.Status, tuned.Tuning.Value, tuned.Point.Value())
+	}
+	c.Average = MacKay{}
+	if _, err := c.Fit(context.Background(), train, 1); err == nil {
+		t.Error("mackay with probit was not refused")
+	}
+}

@@ -1,0 +1,177 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
+)
+
+// Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
+// remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
+// first evaluation on, determines every value in it. It is not safe for concurrent use.
+type Run struct {
+	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
+	Fails       []error // what failed, fits and gradients, in order; the end of the context is no failure
+	Limit       int     // evaluations after which a Problem stops; 0: none
+
+	ctx       context.Context
+	objective *Objective
+	warm      approx.State
+	adjoint   approx.Cov // room for it
+
+	free     []float64 // of the last evaluation
+	point    *Point    // nil: it failed with err
+	err      error
+	gradient []float64 // nil: not computed yet, or failed with gradErr
+	gradErr  error
+	best     best
+}
+
+// NewRun starts a run, cold. The end of ctx fails later evaluations.
+func NewRun(ctx context.Context, o *Objective) *Run { return &Run{ctx: ctx, objective: o} }
+
+// Reset forgets the state that the next fit would start from, and the last point.
+func (r *Run) Reset() { r.warm, r.free = nil, nil }
+
+// At fits at the given free hyperparameters, or returns the last point if it was fitted there. The point is valid until
+// the next call. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
+// do not depend on the past; a panic is an error.
+func (r *Run) At(free []float64) (*Point, error) {
+	if r.free != nil && slices.Equal(r.free, free) {
+		return r.point, r.err
+	}
+	var room []approx.Cov
+	if r.point != nil {
+		room = r.point.cov
+	}
+	r.Evaluations++
+	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
+	for start := r.warm; ; start = nil {
+		r.point, r.err = nil, nil
+		if err := panicked.Try(func() {
+			r.point, r.err = r.objective.fit(r.ctx, r.objective.Layout.Fill(free), start, room)
+		}); err != nil {
+			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
+		}
+		converged := r.err == nil && r.point.Diagnostics().Converged
+		if converged {
+			r.warm = r.point.Posterior.State()
+		}
+		if converged || start == nil || r.ctx.Err() != nil {
+			break
+		}
+	}
+	if r.err != nil && r.ctx.Err() == nil {
+		r.Fails = append(r.Fails, r.err)
+	}
+	return r.point, r.err
+}
+
+// Gradient sets dst to the gradient at the given free hyperparameters.
+func (r *Run) Gradient(dst, free []float64) error {
+	p, err := r.At(free)
+	if err != nil {
+		return err
+	}
+	if r.gradient == nil && r.gradErr == nil {
+		g := make([]float64, len(free))
+		if err := panicked.Try(func() { r.gradErr = p.gradient(g, &r.adjoint) }); err != nil {
+			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
+		}
+		if r.gradErr != nil {
+			r.Fails = append(r.Fails, r.gradErr)
+		} else {
+			r.gradient = g
+		}
+	}
+	copy(dst, r.gradient)
+	return r.gradErr
+}
+
+// best is the best point that a Problem evaluated.
+type best struct {
+	free, gradient []float64
+	value          float64
+	diagnostics    approx.Diagnostics
+}
+
+// try evaluates the criterion and, where that beats the best so far, its gradient if the objective has one: no optimiser
+// can go on from a point that lacks it, which has therefore failed.
+func (r *Run) try(free []float64) (float64, error) {
+	p, err := r.At(free)
+	if err != nil {
+		return 0, err
+	}
+	if r.best.free != nil && p.value < r.best.value {
+		return p.value, nil
+	}
+	if len(free) > 0 && r.objective.HasGradient() {
+		if err := r.Gradient(make([]float64, len(free)), free); err != nil {
+			return 0, err
+		}
+	}
+	r.best = best{free: r.free, gradient: r.gradient, value: p.value, diagnostics: p.Diagnostics()}
+	return p.value, nil
+}
+
+// Problem is what gonum minimises: u ↦ -f(clip(u)), with clip to the box [lo, hi], and the gradient's entry set to 0
+// where u is outside the box or at its edge with f rising outwards. A failed evaluation is +Inf, from which gonum's
+// bisection steps back, with its cause in Fails. Grad is nil if the objective has no gradient. The end of the context
+// stops the minimisation, as do Limit evaluations.
+func (r *Run) Problem(lo, hi []float64) optimize.Problem {
+	clip := func(u []float64) []float64 {
+		x := make([]float64, len(u))
+		for i := range u {
+			x[i] = min(max(u[i], lo[i]), hi[i])
+		}
+		return x
+	}
+	p := optimize.Problem{
+		Func: func(u []float64) float64 {
+			if v, err := r.try(clip(u)); err == nil {
+				return -v
+			}
+			return math.Inf(1)
+		},
+		Status: func() (optimize.Status, error) {
+			if err := r.ctx.Err(); err != nil {
+				return optimize.Failure, err
+			}
+			if r.Limit > 0 && r.Evaluations >= r.Limit {
+				return optimize.FunctionEvaluationLimit, nil
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	if r.objective.HasGradient() {
+		p.Grad = func(grad, u []float64) {
+			err := r.Gradient(grad, clip(u))
+			for i := range grad {
+				switch {
+				case err != nil:
+					grad[i] = math.NaN()
+				case u[i] < lo[i] || u[i] > hi[i]:
+					grad[i] = 0
+				default:
+					grad[i] = -inward(grad[i], u[i], lo[i], hi[i])
+				}
+			}
+		}
+	}
+	return p
+}
+
+// inward is the derivative g of a function to be maximised at x, or 0 if x is at an edge of [lo, hi] and the function
+// rises outwards there.
+func inward(g, x, lo, hi float64) float64 {
+	if x <= lo && g < 0 || x >= hi && g > 0 {
+		return 0
+	}
+	return g
+}
