@@ -48,6 +48,7 @@ type Configuration struct {
 	Mean            string       `json:"mean"`
 	Likelihood      string       `json:"likelihood"`
 	Inference       string       `json:"inference"`
+	TuneInference   string       `json:"tune_inference"` // the one whose objective is tuned
 	Classes         []string     `json:"classes"`
 	Tune            string       `json:"tune"`
 	Objective       string       `json:"objective"` // what the values of restarts and grid points are
