@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -188,6 +189,16 @@ func TestGalleryIsValid(t *testing.T) {
 	if _, err := Load("gallery:crab", nil); err == nil {
 		t.Error("an unknown experiment was found")
 	}
+}
+
+func TestTheFileInTheReadmeIsValid(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	planned(t, text)
 }
 
 func TestLoadNamesAMissingFile(t *testing.T) {
