@@ -256,7 +256,7 @@ func TestContours(t *testing.T) {
 	if crossed[0] < 5 || crossed[1] < 5 {
 		t.Errorf("lines cross %v edges", crossed)
 	}
-	// Marks: a cross at the best, which starts 6 pixels to the left, and a ring around the best evidence, 9 pixels.
+	// Marks: a cross at the best, which starts 6 pixels to the left, and a ring around the best evidence, 8 pixels.
 	for k, want := range []spot{{5, -1}, {2, -1}} {
 		p := ps[k]
 		marks := p.of("best")
@@ -267,7 +267,7 @@ func TestContours(t *testing.T) {
 		if x, y := p.value(spot{cross.x + 6, cross.y}); !near(x, want.x, pixel(5)) || !near(y, want.y, pixel(2)) {
 			t.Errorf("panel %d: the cross is at %v, %v", k, x, y)
 		}
-		if x, y := p.value(spot{ring.x + 9, ring.y}); !near(x, 5, pixel(5)) || !near(y, -1, pixel(2)) {
+		if x, y := p.value(spot{ring.x + 8, ring.y}); !near(x, 5, pixel(5)) || !near(y, -1, pixel(2)) {
 			t.Errorf("panel %d: the ring is at %v, %v", k, x, y)
 		}
 	}

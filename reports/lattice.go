@@ -105,7 +105,7 @@ func (d *drawing) lattice(c Configuration, l lattice, n naming) {
 	d.section(n.heading, n.note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)
 	d.line("note", 10, "+ or □: best of the panel; ○: best "+objective)
 	d.bottom += 6
-	const height = 300
+	const height = 304
 	column := 0
 	for _, panel := range []struct {
 		by, title string
@@ -214,7 +214,7 @@ func (s surface) contours(d *drawing, best, chosen int) {
 
 // ring marks the point of the best objective.
 func (s surface) ring(d *drawing, p spot) {
-	d.path("best", "", fmt.Sprintf("M%s %sa9 9 0 1 0 18 0a9 9 0 1 0-18 0Z", px(p.x-9), px(p.y)))
+	d.path("best", "", fmt.Sprintf("M%s %sa8 8 0 1 0 16 0a8 8 0 1 0-16 0Z", px(p.x-8), px(p.y)))
 }
 
 // spot is a place on the page.

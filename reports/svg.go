@@ -171,7 +171,7 @@ type frame struct {
 func (f *frame) place(d *drawing, column, columns int, height float64) {
 	width := (pageWidth - 2*pageMargin - gap*float64(columns-1)) / float64(columns)
 	left := pageMargin + float64(column)*(width+gap)
-	f.y.from, f.y.to = d.bottom+height-42, d.bottom+20
+	f.y.from, f.y.to = d.bottom+height-42, d.bottom+25
 	_, labels := f.y.vertical()
 	widest := 0.0
 	for _, l := range labels {
@@ -211,7 +211,7 @@ func (f frame) draw(d *drawing) {
 	}
 	d.path("frame", "", b.String())
 	x, y := (f.x.from+f.x.to)/2, (f.y.from+f.y.to)/2
-	d.text("title middle", x, f.y.to-8, truncate(f.title, f.x.to-f.x.from+40))
+	d.text("title middle", x, f.y.to-13, truncate(f.title, f.x.to-f.x.from+40))
 	d.text("middle", x, f.y.from+34, truncate(f.x.label, f.x.to-f.x.from))
 	fmt.Fprintf(&d.body, "<text class=\"middle\" transform=\"translate(%s %s)rotate(-90)\">%s</text>\n", px(f.left+11), px(y), escape(truncate(f.y.label, f.y.from-f.y.to+40)))
 }
