@@ -46,7 +46,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		forms := map[bool]*source{} // of the labels: classes, or numbers; nil: cannot be read
+		forms := map[bool]*loaded{} // of the labels: classes, or numbers; nil: cannot be read
 		for _, m := range s.Models {
 			src, met := forms[m.numeric()]
 			if !met {
@@ -74,14 +74,14 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	return p, nil
 }
 
-// source is a data set and its training sets.
-type source struct {
+// loaded is a data set and its training sets.
+type loaded struct {
 	ds   *data.Data
 	sets []*trainingSet
 }
 
 // load reads a data set, its labels as classes or as numbers. It is nil if that is a mistake.
-func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *source {
+func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
 	spec.Regression = numeric
 	ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *source {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
 		}
 	}
-	return &source{ds, d.trainingSets(s, spec, ds)}
+	return &loaded{ds, d.trainingSets(s, spec, ds)}
 }
 
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.

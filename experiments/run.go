@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -377,10 +378,10 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	return report, summary, p.write(dir, report, journal.Lines())
 }
 
-// write writes the report in every format that has a file, and the times beside it.
+// write writes the report in the formats that are always written and in those asked for, and the times beside it.
 func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) error {
 	for _, f := range reports.Formats {
-		if f.File == "" {
+		if f.File == "" || !f.Always && !slices.Contains(p.Manifest.Formats, f.Name) {
 			continue
 		}
 		if err := writeFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {

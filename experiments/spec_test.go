@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,8 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"name":                   {"name: t", "name: a/b", "2:7", "name"},
 		"duplicate key":          {"seed: 1", "seed: 1\nseed: 2", "4:1", "first given at line 3"},
 		"negative seed":          {"seed: 1", "seed: -1", "3:7", "whole number, 0 or more"},
+		"seed with a fraction":   {"seed: 1", "seed: 1.5", "3:7", "whole number, 0 or more, found \"1.5\""},
+		"huge count":             {valid, valid + "evaluate: {kfold: {k: -1e300}}\n", "9:23", "whole number"},
 		"data is a list":         {"data: {dataset: crabs, preprocess: standardize}", "data: []", "4:7", "empty list"},
 		"no data":                {"data: {dataset: crabs, preprocess: standardize}\n", "", "1:1", "no data"},
 		"kernel missing":         {"  kernel: se\n", "", "6:3", "no kernel"},
@@ -193,6 +196,16 @@ func TestGalleryIsValid(t *testing.T) {
 	if _, err := Load("gallery:crab", nil); err == nil {
 		t.Error("an unknown experiment was found")
 	}
+}
+
+func TestTheFileInTheReadmeIsValid(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	planned(t, text)
 }
 
 func TestLoadNamesAMissingFile(t *testing.T) {
