@@ -67,6 +67,11 @@ type Configuration struct {
 	Failures        []Failure    `json:"failures"`
 }
 
+// hybrid says that one inference was tuned and another predicts.
+func (c Configuration) hybrid() bool {
+	return c.TuneInference != "" && c.TuneInference != c.Inference
+}
+
 // Restart is one run of a local optimiser.
 type Restart struct {
 	Trial       int    `json:"trial"`

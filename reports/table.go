@@ -32,7 +32,7 @@ func (r *Report) Summary() Table {
 		number("brier"), number("auc"), number("rmse"), number("standardized log loss"), {Name: "status", keep: true},
 	}}
 	short := r.shorten()
-	hybrid := slices.ContainsFunc(r.Configurations, func(c Configuration) bool { return c.TuneInference != c.Inference })
+	hybrid := slices.ContainsFunc(r.Configurations, Configuration.hybrid)
 	for i, c := range r.Configurations {
 		tunedWith := ""
 		if hybrid {

@@ -106,7 +106,7 @@ func (c Configuration) write(w io.Writer, index int) {
 
 // tuned names the tuning objective, and whose it is if another inference predicts.
 func (c Configuration) tuned() string {
-	if c.TuneInference != c.Inference {
+	if c.hybrid() {
 		return c.Objective + " of " + c.TuneInference
 	}
 	return c.Objective
