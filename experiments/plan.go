@@ -181,9 +181,9 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
 	}
-	if n := s.Tune.Strategy; n != nil && n.Optimizer() != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {method: %s} needs the gradient of %s, which %s does not have here; use a method that needs none, such as grid",
-			ds.Name, s.Tune.Method, s.Tune.Criterion, m.TuningText)
+	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
 	}
 	for _, h := range layout.Specs {
@@ -213,7 +213,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -269,6 +269,17 @@ func (t *trainingSet) key(identity []byte) string {
 	}
 	h.Write(text)
 	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// needsGradient names what needs a gradient, if anything does.
+func (t Tune) needsGradient() string {
+	switch {
+	case t.Strategy != nil && t.Strategy.Optimizer() != "":
+		return "method: " + t.Method
+	case t.StandardErrors:
+		return "standard_errors: true"
+	}
+	return ""
 }
 
 // criterion is what is maximised.

@@ -148,6 +148,7 @@ type job struct {
 	tuned     objective.Model // the same with another inference method, if hybrid
 	hybrid    bool
 	criterion objective.Criterion // of tuned
+	curvature bool                // standard errors are asked for
 	optimizer string              // the local optimiser, "" for plain points
 	average   objective.Average
 	set       *trainingSet
@@ -305,6 +306,11 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.curvature {
+		if err := j.standardErrors(ctx, free, f); err != nil {
+			return err
+		}
+	}
 	if p.held == nil {
 		return nil
 	}
@@ -319,6 +325,33 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	}
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+	}
+	return nil
+}
+
+// standardErrors adds the curvature of the tuned objective. That there is none is a warning.
+func (j *job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
+	o, _, err := j.objective(j.tuned, j.criterion)
+	if err != nil {
+		return err
+	}
+	c, err := o.Curvature(ctx, free)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("no standard errors: %v", err))
+		return nil
+	}
+	f.Warnings = append(f.Warnings, c.Warnings...)
+	if c.StandardErrors == nil {
+		return nil
+	}
+	f.Curvature = &record.Curvature{StandardErrors: record.Numbers(c.StandardErrors)}
+	specs := o.Layout.FreeSpecs()
+	for a, i := range c.Inside {
+		f.Curvature.Names = append(f.Curvature.Names, specs[i].ThetaName())
+		f.Curvature.Correlations = append(f.Curvature.Correlations, record.Numbers(mat.Row(nil, a, c.Correlations)))
 	}
 	return nil
 }

@@ -310,3 +310,28 @@ func TestLabelsAreWhatTheLikelihoodTakes(t *testing.T) {
 		}
 	}
 }
+
+// Standard errors belong to the fit on all of the training data, where the tuned objective has a maximum.
+func TestStandardErrors(t *testing.T) {
+	text := strings.Replace(valid, "inference: laplace", "inference: ep", 1) + "evaluate: {kfold: {k: 2}}\n"
+	for tune, warned := range map[string]string{
+		"tune={method: bfgs, standard_errors: true}":                     "",
+		"tune={method: bfgs, standard_errors: true, inference: laplace}": "",
+		"tune={method: bfgs}": "",
+		"tune={method: grid, standard_errors: true, grid: {amplitude: {values: [500]}, length_scale: {values: [20]}}}": "from a maximum",
+	} {
+		c := runs(t, text, tune).Configurations[0]
+		asked := strings.Contains(tune, "standard_errors")
+		if (len(c.StandardErrors) == 2) != asked || (len(c.Correlations) == 2) != asked {
+			t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
+		}
+		if text := strings.Join(c.Warnings, "\n"); (warned == "") != (text == "") || !strings.Contains(text, warned) {
+			t.Errorf("%s: warnings %q, want %q", tune, c.Warnings, warned)
+		}
+		if asked {
+			if s, ok := c.StandardErrors.Get("log_length_scale"); !ok || !(s > 0.01 && s < 10) || c.Correlations[0][1] != c.Correlations[1][0] {
+				t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
+			}
+		}
+	}
+}

@@ -103,6 +103,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"unknown method":         {valid, valid + "tune: {method: bgfs}\n", "9:16", `did you mean "bfgs"?`},
 		"none with restarts":     {valid, valid + "tune: {method: none, restarts: 2}\n", "9:22", "nothing is tuned"},
 		"none with inference":    {valid, valid + "tune: {method: none, inference: ep}\n", "9:33", "nothing is tuned"},
+		"none with errors":       {valid, valid + "tune: {method: none, standard_errors: true}\n", "9:39", "nothing is tuned"},
 		"unknown tune inference": {valid, valid + "tune: {inference: [ep, eq]}\n", "9:24", `did you mean "ep"?`},
 		"unknown tune key":       {valid, valid + "tune: {inferense: ep}\n", "9:8", `did you mean "inference"?`},
 		"no leave-one-out":       {valid, valid + "tune: {inference: laplace, objective: loo_log_probability}\n", "9:19", "maximise log_evidence"},

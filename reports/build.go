@@ -71,6 +71,12 @@ func (b *builder) build() Configuration {
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if k := f.Curvature; k != nil {
+			out.StandardErrors = values(k.Names, k.StandardErrors)
+			for _, row := range k.Correlations {
+				out.Correlations = append(out.Correlations, numbers(row))
+			}
+		}
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)

@@ -208,6 +208,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	if len(f.Natural) != len(c.Hyperparameters) {
 		return fmt.Errorf("%d hyperparameters, want %d", len(f.Natural), len(c.Hyperparameters))
 	}
+	if k := f.Curvature; k != nil {
+		n := len(k.Names)
+		if len(k.StandardErrors) != n || len(k.Correlations) != n || slices.ContainsFunc(k.Correlations, func(row []record.Number) bool { return len(row) != n }) {
+			return fmt.Errorf("%d standard errors and %d rows of correlations of %d hyperparameters", len(k.StandardErrors), len(k.Correlations), n)
+		}
+	}
 	m, classes := s.Test, len(c.Classes)
 	labels, predictions := len(f.Labels), []int{len(f.Proba)}
 	if classes == 0 {

@@ -78,3 +78,27 @@ func TestRegressionErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestStandardErrors(t *testing.T) {
+	m, lines := regressionRun()
+	m.Configurations[0].Hyperparameters = append(m.Configurations[0].Hyperparameters, record.Hyperparameter{Name: "a", Theta: "log_a"}, record.Hyperparameter{Name: "b", Theta: "log_b"})
+	for i := range lines {
+		lines[i].Fit.Natural = []record.Number{1, 2, 3}
+	}
+	lines[0].Fit.Curvature = &record.Curvature{
+		Names: []string{"log_noise", "log_a", "log_b"}, StandardErrors: []record.Number{0.25, 0.123456, 3},
+		Correlations: [][]record.Number{{1, 0.1, 0.2}, {0.1, 1, -0.75}, {0.2, -0.75, 1}},
+	}
+	r := build(t, m, lines)
+	want := "    standard errors log_noise=0.25 log_a=0.12 log_b=3; largest correlation -0.75 (log_a, log_b)\n"
+	if text := string(render(t, "text", r)); !strings.Contains(text, want) {
+		t.Errorf("%s lacks %s", text, want)
+	}
+	if text := string(render(t, "json", r)); !strings.Contains(text, `"log_a": 0.123456`) || !strings.Contains(text, `"correlations": [`) {
+		t.Errorf("%s", text)
+	}
+	lines[0].Fit.Curvature.Correlations[1] = nil
+	if _, err := Build(m, lines); err == nil || !strings.Contains(err.Error(), "3 standard errors") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -56,7 +56,9 @@ type Configuration struct {
 	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`
 	LogEvidence     Number       `json:"log_evidence"`
-	Restarts        []Restart    `json:"restarts"` // local optimisers only
+	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
+	Correlations    [][]Number   `json:"correlations,omitempty"`    // in the same order
+	Restarts        []Restart    `json:"restarts"`                  // local optimisers only
 	Scores          Scores       `json:"scores"`
 	Evaluations     []Evaluation `json:"evaluations"` // every way in which cases were held out
 	Folds           []Fold       `json:"folds"`       // every study but the one of all the training data
@@ -222,4 +224,12 @@ func values(names []string, x []record.Number) Values {
 		}
 	}
 	return v
+}
+
+func numbers(x []record.Number) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -84,6 +85,9 @@ func (c Configuration) write(w io.Writer, index int) {
 	} else {
 		fmt.Fprintf(w, "#%d  no hyperparameters\n", index)
 	}
+	if len(c.StandardErrors) > 0 {
+		fmt.Fprintf(w, "    standard errors %s%s\n", assignments(c.StandardErrors, brief), c.strongest())
+	}
 	if o := c.Optima(); o.Restarts > 0 {
 		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
 		if o.Distinct > 0 {
@@ -102,6 +106,20 @@ func (c Configuration) write(w io.Writer, index int) {
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
+}
+
+// strongest is the correlation of largest size.
+func (c Configuration) strongest() string {
+	text, largest := "", -1.0
+	for a, row := range c.Correlations {
+		for b, r := range row[:a] {
+			if size := math.Abs(float64(r)); size > largest {
+				largest = size
+				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name, c.StandardErrors[a].Name)
+			}
+		}
+	}
+	return text
 }
 
 // tuned names the tuning objective, and whose it is if another inference predicts.
@@ -138,6 +156,9 @@ func (f Failure) String() string {
 	}
 	return where + ": " + f.Message
 }
+
+// brief is x to two digits.
+func brief(x float64) string { return fmt.Sprintf("%.2g", x) }
 
 // significant is x to six digits.
 func significant(x float64) string { return fmt.Sprintf("%.6g", x) }

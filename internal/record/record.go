@@ -111,8 +111,17 @@ type Fit struct {
 	Targets       []Number   `json:"targets,omitempty"`       // numeric targets of the held-out cases
 	Mean          []Number   `json:"mean,omitempty"`          // predicted for them
 	Variance      []Number   `json:"variance,omitempty"`      // predicted for them, noise included
+	Curvature     *Curvature `json:"curvature,omitempty"`     // where standard errors were asked for and exist
 	Warnings      []string   `json:"warnings,omitempty"`
 	Failure       string     `json:"failure,omitempty"`
+}
+
+// Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters
+// are about normal with these standard errors and correlations. Fixed ones and those at a bound are left out.
+type Curvature struct {
+	Names          []string   `json:"names"` // theta names
+	StandardErrors []Number   `json:"standard_errors"`
+	Correlations   [][]Number `json:"correlations"`
 }
 
 // Moments are the mean and the variance (divisor n) of numbers.
