@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -47,6 +48,8 @@ type prepared struct {
 	rows     []int          // of the held-out cases, in their file
 	labels   []int          // their classes
 	counts   []int          // training cases per class
+	targets  []float64      // of the held-out cases, where they are numbers
+	moments  record.Moments // of the training cases' numbers
 	warnings []string
 }
 
@@ -80,17 +83,20 @@ func (t *trainingSet) fill(p *prepared) error {
 		return err
 	}
 	p.warnings = warnings
-	labels := make([]int, len(t.train))
+	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
-	for i, row := range t.train {
-		labels[i] = t.source.Labels[row]
-		p.counts[labels[i]]++
+	if t.source.Targets != nil {
+		mean, variance := stat.PopMeanVariance(p.data.Y.Value, nil)
+		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}
+	} else {
+		for _, row := range t.train {
+			p.counts[t.source.Labels[row]]++
+		}
 	}
-	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: targets(labels, len(t.source.Classes)), Classes: t.source.Classes, Scaled: t.how != "none"}
 	from, rows := t.source, t.test
 	if t.evaluation == "test" {
 		from = t.source.Test
-		rows = make([]int, len(from.Labels))
+		rows = make([]int, len(from.Rows))
 		for i := range rows {
 			rows[i] = i
 		}
@@ -101,7 +107,11 @@ func (t *trainingSet) fill(p *prepared) error {
 	p.held = &kernel.Inputs{X: pre.Apply(pick(from.X, rows))}
 	for _, row := range rows {
 		p.rows = append(p.rows, from.Rows[row])
-		p.labels = append(p.labels, from.Labels[row])
+		if from.Targets != nil {
+			p.targets = append(p.targets, from.Targets[row])
+		} else {
+			p.labels = append(p.labels, from.Labels[row])
+		}
 	}
 	return nil
 }
@@ -116,14 +126,18 @@ func pick(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// targets codes class indices the way approximations read them.
-func targets(labels []int, classes int) approx.Targets {
-	if classes != 2 {
-		return approx.Targets{Classes: classes, Index: labels}
-	}
-	y := approx.Targets{Classes: 2, Value: make([]float64, len(labels))}
-	for i, c := range labels {
-		y.Value[i] = float64(2*c - 1)
+// targets codes the training labels the way approximations read them.
+func (t *trainingSet) targets() approx.Targets {
+	y := approx.Targets{Classes: len(t.source.Classes)}
+	for _, row := range t.train {
+		switch {
+		case y.Classes == 0:
+			y.Value = append(y.Value, t.source.Targets[row])
+		case y.Classes == 2:
+			y.Value = append(y.Value, float64(2*t.source.Labels[row]-1))
+		default:
+			y.Index = append(y.Index, t.source.Labels[row])
+		}
 	}
 	return y
 }
@@ -229,8 +243,13 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 	return nil
 }
 
-// predict gives the class probabilities of the held-out cases.
+// predict gives the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	if p.targets != nil {
+		mean, variance := make([]float64, len(p.rows)), make([]float64, len(p.rows))
+		fit.PredictMoments(mean, variance, p.held)
+		return cv.NewRegression(p.rows, p.targets, mean, variance, float64(p.moments.Mean), float64(p.moments.Variance))
+	}
 	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
 	fit.PredictProba(proba, p.held, average)
 	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
@@ -255,7 +274,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 	return t, nil
 }
 
-// assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
+// assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
 	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
@@ -294,6 +313,10 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 		return err
 	}
 	f.Rows, f.Labels = p.rows, p.labels
+	if predictions.Numeric() {
+		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
+		f.Mean, f.Variance = record.Numbers(predictions.Mean), record.Numbers(predictions.Variance)
+	}
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
 	}

@@ -141,8 +141,8 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 			s.Average, s.averageText = average, name
 		}
 	}
-	d.data(root, doc.Data, s)
 	d.models(root, doc.Model, s)
+	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
@@ -216,7 +216,7 @@ func (d *decoder) data(root, n *yaml.Node, s *Spec) {
 		return
 	}
 	for _, v := range d.expand(n, dataLists) {
-		var spec data.Spec
+		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
 		for _, p := range spec.Check() {
 			at := v
@@ -348,11 +348,16 @@ func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
 	}
 }
 
+// numeric says that the labels are numbers.
+func (m Model) numeric() bool {
+	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Numeric
+}
+
 // on is the model for data of so many classes.
 func (m Model) on(classes int) objective.Model {
 	model := m.Model
 	if m.perClass {
-		model.Kernels = slices.Repeat(model.Kernels, classes)
+		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2)) // two that one process has no use for are refused with a reason
 	}
 	return model
 }

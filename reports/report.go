@@ -67,6 +67,11 @@ type Configuration struct {
 	Failures        []Failure    `json:"failures"`
 }
 
+// hybrid says that one inference was tuned and another predicts.
+func (c Configuration) hybrid() bool {
+	return c.TuneInference != "" && c.TuneInference != c.Inference
+}
+
 // Restart is one run of a local optimiser.
 type Restart struct {
 	Trial       int    `json:"trial"`
@@ -80,7 +85,7 @@ type Restart struct {
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
-// of the Evaluations. Over several folds a count adds up and every other score, auc included, is the mean of the folds
+// of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
 // weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
 	Point       Values  `json:"point"`

@@ -96,7 +96,7 @@ func (c Configuration) write(w io.Writer, index int) {
 		if by == c.Objective {
 			by = c.tuned()
 		}
-		if slices.Contains([]string{c.tuned(), "information_bits", "errors"}, by) {
+		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
 			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
@@ -106,7 +106,7 @@ func (c Configuration) write(w io.Writer, index int) {
 
 // tuned names the tuning objective, and whose it is if another inference predicts.
 func (c Configuration) tuned() string {
-	if c.TuneInference != c.Inference {
+	if c.hybrid() {
 		return c.Objective + " of " + c.TuneInference
 	}
 	return c.Objective
