@@ -445,30 +445,41 @@ func writeFile(name string, write func(io.Writer) error) error {
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
 func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
-	found, err := search.ReadManifest(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	found, err := p.owned(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		found = p.Manifest
-		if err := search.WriteManifest(dir, found); err != nil {
-			return nil, begun, err
-		}
-	case err != nil:
-		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
-	case found.Key != p.Manifest.Key:
-		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+		err = search.WriteManifest(dir, found)
+	}
+	if err != nil {
+		return nil, begun, err
 	}
 	journal, err = search.OpenJournal(dir)
 	return journal, found.Build, err
 }
 
+// owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
+func (p *Plan) owned(dir string) (record.Manifest, error) {
+	found, err := search.ReadManifest(dir)
+	var unreadable *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return found, err
+	case errors.As(err, &unreadable):
+		return found, fmt.Errorf("run folder: %w; choose another folder with -o", err)
+	case err != nil:
+		return found, fmt.Errorf("%w: %w; choose another folder with -o, or delete it", ErrOtherConfiguration, err)
+	case found.Key != p.Manifest.Key:
+		return found, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+	}
+	return found, nil
+}
+
 // Done counts the jobs that the journal in dir has already.
 func (p *Plan) Done(dir string) (int, error) {
-	found, err := search.ReadManifest(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.owned(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
-	}
-	if err != nil || found.Key != p.Manifest.Key {
-		return 0, fmt.Errorf("%s: %w", dir, errors.Join(ErrOtherConfiguration, err))
+	} else if err != nil {
+		return 0, err
 	}
 	journal, err := search.OpenJournal(dir)
 	if err != nil {
