@@ -106,7 +106,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"unknown tune inference": {valid, valid + "tune: {inference: [ep, eq]}\n", "9:24", `did you mean "ep"?`},
 		"unknown tune key":       {valid, valid + "tune: {inferense: ep}\n", "9:8", `did you mean "inference"?`},
 		"no leave-one-out":       {valid, valid + "tune: {inference: laplace, objective: loo_log_probability}\n", "9:19", "maximise log_evidence"},
-		"no gradient":            {valid, valid + "tune: {inference: ep, objective: loo_log_probability}\n", "9:19", "needs the gradient"},
+		"no gradient":            {valid, strings.NewReplacer("probit", "noisy_threshold", "laplace", "{pl: {evidence: posterior}}").Replace(valid), "8:14", "needs the gradient"},
 		"unknown format":         {valid, valid + "report: {formats: [txt]}\n", "9:20", `did you mean "text"?`},
 		"unknown average":        {valid, valid + "predict: {average: mean}\n", "9:20", "averaged"},
 		"grid over an unknown":   {valid, valid + "tune: {method: grid, grid: {length: {values: [1]}}}\n", "", ""},
