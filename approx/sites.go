@@ -90,7 +90,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (s *sites) factorise(tau []float64) error {
 	n := len(tau)
 	for i, t := range tau {
-		s.root[i] = math.Sqrt(t)
+		s.root[i] = max(math.Sqrt(t), leastRoot)
 	}
 	if s.u.Data == nil {
 		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
@@ -110,9 +110,12 @@ func (s *sites) factorise(tau []float64) error {
 	return nil
 }
 
+// leastRoot stands in for √0, so that S^½ has an inverse. It changes no sum that it takes part in.
+const leastRoot = 1e-140
+
 // silent reports S = 0: no site says anything yet.
 func (s *sites) silent() bool {
-	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > 0 })
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > leastRoot })
 }
 
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
@@ -292,9 +295,9 @@ func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
-		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
-	case f.settled(tolerance) && !d.Converged:
-		s.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point; double precision does not carry prior variances this large", ErrNotConverged, method, f.distance)
+		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
+	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
+		s.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point after %d iterations; double precision does not carry prior variances this large beside posterior ones this small (a smaller amplitude or noise in the kernel helps)", ErrNotConverged, method, f.distance, d.Iterations)
 	case !d.Converged:
 		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
 	}

@@ -68,10 +68,12 @@ type MomentParams interface {
 	DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64)
 }
 
-// HigherMoments likelihoods give the online method its adjoint.
+// HigherMoments likelihoods give the online method, and the fixed points of EP and posterior linearisation, their adjoints.
 type HigherMoments interface {
 	MomentMatcher
-	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0.
+	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0. By the heat equation
+	//
+	//	∂dMean/∂variance = ½ d3Mean + dMean·d2Mean,  ∂d2Mean/∂variance = ½ d4Mean + dMean·d3Mean + d2Mean²
 	HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64)
 }
 
