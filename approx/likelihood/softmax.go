@@ -1,0 +1,246 @@
+package likelihood
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Softmax is p(y = c|f) = exp(f_c)/Σ_d exp(f_d) for C latent values f, the multiple logistic [GPML (3.34)]. It has no
+// parameters. A number added to every f_c changes nothing.
+type Softmax struct{}
+
+var _ Multinomial = Softmax{}
+
+func (Softmax) Domain() Domain         { return Categorical }
+func (Softmax) Params() []param.Spec   { return nil }
+func (Softmax) At([]float64) Bound     { return Softmax{} }
+func (Softmax) Likelihood() Likelihood { return Softmax{} }
+
+// Probabilities sets pi to the softmax of f and g to the derivatives of log p(y|f), and returns that. What is close to 0
+// is right to its last places, g[y] = 1 - pi[y] and log p included.
+func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
+	top := 0
+	for c, v := range f {
+		if v > f[top] {
+			top = c
+		}
+	}
+	rest := 0.0 // Σ exp(f_c - f_top) over the others
+	for c, v := range f {
+		pi[c] = math.Exp(v - f[top])
+		if c != top {
+			rest += pi[c]
+		}
+	}
+	others := 0.0
+	for c := range f {
+		pi[c] /= 1 + rest
+		g[c] = -pi[c]
+		if c != y {
+			others += pi[c]
+		}
+	}
+	g[y] = others
+	return floor(f[y] - f[top] - math.Log1p(rest))
+}
+
+// Average sets pi to E[p(y = c|f)] for f ~ N(mean, covariance). A number added to every f_c changes nothing, so only the
+// covariance of their differences matters. z holds N points in as many dimensions as there are differences, C-1, that
+// represent a standard normal distribution; any first part of them must do so too. Each point fixes all f but one, and
+// the average over that one has a closed form nearly (Logit.LogZ):
+//
+//	E[p(y = c|f)] = E[ E[σ(f_c - log Σ_{d≠c} exp f_d) | f_d, d ≠ c] ]
+//
+// Points are added, twice as many each time, until pi changes by less than 1e-4 or all are used.
+func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General) {
+	classes := len(mean)
+	if covariance.SymmetricDim() != classes || len(pi) != classes || z.Rows != classes-1 {
+		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d, points in %d dimensions", len(pi), classes, covariance.SymmetricDim(), covariance.SymmetricDim(), z.Rows))
+	}
+	spread, given, variance := conditionals(covariance)
+	narrow := make([]logisticNormalTable, classes)
+	for c, v := range variance {
+		narrow[c] = tabulate(v)
+	}
+	const block = 256
+	f, m, after := linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block)
+	top, before := make([]float64, block), make([]float64, block)
+	sum, last := make([]float64, classes), make([]float64, classes)
+	for k, check := 0, 4*block; k < z.Cols; k += block {
+		n := min(block, z.Cols-k)
+		points := blas64.General{Rows: z.Rows, Cols: n, Stride: z.Stride, Data: z.Data[k:]}
+		for c, v := range mean {
+			for j := range n {
+				f.Data[c*block+j], m.Data[c*block+j] = v, v
+			}
+		}
+		f.Cols, m.Cols = n, n
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, spread, points, 1, f) // samples of f, and of E[f_c | f_d, d ≠ c]
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, given, points, 1, m)
+		copy(top, f.Data[:n])
+		for c := range classes {
+			for j, v := range f.Data[c*block : c*block+n] {
+				top[j] = max(top[j], v)
+			}
+		}
+		for c := range classes {
+			row := f.Data[c*block : c*block+n]
+			for j := range row {
+				row[j] -= top[j]
+			}
+			linalg.Exp(row, row)
+		}
+		for c := classes - 2; c >= 0; c-- {
+			for j := range n {
+				after.Data[c*block+j] = after.Data[(c+1)*block+j] + f.Data[(c+1)*block+j]
+			}
+		}
+		clear(before)
+		for c := range classes {
+			for j := range n {
+				others := before[j] + after.Data[c*block+j]
+				before[j] += f.Data[c*block+j]
+				sum[c] += narrow[c].at(m.Data[c*block+j] - top[j] - math.Log(others))
+			}
+		}
+		if k+n == check || k+n == z.Cols {
+			total, change := 0.0, 0.0
+			for _, v := range sum {
+				total += v
+			}
+			for c, v := range sum {
+				pi[c] = v / total
+				change = max(change, math.Abs(pi[c]-last[c]))
+			}
+			if change < 1e-4 {
+				return
+			}
+			copy(last, pi)
+			check *= 2
+		}
+	}
+}
+
+// conditionals expresses f up to a common term, which does not matter, by a vector z of C-1 independent standard normals:
+// f - mean = A z, while E[f_c | f_d, d ≠ c] - mean_c = (M z)_c, and the variance of f_c is then v_c.
+//
+// With r a class of least variance, T the covariance of the differences h_c = f_c - f_r and T = L Lᵀ, A is L with a row of
+// zeros for r. The precision of f, up to the common term, has T⁻¹ in the rows of the others and maps A z to G z,
+// G = L⁻ᵀ with a row for r that makes the columns sum to zero. So v_c = 1/|G_c|² and M_c = A_c - v_c G_c.
+func conditionals(covariance *mat.SymDense) (a, m blas64.General, v []float64) {
+	classes := covariance.SymmetricDim()
+	order := make([]int, classes) // of decreasing variance given those before; last comes r
+	r := 0
+	for c := range order {
+		order[c] = c
+		if covariance.At(c, c) < covariance.At(r, r) {
+			r = c
+		}
+	}
+	d := classes - 1
+	order[r], order[d] = d, r
+	t := func(i, j int) float64 {
+		return covariance.At(order[i], order[j]) - covariance.At(order[i], r) - covariance.At(order[j], r) + covariance.At(r, r)
+	}
+	l := linalg.NewGeneral(d, d)
+	rest := make([]float64, d) // variances given those before
+	for i := range rest {
+		rest[i] = t(i, i)
+	}
+	for p := range d {
+		q := p
+		for i := p; i < d; i++ {
+			if rest[i] > rest[q] {
+				q = i
+			}
+		}
+		order[p], order[q], rest[p], rest[q] = order[q], order[p], rest[q], rest[p]
+		for j := range p {
+			l.Data[p*d+j], l.Data[q*d+j] = l.Data[q*d+j], l.Data[p*d+j]
+		}
+		// What is below rounding error is one with the others; a variance of 1e-20 changes nothing.
+		pivot := math.Sqrt(max(rest[p], 1e-15*t(p, p), 1e-20))
+		l.Data[p*d+p] = pivot
+		for i := p + 1; i < d; i++ {
+			x := t(i, p)
+			for j := range p {
+				x -= l.Data[i*d+j] * l.Data[p*d+j]
+			}
+			l.Data[i*d+p] = x / pivot
+			rest[i] -= l.Data[i*d+p] * l.Data[i*d+p]
+		}
+	}
+	a, m = linalg.NewGeneral(classes, d), linalg.NewGeneral(classes, d)
+	g := make([]float64, d)
+	sum := make([]float64, d)
+	v = make([]float64, classes)
+	row := func(c int, g []float64) {
+		norm := 0.0
+		for _, x := range g {
+			norm += x * x
+		}
+		v[c] = 1 / norm
+		for j, x := range g {
+			m.Data[c*d+j] = a.Data[c*d+j] - v[c]*x
+		}
+	}
+	inverse := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d, Stride: d, Data: make([]float64, d*d)}
+	for i := range d {
+		for j := range i + 1 {
+			inverse.Data[j*d+i] = l.Data[i*d+j]
+		}
+	}
+	linalg.InverseTri(inverse) // L⁻ᵀ
+	for i := range d {
+		c := order[i]
+		copy(a.Data[c*d:(c+1)*d], l.Data[i*d:i*d+i+1])
+		for j := range g {
+			g[j] = inverse.Data[i*d+j]
+			if j < i {
+				g[j] = 0
+			}
+			sum[j] -= g[j]
+		}
+		row(c, g)
+	}
+	row(r, sum)
+	return a, m, v
+}
+
+// logisticNormalTable interpolates Z(a) = E[σ(a + √v x)], x ~ N(0, 1), and its derivative at equal steps from 0 by cubic
+// polynomials, to about 1e-6.
+type logisticNormalTable struct {
+	step  float64
+	z, dz []float64
+}
+
+func tabulate(v float64) logisticNormalTable {
+	s := math.Sqrt(v + 3) // about the standard deviation of the distribution function Z
+	t := logisticNormalTable{step: s / 6}
+	for a := 0.0; a < 16+5.3*s; a += t.step {
+		logZ, d, _ := Logit{}.LogZ(1, a, v)
+		z := math.Exp(logZ)
+		t.z = append(t.z, z)
+		t.dz = append(t.dz, z*d*t.step)
+	}
+	return t
+}
+
+func (t logisticNormalTable) at(a float64) float64 {
+	x := min(math.Abs(a)/t.step, float64(len(t.z)-1))
+	i := min(int(x), len(t.z)-2)
+	x -= float64(i)
+	y := 1 - x
+	z := t.z[i]*(1+2*x)*y*y + t.dz[i]*x*y*y + t.z[i+1]*x*x*(3-2*x) - t.dz[i+1]*x*x*y
+	if a < 0 {
+		return 1 - z
+	}
+	return z
+}
