@@ -306,6 +306,11 @@ func TestStops(t *testing.T) {
 			}
 		}
 	}
+	negative := make(approx.State, 2*n)
+	negative[3] = -0.1
+	if _, err := (approx.EP{}).Restore(cov, targets, likelihood.Probit{}, negative); err == nil {
+		t.Error("restored a negative site precision")
+	}
 	for _, short := range []approx.Approximation{approx.Laplace{MaxIterations: 2}, approx.EP{MaxIterations: 2}} {
 		post, err := short.Fit(context.Background(), cov, targets, likelihood.Probit{}, nil)
 		if err != nil {
@@ -323,6 +328,24 @@ func TestStops(t *testing.T) {
 			if _, err := l.LeaveOneOut(); !errors.Is(err, approx.ErrNotConverged) {
 				t.Errorf("%T: leave-one-out of an unfinished fit: error %v", short, err)
 			}
+		}
+	}
+}
+
+// TestBeyondDoublePrecision: where the prior variance drowns the posterior in rounding, the fit ends soon and says so.
+func TestBeyondDoublePrecision(t *testing.T) {
+	x, y := twoClasses(60, 13)
+	k, _, _ := seGram(x, 3, 15)
+	for _, p := range pairs(t) {
+		post, err := p.method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, p.lik, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := post.Diagnostics(); d.Converged || d.Iterations > 50 || math.IsNaN(post.Evidence().Value()) {
+			t.Errorf("%s: %+v, log evidence %v", p.name, d, post.Evidence().Value())
+		}
+		if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(60, nil)}, 0); !errors.Is(err, approx.ErrNotConverged) {
+			t.Errorf("%s: adjoint: error %v", p.name, err)
 		}
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 var (
@@ -27,8 +29,9 @@ var (
 // which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. The sites are
 // visited in the order of the cases (GPML Algorithm 3.5). A State holds τ and then ν, 2n numbers.
 //
-// A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last sites, and
-// its adjoint is ErrNotConverged, for the sites are then not stationary. A floored site leaves it ErrNoGradient.
+// A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
+// sites, and its adjoint is ErrNotConverged, for the evidence is then not stationary in the sites. A floored site leaves
+// the adjoint ErrNoGradient for the same reason.
 type EP struct {
 	// Schedule is the order of the updates.
 	Schedule Schedule `yaml:"schedule"`
@@ -54,11 +57,9 @@ const (
 
 // UnmarshalText reads a schedule's name.
 func (s *Schedule) UnmarshalText(text []byte) error {
-	if string(text) != "sequential" {
-		return fmt.Errorf("unknown schedule %q (have sequential)", text)
-	}
-	*s = Sequential
-	return nil
+	i, err := choose("schedule", string(text), "sequential")
+	*s = Schedule(i)
+	return err
 }
 
 // NegativeSites is what EP does with a negative site precision, which likelihoods that are not log-concave call for.
@@ -71,13 +72,18 @@ const (
 
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {
-	for i, name := range []string{"floor", "error"} {
-		if string(text) == name {
-			*p = NegativeSites(i)
-			return nil
-		}
+	i, err := choose("policy for negative sites", string(text), "floor", "error")
+	*p = NegativeSites(i)
+	return err
+}
+
+// choose returns the index of name in have; what says what was wanted.
+func choose(what, name string, have ...string) (int, error) {
+	i := slices.Index(have, name)
+	if i < 0 {
+		return 0, fmt.Errorf("unknown %s %q%s", what, name, registry.Suggest(name, have))
 	}
-	return fmt.Errorf("unknown policy for negative sites %q (have floor, error)", text)
+	return i, nil
 }
 
 // Uses implements Approximation: any binary likelihood that has Gaussian averages.
@@ -105,19 +111,28 @@ func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound,
 			return nil, err
 		}
 	}
+	limit := cmp.Or(e.MaxIterations, defaultIterations)
 	w := newSweep(len(p.y))
-	for ; ; p.diagnostics.Iterations++ {
-		if err := ctx.Err(); err != nil {
+	for {
+		f, err := p.refresh(w.v)
+		if err != nil {
 			return nil, err
 		}
-		if err := p.refresh(w.v); err != nil {
-			return nil, err
-		}
-		if p.diagnostics.Converged || p.diagnostics.Iterations == cmp.Or(e.MaxIterations, defaultIterations) {
+		if f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
 			return p, nil
 		}
-		if err := p.sweep(w); err != nil {
-			return nil, err
+		p.covariance(w.sigma, w.v)
+		for range sweepsPerRefresh {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			f, err := p.sweep(w)
+			if err != nil {
+				return nil, err
+			}
+			if p.diagnostics.Iterations++; f.settled(p.options.Tolerance) || p.diagnostics.Iterations == limit {
+				break
+			}
 		}
 	}
 }
@@ -131,7 +146,7 @@ func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poster
 	if err := p.set(s); err != nil {
 		return nil, err
 	}
-	if err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
+	if _, err := p.refresh(linalg.NewGeneral(len(p.y), len(p.y))); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -174,35 +189,12 @@ func (p *epPosterior) set(s State) error {
 	return nil
 }
 
-// site is a new value of one site.
-type site struct {
-	tau, nu float64
-	floored bool
-	logZ    float64 // mass of the tilted distribution
-	dMean   float64 // its derivative with respect to the cavity mean
-}
-
-// match gives the site that turns the cavity N(mean, variance) into a Gaussian with the moments of its tilted
-// distribution, GPML (3.59), floored at precision 0.
-func (p *epPosterior) match(i int, mean, variance float64) site {
-	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, variance)
-	s := site{tau: -d2 / max(1+variance*d2, eps), logZ: logZ, dMean: d1}
-	if s.tau < 0 {
-		s.floored = s.tau*variance < -negligible
-		s.tau = 0
-	}
-	s.nu = d1 + s.tau*(mean+variance*d1)
-	return s
-}
-
-// negligible is how far below 0, relative to the cavity precision, rounding may take a site precision.
-const negligible = 1e-12
-
 // refresh computes everything that follows from the sites: the factor of B, b, the marginals, the evidence, and how far
 // the sites are from their fixed point. v is n×n workspace; U⁻ᵀ S^½ K is left in it.
-func (p *epPosterior) refresh(v blas64.General) error {
+func (p *epPosterior) refresh(v blas64.General) (fixedPoint, error) {
+	var fit fixedPoint
 	if err := p.factorise(p.tau); err != nil {
-		return err
+		return fit, err
 	}
 	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
 	for i, t := range p.tau {
@@ -226,139 +218,154 @@ func (p *epPosterior) refresh(v blas64.General) error {
 	}
 	subtractSquares(p.sigma, v)
 
-	value, distance, rounding, floors := -linalg.LogDet(p.u), 0.0, 0.0, 0
+	value := -linalg.LogDet(p.u)
 	p.loo = 0
 	for i, t := range p.tau {
-		k := p.variance(i)
-		v := max(p.sigma[i], eps*k)
-		share := 1 - t*v // of the marginal precision that is the cavity's: [B⁻¹]_ii
-		if share < 0.5 {
-			share = p.inverseDiagonal(i, p.r)
-			v = (1 - share) / t
-		}
-		cavity := v / share
-		s := p.match(i, p.mu[i]-cavity*p.b[i], cavity)
-		value += s.logZ + (math.Log1p(t*cavity)+cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
+		s := p.match(i, max(p.sigma[i], eps*p.variance(i)), p.b[i], &fit)
+		value += s.logZ + (math.Log1p(t*s.cavity)+s.cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
 		p.loo += s.logZ
-		if s.floored {
-			floors++
-		}
-		// The tilted mean is cavity·(dMean - b) off the marginal mean, the tilted variance is cavity/(1 + cavity·τ_new).
-		distance = max(distance, math.Abs(s.dMean-p.b[i])*math.Sqrt(v)/share, math.Abs(1/((1+cavity*s.tau)*share)-1))
-		if v > 0 {
-			rounding = max(rounding, 8*eps*k/(v*share))
-		}
 	}
 	p.evidence = functional{value: value, adjoint: p.adjoint}
-	if err := p.conclude("ep", distance, p.options.Tolerance, rounding); err != nil {
-		return err
+	if err := p.conclude("ep", fit, p.options.Tolerance); err != nil {
+		return fit, err
 	}
-	if p.diagnostics.Floors = floors; floors > 0 && p.evidence.err == nil {
-		p.evidence.err = fmt.Errorf("%w: ep floored %d negative site precisions", ErrNoGradient, floors)
+	if fit.floors > 0 && p.evidence.err == nil {
+		p.evidence.err = fmt.Errorf("%w: ep floored %d negative site precisions", ErrNoGradient, fit.floors)
 	}
-	return nil
+	return fit, nil
 }
 
-// block is how many sites share one update of the trailing part of Σ.
-const block = 32
+// site is a new value of one site.
+type site struct {
+	tau, nu float64
+	floored bool
+	logZ    float64 // mass of the tilted distribution
+	cavity  float64 // variance of the cavity
+}
 
-// sweepWork is the workspace of a sweep.
+// match gives the site that turns the cavity of case i into a Gaussian with the moments of the tilted distribution,
+// GPML (3.59), floored at precision 0. The marginal is N(μ_i, v), and b = ν_i - τ_i μ_i = (μ_i - m_-i)/v_-i. How far the
+// tilted moments are from the marginal's is added to fit.
+func (p *epPosterior) match(i int, v, b float64, fit *fixedPoint) site {
+	share := max(1-p.tau[i]*v, eps) // the cavity's share of the marginal's precision
+	cavity := v / share
+	mean := p.mu[i] - cavity*b
+	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, cavity)
+	s := site{tau: -d2 / max(1+cavity*d2, eps), logZ: logZ, cavity: cavity}
+	if s.tau < 0 {
+		s.floored = s.tau*cavity < -negligible
+		s.tau = 0
+	}
+	s.nu = d1 + s.tau*(mean+cavity*d1)
+
+	// The tilted mean is cavity·(d1 - b) off the marginal mean, the tilted variance cavity/(1 + cavity·τ).
+	fit.distance = max(fit.distance, math.Abs(d1-b)*math.Sqrt(v)/share, math.Abs(1/((1+cavity*s.tau)*share)-1))
+	if v > 0 {
+		fit.rounding = max(fit.rounding, 8*eps*p.variance(i)/(v*share))
+	}
+	if s.floored {
+		fit.floors++
+	}
+	return s
+}
+
+// negligible is how far below 0, relative to the cavity precision, rounding may take a site precision.
+const negligible = 1e-12
+
+const (
+	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in it.
+	sweepsPerRefresh = 8
+	// block is how many sites share one update of Σ.
+	block = 32
+)
+
+// sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	v     blas64.General   // U⁻ᵀ S^½ K, from refresh
-	sigma blas64.Symmetric // Σ, and on the way of a sweep the columns s_t in its rows
-	c, x  []float64
-	panel blas64.General
+	v       blas64.General   // U⁻ᵀ S^½ K
+	sigma   blas64.Symmetric // Σ as the last finished block left it
+	c, x    []float64
+	columns blas64.General // the columns s_t of a block, in rows
 }
 
 func newSweep(n int) *sweepWork {
 	return &sweepWork{
-		v: linalg.NewGeneral(n, n), sigma: linalg.NewSym(n),
-		c: make([]float64, block), x: make([]float64, block), panel: linalg.NewGeneral(block, n),
+		v: linalg.NewGeneral(n, n), sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block),
+		columns: linalg.NewGeneral(block, n),
 	}
 }
 
-// sweep updates every site once, GPML Algorithm 3.5 lines 4-12. Changing site i subtracts c s sᵀ from Σ, s its column i,
-// c = Δτ/(1 + Δτ Σ_ii). Until the next refresh only the sites after i read Σ and μ, so only the trailing part is kept up,
-// in place: row i of the upper triangle becomes s, later rows of the block subtract their Σ_t c_t s_t[i] s_t when their
-// turn comes, and the rest receives the block at once.
-func (p *epPosterior) sweep(w *sweepWork) error {
-	n := len(p.tau)
-	for i := range n {
-		copy(w.sigma.Data[i*n+i:(i+1)*n], p.k.Data[i*p.k.Stride+i:i*p.k.Stride+n])
+// covariance sets sigma to Σ = K - vᵀv.
+func (p *epPosterior) covariance(sigma blas64.Symmetric, v blas64.General) {
+	for i := range sigma.N {
+		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], p.k.Data[i*p.k.Stride+i:i*p.k.Stride+sigma.N])
 	}
-	linalg.Syrk(blas.Trans, -1, w.v, 1, w.sigma)
+	if !p.silent() {
+		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
+	}
+}
+
+// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed point it found them. A new
+// site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ Σ_ii), and adds a multiple of s to μ. Σ itself is
+// brought up to date block by block; until then a site subtracts Σ_t c_t s_t[i] s_t from its own column.
+func (p *epPosterior) sweep(w *sweepWork) (fixedPoint, error) {
+	var fit fixedPoint
+	n := len(p.tau)
 	for i0 := 0; i0 < n; i0 += block {
 		i1 := min(i0+block, n)
+		w.gather(i0, i1)
 		for i := i0; i < i1; i++ {
-			s := w.sigma.Data[i*n+i : (i+1)*n]
-			if t := i - i0; t > 0 {
-				before := blas64.General{Rows: t, Cols: n - i, Stride: n, Data: w.sigma.Data[i0*n+i:]}
-				for j := range t {
-					w.x[j] = w.c[j] * before.Data[j*n]
+			t := i - i0
+			s := w.columns.Data[t*n : (t+1)*n]
+			if t > 0 {
+				before := w.columns
+				before.Rows = t
+				for j, c := range w.c[:t] {
+					w.x[j] = c * before.Data[j*n+i]
 				}
 				linalg.Gemv(blas.Trans, -1, before, w.x[:t], 1, s)
 			}
-			s[0] = max(s[0], eps*p.variance(i))
-			dTau, dNu, err := p.update(i, s[0])
-			if err != nil {
-				return err
+			s[i] = max(s[i], eps*p.variance(i))
+			tau, nu := p.tau[i], p.nu[i]
+			next := p.match(i, s[i], nu-tau*p.mu[i], &fit)
+			if next.floored && p.options.NegativeSites == RefuseNegative {
+				return fit, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
 			}
-			scale := 1 / (1 + dTau*s[0])
-			w.c[i-i0] = dTau * scale
+			dTau, dNu := p.options.Damping*(next.tau-tau), p.options.Damping*(next.nu-nu)
+			p.tau[i], p.nu[i] = tau+dTau, nu+dNu
+			scale := 1 / (1 + dTau*s[i])
+			w.c[t] = dTau * scale
 			shift := (dNu - dTau*p.mu[i]) * scale
 			for j, v := range s {
-				p.mu[i+j] += shift * v
+				p.mu[j] += shift * v
 			}
 		}
-		w.flush(i0, i1)
+		w.flush(i1 - i0)
 	}
-	return nil
+	return fit, nil
 }
 
-// update changes site i on its marginal N(μ_i, variance) and returns by how much.
-func (p *epPosterior) update(i int, variance float64) (dTau, dNu float64, err error) {
-	cavity := variance / max(1-p.tau[i]*variance, eps)
-	s := p.match(i, p.mu[i]-cavity*(p.nu[i]-p.tau[i]*p.mu[i]), cavity)
-	if s.floored && p.options.NegativeSites == RefuseNegative {
-		return 0, 0, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
+// gather copies columns i0 to i1 of Σ.
+func (w *sweepWork) gather(i0, i1 int) {
+	n := w.sigma.N
+	for j := range i1 {
+		for i := max(i0, j); i < i1; i++ {
+			v := w.sigma.Data[j*n+i]
+			w.columns.Data[(i-i0)*n+j] = v
+			if j >= i0 {
+				w.columns.Data[(j-i0)*n+i] = v
+			}
+		}
 	}
-	dTau, dNu = p.options.Damping*(s.tau-p.tau[i]), p.options.Damping*(s.nu-p.nu[i])
-	p.tau[i] += dTau
-	p.nu[i] += dNu
-	return dTau, dNu, nil
+	for i := i0; i < i1; i++ {
+		copy(w.columns.Data[(i-i0)*n+i1:(i-i0+1)*n], w.sigma.Data[i*n+i1:(i+1)*n])
+	}
 }
 
-// flush subtracts Σ_t c_t s_t s_tᵀ, t in [i0, i1), from the part of Σ after i1. As the c_t have both signs, the columns
-// √|c_t| s_t are sorted by sign, the positive ones from the top and the negative ones from the bottom.
-func (w *sweepWork) flush(i0, i1 int) {
-	n, m := w.sigma.N, w.sigma.N-i1
-	if m == 0 {
-		return
-	}
-	top, bottom := 0, i1-i0
-	for t, c := range w.c[:i1-i0] {
-		row := top
-		if c < 0 {
-			bottom--
-			row = bottom
-		} else {
-			top++
-		}
-		root := math.Sqrt(math.Abs(c))
-		dst := w.panel.Data[row*m : (row+1)*m]
-		for j, v := range w.sigma.Data[(i0+t)*n+i1 : (i0+t+1)*n] {
-			dst[j] = root * v
-		}
-	}
-	trailing := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: n, Data: w.sigma.Data[i1*n+i1:]}
-	for _, part := range []struct {
-		sign     float64
-		from, to int
-	}{{-1, 0, top}, {+1, top, i1 - i0}} {
-		if part.to > part.from {
-			linalg.Syrk(blas.Trans, part.sign, blas64.General{Rows: part.to - part.from, Cols: m, Stride: m, Data: w.panel.Data[part.from*m:]}, 1, trailing)
-		}
-	}
+// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ.
+func (w *sweepWork) flush(k int) {
+	columns := w.columns
+	columns.Rows = k
+	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
 }
 
 // adjoint sets dst to the weight on dK and on dm. At a fixed point L is stationary in the sites, so only the explicit

@@ -286,7 +286,7 @@ func TestExtendedPrecision(t *testing.T) {
 				for i, e := range []*mat.SymDense{byLength, byAmp} {
 					g, w := along(dst.K, e), want.along(e)
 					t.Log(g-w, w)
-					if !near(g, w, 1e-5) {
+					if !near(g, w, 1e-6) {
 						t.Errorf("log l, log sf = %v: gradient[%d] = %.9g, want %.9g", theta, i, g, w)
 					}
 				}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -15,71 +14,85 @@ import (
 )
 
 // multiclass is the posterior of Laplace's method for C > 2 classes, GPML 3.5. The C latent processes are independent
-// a priori and coupled by W = D - ΠΠᵀ, D = diag π, whose blocks are diagonal. With
+// a priori and coupled by W = D - ΠΠᵀ, D = diag π, between the classes of one case. With
 //
-//	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,   E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   MᵀM = Σ_c E_c
+//	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,   E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   Σ_c E_c = MᵀM
 //
-// and R = (I … I)ᵀ, the Cn×n matrix that repeats a function of the cases for every class,
+// and R = (I … I)ᵀ, which repeats a function of the cases for every class,
 //
-//	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ RᵀE,   |I + W K| = |Σ_c E_c| Π_c |B_c|
+//	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| = |Σ_c E_c| Π_c |B_c|
 //
-// so that a fit takes C + 1 factorisations a step, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix appears. Vectors hold
-// one class after the other, entry c·n + i.
+// so that a step takes C + 1 factorisations, O(C n³) time, and a fit O(C n²) memory: no Cn×Cn matrix appears. Vectors of
+// Cn hold one class after the other, entry c·n + i.
 type multiclass struct {
 	n, classes int
 	k          []blas64.Symmetric // one shared, or one per class
 	mean       []float64          // prior mean m
 	y          []int
 	lik        likelihood.Multinomial
-	options    Laplace
+	tolerance  float64
+	points     int       // of PredictProba
 	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
 
-	root []float64 // D^½
-	u    []blas64.Triangular
+	root []float64           // D^½
+	u    []blas64.Triangular // one per class
 	m    blas64.Triangular
-	work blas64.Triangular // n×n
-	e    []float64         // Cn
-	z    []float64         // n
-	pi   []float64         // C, and the two others likewise
-	g, f []float64
+	b    []float64 // K⁻¹(f̂ - m)
+	at   *point
+	outcome
+	adjoints []Cov // one per covariance, once they are asked for
 
-	b           []float64 // K⁻¹(f̂ - m)
-	at          *point
-	value       float64
-	err         error // why there is no adjoint
-	adjoints    []Cov // one per covariance, once they are asked for
-	diagnostics Diagnostics
+	work     blas64.Triangular // n×n
+	e        []float64         // Cn
+	z        []float64         // n
+	f, pi, g []float64         // C, of one case
+}
+
+// usesMulticlass says why Laplace's method cannot work with a categorical likelihood on this many classes, or nil.
+func usesMulticlass(lik likelihood.Likelihood, classes int) error {
+	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
+		return fmt.Errorf("laplace needs a likelihood of classes whose latent values are its natural parameters; use softmax")
+	}
+	switch classes {
+	case 0:
+		return fmt.Errorf("softmax explains three or more classes and the targets are numbers; make two classes of them with data: {above: …} and use likelihood: logit")
+	case 2:
+		return fmt.Errorf("softmax is for three or more classes and there are two; use likelihood: logit, which with twice the kernel's variance is the same model")
+	}
+	return nil
 }
 
 func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*multiclass, error) {
 	n, classes := y.Len(), y.Classes
 	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, want 1 or one per class, at least 3 and at least 1", len(cov), classes, len(y.Index)))
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
 	}
-	l.Tolerance = cmp.Or(l.Tolerance, defaultTolerance)
 	v := func(n int) []float64 { return make([]float64, n) }
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}
 	}
 	p := &multiclass{
-		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial), options: l,
-		mean: v(classes * n), root: v(classes * n), e: v(classes * n), b: v(classes * n), z: v(n),
-		pi: v(classes), g: v(classes), f: v(classes), m: triangle(), work: triangle(),
+		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
+		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: cmp.Or(l.Points, defaultPoints),
+		mean: v(classes * n), root: v(classes * n), b: v(classes * n), m: triangle(),
+		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
+	}
+	for j, prior := range cov {
+		if err := checkPrior(prior, n); err != nil {
+			if len(cov) > 1 {
+				err = fmt.Errorf("class %d: %w", j, err)
+			}
+			return nil, err
+		}
+		p.k = append(p.k, prior.K.RawSymmetric())
 	}
 	for c := range classes {
-		prior := cov[min(c, len(cov)-1)]
-		if c < len(cov) {
-			if err := checkPrior(prior, n); err != nil {
-				return nil, err
-			}
-			p.k = append(p.k, prior.K.RawSymmetric())
-		}
-		if prior.Mean != nil {
-			copy(p.of(c, p.mean), prior.Mean)
+		if mean := share(cov, c).Mean; mean != nil {
+			copy(p.of(c, p.mean), mean)
 		}
 		scale := 0.0
-		for i := range n {
-			scale = max(scale, p.variance(c, i))
+		for i, k := 0, p.kernel(c); i < n; i++ {
+			scale = max(scale, k.Data[i*k.Stride+i])
 		}
 		p.scale = append(p.scale, scale)
 		p.u = append(p.u, triangle())
@@ -87,14 +100,11 @@ func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*mult
 	return p, nil
 }
 
-// kernel is the covariance of a class.
-func (p *multiclass) kernel(c int) blas64.Symmetric { return p.k[min(c, len(p.k)-1)] }
+// share is the entry of a class in a list with one entry for all or one per class.
+func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
 
-// variance is the prior variance of f_i^c.
-func (p *multiclass) variance(c, i int) float64 {
-	k := p.kernel(c)
-	return k.Data[i*k.Stride+i]
-}
+// kernel is the covariance of a class.
+func (p *multiclass) kernel(c int) blas64.Symmetric { return share(p.k, c) }
 
 // of is the part of a vector that belongs to a class.
 func (p *multiclass) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p.n] }
@@ -246,63 +256,86 @@ func (p *multiclass) precision(at *point) (target, rounding float64) {
 		}
 		noise += weight * (eps * scale * size) * (eps * scale * size)
 	}
-	return p.options.Tolerance / max(1, reach), math.Sqrt(noise)
+	return p.tolerance / max(1, reach), math.Sqrt(noise)
 }
 
 // finish makes the posterior at a point, given the length of the Newton step there. The factors must be those of the
 // point, so that everything belongs to one and the same f.
-func (p *multiclass) finish(at *point, length float64) (Posterior, error) {
-	for j, d := range at.delta { // see laplacePosterior.finish
-		p.b[j] = at.a[j] + d
+func (p *multiclass) finish(at *point, length float64, iterations int) (Posterior, error) {
+	for j, d := range at.delta {
+		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
 	}
-	p.at = at
-	p.value = at.psi - linalg.LogDet(p.m)
+	p.at, p.state, p.diagnostics.Iterations = at, at.state(), iterations
+	p.evidence.value = at.psi - linalg.LogDet(p.m)
 	for _, u := range p.u {
-		p.value -= linalg.LogDet(u)
+		p.evidence.value -= linalg.LogDet(u)
 	}
-	return p, nil
+	target, rounding := p.precision(at)
+	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
 }
 
-// adjoint sets dst to the weight on dK_c and on dm_c summed over the classes c that share them, as for two classes:
+// Evidence implements Posterior. The adjoints of all covariances are computed together, at the first call.
+func (p *multiclass) Evidence() Functional { return multiclassEvidence{p.evidence, p} }
+
+type multiclassEvidence struct {
+	functional
+	posterior *multiclass
+}
+
+func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
+	p := e.posterior
+	if r := dst.K.SymmetricDim(); r != p.n || j < 0 || j >= len(p.k) {
+		panic(fmt.Sprintf("approx: adjoint of covariance %d is %d×%d, want %d×%d and one of %d", j, r, r, p.n, p.n, len(p.k)))
+	}
+	if e.err != nil {
+		return e.err
+	}
+	if p.adjoints == nil {
+		p.adjoint()
+	}
+	dst.K.CopySym(p.adjoints[j].K)
+	if dst.Mean != nil {
+		copy(dst.Mean, p.adjoints[j].Mean)
+	}
+	return nil
+}
+
+// adjoint fills the weights on dK_c and dm_c, summed over the classes that share them. As for two classes, GPML (5.20)-(5.24),
 //
 //	G_c = ½ g_c g_cᵀ - ½ F_cc + ½ (u_c g_cᵀ + g_c u_cᵀ),   ∂L/∂m_c = g_c + u_c
 //	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
 //
-// with Σ_i the C×C posterior covariance of case i.
+// with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes 2⅔ C n³ operations and
+// C n² numbers for their duration.
 func (p *multiclass) adjoint() {
 	n := p.n
 	p.adjoints = make([]Cov, len(p.k))
 	for j := range p.adjoints {
 		p.adjoints[j] = Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
 	}
-	// Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹, so that
-	// D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d.
+	// With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
+	// D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d, and M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c) D_c^½.
 	z := make([]blas64.General, p.classes)
-	v := make([]float64, p.classes*n)  // the diagonal of V_c
-	common := linalg.NewGeneral(n, n)  // Σ_c Z_c D_c^½
-	lower := linalg.NewGeneral(n, n)   // M⁻ᵀ
-	product := linalg.NewGeneral(n, n) // M⁻ᵀ E_c
+	v := make([]float64, p.classes*n)   // the diagonals of V_c
+	common := linalg.NewGeneral(n, n)   // Σ_c Z_c D_c^½
+	fraction := linalg.NewGeneral(n, n) // M⁻ᵀ E_c
+	mInverse := linalg.NewGeneral(n, n) // upper
 	for i := range n {
-		copy(p.work.Data[i*n+i:(i+1)*n], p.m.Data[i*n+i:(i+1)*n])
+		copy(mInverse.Data[i*n+i:(i+1)*n], p.m.Data[i*n+i:(i+1)*n])
 	}
-	linalg.InverseTri(p.work)
-	for i := range n {
-		for j := i; j < n; j++ {
-			lower.Data[j*n+i] = p.work.Data[i*n+j]
-		}
-	}
+	linalg.InverseTri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: mInverse.Data})
 	for c := range p.classes {
-		root, inverse := p.of(c, p.root), p.inverse(c)
-		g := p.adjoints[min(c, len(p.k)-1)].K.RawSymmetric()
+		root, vc, bInverse := p.of(c, p.root), p.of(c, v), p.inverse(c)
+		g := share(p.adjoints, c).K.RawSymmetric()
 		z[c] = linalg.NewGeneral(n, n)
-		for i := range n {
-			inverse.Data[i*n+i]--
-			p.of(c, v)[i] = -inverse.Data[i*n+i]
-			g.Data[i*g.Stride+i] -= root[i] * root[i] / 2
-			for j := i; j < n; j++ {
-				b := inverse.Data[i*n+j] // [B⁻¹ - I]_ij
-				z[c].Data[i*n+j], z[c].Data[j*n+i] = -root[i]*b, -root[j]*b
-				g.Data[i*g.Stride+j] -= root[i] * b * root[j] / 2
+		for i, r := range root {
+			vc[i] = 1 - bInverse.Data[i*n+i]
+			z[c].Data[i*n+i] = r * vc[i]
+			g.Data[i*n+i] -= r * r * (1 - vc[i]) / 2
+			for j := i + 1; j < n; j++ {
+				b := bInverse.Data[i*n+j]
+				z[c].Data[i*n+j], z[c].Data[j*n+i] = -r*b, -root[j]*b
+				g.Data[i*n+j] -= r * b * root[j] / 2
 			}
 		}
 		linalg.SolveTri(blas.Trans, p.m, z[c])
@@ -310,149 +343,59 @@ func (p *multiclass) adjoint() {
 			for j, r := range root {
 				x := z[c].Data[i*n+j]
 				common.Data[i*n+j] += x * r
-				product.Data[i*n+j] = (lower.Data[i*n+j]*r - x) * r
+				if j <= i {
+					fraction.Data[i*n+j] = (mInverse.Data[j*n+i]*r - x) * r
+				} else {
+					fraction.Data[i*n+j] = -x * r
+				}
 			}
 		}
-		linalg.Syrk(blas.Trans, 0.5, product, 1, g)
+		linalg.Syrk(blas.Trans, 0.5, fraction, 1, g)
 	}
-
-	s := make([]float64, p.classes*n)
-	// s_c = -½ π_c (q_c - Σ_d π_d q_d) with q_c the posterior variance of f_c - Σ_d π_d f_d. First π_c q_c.
+	u, ku := p.slope(z, v, common), make([]float64, p.classes*n)
 	for c := range p.classes {
-		root, q := p.of(c, p.root), p.of(c, s)
+		linalg.Symv(1, p.kernel(c), p.of(c, u), 0, p.of(c, ku))
+	}
+	p.shrink(u, u, ku)
+	for c := range p.classes {
+		dst := share(p.adjoints, c)
+		raw := dst.K.RawSymmetric()
+		gc, uc := p.of(c, p.b), p.of(c, u)
+		for i, g := range gc {
+			row := raw.Data[i*n+i : (i+1)*n]
+			for j := range row {
+				row[j] += (g*gc[i+j] + uc[i]*gc[i+j] + g*uc[i+j]) / 2
+			}
+			dst.Mean[i] += g + uc[i]
+		}
+	}
+}
+
+// slope returns s. As ∂W_i/∂f_i is the third cumulant of the class, s_c = -½ π_c (q_c - Σ_d π_d q_d) with q_c the
+// posterior variance of the difference f_c - Σ_d π_d f_d, whose terms are added up without what cancels between them.
+func (p *multiclass) slope(z []blas64.General, v []float64, common blas64.General) []float64 {
+	n := p.n
+	s := make([]float64, p.classes*n) // at first π_c q_c
+	total := make([]float64, n)       // Σ_c π_c q_c
+	shared := make([]float64, n)      // Σ_c π_c V_c
+	for j, pi := range p.at.w {
+		shared[j%n] += pi * v[j]
+	}
+	for c := range p.classes {
+		root, vc, q := p.of(c, p.root), p.of(c, v), p.of(c, s)
 		for i := range n {
 			for j, r := range root {
 				d := z[c].Data[i*n+j] - r*common.Data[i*n+j]
 				q[j] += d * d
 			}
 		}
-		for i, r := range root {
-			pi := r * r
-			others := 0.0
-			for d := range p.classes {
-				if d != c {
-					others += p.of(d, p.at.w)[i] * p.of(d, v)[i]
-				}
-			}
-			q[i] += (1-pi)*(1-pi)*p.of(c, v)[i] + pi*others
+		for i, pi := range p.of(c, p.at.w) {
+			q[i] += vc[i]*(1-2*pi) + pi*shared[i]
+			total[i] += q[i]
 		}
 	}
-	for i := range n {
-		average := 0.0
-		for j := i; j < len(s); j += n {
-			average += s[j]
-		}
-		for j := i; j < len(s); j += n {
-			s[j] = (p.at.w[j]*average - s[j]) / 2
-		}
+	for j, pi := range p.at.w {
+		s[j] = (pi*total[j%n] - s[j]) / 2
 	}
-	ks := make([]float64, len(s))
-	for c := range p.classes {
-		linalg.Symv(1, p.kernel(c), p.of(c, s), 0, p.of(c, ks))
-	}
-	p.shrink(s, s, ks)
-	for c := range p.classes {
-		dst := p.adjoints[min(c, len(p.k)-1)]
-		raw := dst.K.RawSymmetric()
-		g, u := p.of(c, p.b), p.of(c, s)
-		for i, gi := range g {
-			row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-			for j := range row {
-				gj, uj := g[i+j], u[i+j]
-				row[j] += (gi*gj + u[i]*gj + gi*uj) / 2
-			}
-			dst.Mean[i] += gi + u[i]
-		}
-	}
+	return s
 }
-func (p *multiclass) Evidence() Functional { return multiclassEvidence{p} }
-
-type multiclassEvidence struct{ p *multiclass }
-
-func (e multiclassEvidence) Value() float64 { return e.p.value }
-func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
-	if e.p.adjoints == nil {
-		e.p.adjoint()
-	}
-	dst.K.CopySym(e.p.adjoints[j].K)
-	if dst.Mean != nil {
-		copy(dst.Mean, e.p.adjoints[j].Mean)
-	}
-	return nil
-}
-func (e multiclassEvidence) Likelihood(grad []float64) error { return nil }
-
-// project returns what class c contributes to the covariance of the latent values at new inputs, GPML Algorithm 3.4 lines
-// 4-9: with k* = cross and k** = diag it is, between classes c and d,
-//
-//	δ_cd q_c + x_cᵀ x_d,   q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
-func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float64, x blas64.General) {
-	n, m := cross.Dims()
-	if n != p.n || len(diag) != m {
-		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), p.n))
-	}
-	root, k := p.of(c, p.root), cross.RawMatrix()
-	x = linalg.NewGeneral(n, m)
-	scale := func(x, k blas64.General) {
-		for i, r := range root {
-			row := x.Data[i*x.Stride : i*x.Stride+m]
-			for j, v := range k.Data[i*k.Stride : i*k.Stride+m] {
-				row[j] = r * v
-			}
-		}
-	}
-	scale(x, k)
-	linalg.SolveTri(blas.Trans, p.u[c], x)
-	q = slices.Clone(diag)
-	subtractSquares(q, x)
-	for j, v := range q {
-		q[j] = max(v, 0)
-	}
-	linalg.SolveTri(blas.NoTrans, p.u[c], x)
-	scale(x, x)
-	linalg.SolveTri(blas.Trans, p.m, x)
-	return q, x
-}
-
-// Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
-func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
-	q, x := p.project(class, cross, diag)
-	for i := range q {
-		q[i] = -q[i]
-	}
-	subtractSquares(q, x)
-	for j, v := range q {
-		variance[j] = -v
-	}
-}
-
-func entry[T any](list []T, c int) T { return list[min(c, len(list)-1)] }
-
-// LatentCovariance sets dst[j] to the C×C covariance.
-func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
-	x := make([]blas64.General, p.classes)
-	q := make([][]float64, p.classes)
-	for c := range p.classes {
-		q[c], x[c] = p.project(c, entry(cross, c), entry(diag, c))
-	}
-	for j, s := range dst {
-		for c := range p.classes {
-			for d := c; d < p.classes; d++ {
-				sum := 0.0
-				for i := range p.n {
-					sum += x[c].Data[i*x[c].Stride+j] * x[d].Data[i*x[d].Stride+j]
-				}
-				if c == d {
-					sum += q[c][j]
-				}
-				s.SetSym(c, d, sum)
-			}
-		}
-	}
-}
-
-func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {}
-func (p *multiclass) State() State                                                            { return p.at.state() }
-func (p *multiclass) Diagnostics() Diagnostics                                                { return p.diagnostics }
-func checkPrior(cov Cov, n int) error                                                         { return nil }

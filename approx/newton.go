@@ -14,7 +14,10 @@ type latentModel interface {
 	linearise(at *point)         // r = W(f - m) + g, of which Newton's step is the next a itself
 	factorise(w []float64) error // what newton needs of I + W K
 	newton(at *point) float64    // δ = (I + W K)⁻¹ r and its length √(rᵀKδ)
+	// precision returns the length of a step that is short enough, and one that rounding may leave in every step.
 	precision(at *point) (target, rounding float64)
+	// finish makes the posterior at a point whose factor is at hand, given the length of the step there.
+	finish(at *point, length float64, iterations int) (Posterior, error)
 }
 
 // point is a value of f = m + K a with what Newton's method needs there.
@@ -104,15 +107,19 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 		}
 		length := p.newton(at)
 		target, rounding := p.precision(at)
-		stop := iterations == maxIterations
+		limit := maxIterations
+		if rounding > unresolved {
+			limit = min(limit, 50) // hopeless, but the nearer the better
+		}
+		stop := iterations >= limit
 		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
-		if !fresh && (length > last/4 || length <= target || stop) {
+		if !fresh && (!(length <= last/4) || length <= target || stop) {
 			if err := p.factorise(at.w); err != nil {
 				return nil, 0, 0, err
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= rounding && length > last/2 || math.IsNaN(length)) || stop {
+		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
 			return at, length, iterations, nil
 		}
 		climb(p, at, next, length*length)

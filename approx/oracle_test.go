@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,11 @@ func TestOracle(t *testing.T) {
 			latent, variance, prob := make([]float64, m), make([]float64, m), mat.NewDense(m, 2, nil)
 			post.Latent(latent, variance, cross, diag, 0)
 			post.PredictProba(prob, []*mat.Dense{cross}, [][]float64{diag}, [][]float64{meanZ})
+			floored := make([]float64, m)
+			post.Latent(latent, floored, cross, make([]float64, m), 0) // k** less than it can be
+			if slices.Max(floored) != 0 || slices.Min(floored) != 0 {
+				t.Errorf("variances %v, want 0", floored)
+			}
 			for j := range m {
 				column := mat.Col(nil, j, cross)
 				wantMean, wantVariance := dot(column, product(c, off)), diag[j]-dot(column, product(c, column))
@@ -226,6 +232,27 @@ func TestEPIsExactForOneCase(t *testing.T) {
 				}, mean, variance))
 				if got := post.Evidence().Value(); !near(got, want, 1e-9) {
 					t.Errorf("%T, prior N(%v, %v): %.13g, want %.13g", l, mean, variance, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestEPAgainstItsPrior: a label that the prior mean contradicts by hundreds of standard deviations. With one case the
+// evidence and its derivatives are the likelihood's own averages.
+func TestEPAgainstItsPrior(t *testing.T) {
+	for _, variance := range []float64{1e2, 1e6, 1e8} {
+		for _, z := range []float64{-3, -30, -300} {
+			mean := z * math.Sqrt(variance)
+			p := pair{"ep", approx.EP{}, likelihood.Probit{}}
+			post := p.fit(t, mat.NewSymDense(1, []float64{variance}), []float64{mean}, []float64{1}, nil)
+			logZ, d1, d2 := likelihood.Probit{}.LogZ(1, mean, variance)
+			g := p.adjoint(t, post)
+			for _, c := range []struct{ got, want float64 }{
+				{post.Evidence().Value(), logZ}, {g.Mean[0], d1}, {g.K.At(0, 0), (d1*d1 + d2) / 2}, // heat equation
+			} {
+				if math.Abs(c.got-c.want) > 1e-12*math.Abs(c.want) {
+					t.Errorf("prior N(%v, %v): %.16g, want %.16g", mean, variance, c.got, c.want)
 				}
 			}
 		}

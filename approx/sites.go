@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -29,12 +30,10 @@ type sites struct {
 	y    []float64
 	lik  likelihood.MomentMatcher
 
-	root        []float64 // S^½
-	u           blas64.Triangular
-	b           []float64
-	evidence    functional
-	state       State
-	diagnostics Diagnostics
+	root []float64 // S^½
+	u    blas64.Triangular
+	b    []float64
+	outcome
 }
 
 // newSites checks the arguments of a binary Fit or Restore. Only the covariance can be at fault through the data or the
@@ -44,8 +43,8 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	if len(cov) != 1 || y.Classes != 2 || len(y.Value) != n || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1, want 1, 2 and at least 1", len(cov), y.Classes, len(y.Value)))
 	}
-	if r := cov[0].K.SymmetricDim(); r != n || cov[0].Mean != nil && len(cov[0].Mean) != n {
-		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov[0].Mean), n))
+	if err := checkPrior(cov[0], n); err != nil {
+		return nil, err
 	}
 	s := &sites{
 		k: cov[0].K.RawSymmetric(), mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher),
@@ -54,20 +53,32 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	if s.mean == nil {
 		s.mean = make([]float64, n)
 	}
-	for i := range n {
-		if !finite(s.mean[i]) {
-			return nil, fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, s.mean[i])
-		}
-		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
-			if !finite(v) {
-				return nil, fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
-			}
-		}
-		if d := s.variance(i); d < 0 {
-			return nil, fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, d)
+	return s, nil
+}
+
+// checkPrior says what is wrong with the prior of one latent process at n training inputs.
+func checkPrior(cov Cov, n int) error {
+	if r := cov.K.SymmetricDim(); r != n || cov.Mean != nil && len(cov.Mean) != n {
+		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov.Mean), n))
+	}
+	for i, m := range cov.Mean {
+		if !finite(m) {
+			return fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, m)
 		}
 	}
-	return s, nil
+	k := cov.K.RawSymmetric()
+	for i := range n {
+		row := k.Data[i*k.Stride+i : i*k.Stride+n]
+		for j, v := range row {
+			if !finite(v) {
+				return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
+			}
+		}
+		if row[0] < 0 {
+			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
+		}
+	}
+	return nil
 }
 
 // variance is the prior variance K_ii.
@@ -107,6 +118,11 @@ func (s *sites) factorise(tau []float64) error {
 	return nil
 }
 
+// silent reports S = 0: no site says anything yet.
+func (s *sites) silent() bool {
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > 0 })
+}
+
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
 func (s *sites) shrink(dst, x, kx []float64) {
 	for i, r := range s.root {
@@ -122,6 +138,10 @@ func (s *sites) shrink(dst, x, kx []float64) {
 // project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv.
 func (s *sites) project(v blas64.General) {
 	const tile = 32 // of the transposition
+	if s.silent() {
+		clear(v.Data)
+		return
+	}
 	n, k := len(s.root), s.k
 	for i0 := 0; i0 < n; i0 += tile {
 		for j0 := i0; j0 < n; j0 += tile {
@@ -135,17 +155,6 @@ func (s *sites) project(v blas64.General) {
 		}
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
-}
-
-// inverseDiagonal returns [B⁻¹]_ii = |U⁻ᵀ e_i|²; x is workspace for n numbers.
-func (s *sites) inverseDiagonal(i int, x []float64) float64 {
-	x = x[i:] // the entries before i are 0
-	clear(x)
-	x[0] = 1
-	tail := s.u
-	tail.N, tail.Data = len(x), s.u.Data[i*s.u.Stride+i:]
-	linalg.SolveTriVec(blas.Trans, tail, x)
-	return dot(x, x)
 }
 
 // latentAt sets f = m + K a.
@@ -227,31 +236,55 @@ func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]
 	}
 }
 
+// outcome is what every fit leaves besides its posterior.
+type outcome struct {
+	evidence    functional
+	state       State
+	diagnostics Diagnostics
+}
+
 // Evidence implements Posterior.
-func (s *sites) Evidence() Functional { return s.evidence }
+func (o *outcome) Evidence() Functional { return o.evidence }
 
 // State implements Posterior.
-func (s *sites) State() State { return s.state }
+func (o *outcome) State() State { return o.state }
 
 // Diagnostics implements Posterior.
-func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
+func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 
-// unresolved is the distance from a fixed point beyond which rounding is no excuse.
+// fixedPoint tells how near an iteration is to its fixed point.
+type fixedPoint struct {
+	distance float64 // in posterior standard deviations
+	rounding float64 // the distance that rounding error may leave
+	floors   int     // site precisions below 0, taken as 0
+}
+
+// unresolved is the distance beyond which rounding is no excuse: double precision does not carry such a prior variance.
 const unresolved = 1e-3
 
-// conclude records in the diagnostics whether an iteration that ended at this distance from its fixed point, in posterior
-// standard deviations, has converged: it has within the tolerance, or within what rounding allows.
-func (s *sites) conclude(method string, distance, tolerance, rounding float64) error {
-	d := &s.diagnostics
-	if !finite(s.evidence.value) || math.IsNaN(distance) {
-		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
+// settled reports whether going on would gain nothing: the distance is within the tolerance, or within what rounding
+// allows.
+func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
+
+// reached reports whether the fixed point is reached.
+func (f fixedPoint) reached(tolerance float64) bool {
+	return f.settled(tolerance) && f.distance <= max(tolerance, unresolved)
+}
+
+// conclude records in the diagnostics where an iteration ended. Its evidence must be set.
+func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
+	d := &o.diagnostics
+	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
-	d.Converged = distance <= max(tolerance, min(rounding, unresolved))
+	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	switch {
-	case d.Converged && distance > max(tolerance, 1e-6):
-		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, distance)}
+	case d.Converged && f.distance > max(tolerance, 1e-6):
+		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
+	case f.settled(tolerance) && !d.Converged:
+		o.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point; double precision does not carry prior variances this large", ErrNotConverged, method, f.distance)
 	case !d.Converged:
-		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, distance)
+		o.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
 	}
 	return nil
 }
@@ -287,7 +320,7 @@ func (f functional) Likelihood(grad []float64) error {
 func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
 	switch {
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with above:", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}", method)
 	case classes != 2:
 		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
 	case lik.Domain() != likelihood.Binary:

@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -25,6 +26,7 @@ type Entry struct{ Name, Doc string }
 var compositions = []Entry{
 	{"sum", "sum: [kernel, …]; k = Σ k_j"},
 	{"product", "product: [kernel, …]; k = Π k_j"},
+	{"per_class", "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
 	{"active", "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
@@ -54,6 +56,7 @@ func Catalogue() []Kind {
 		kernels,
 		kind("means", objective.Means),
 		kind("likelihoods", likelihood.Table),
+		kind("priors", param.Priors),
 		kind("inference", approx.Table),
 		kind("strategies", search.Table),
 		kind("objectives", objective.Criteria),

@@ -118,6 +118,10 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 		for i, c := range n.Content {
 			d.value(c, v.Index(i), nil)
 		}
+	case reflect.Interface: // the one component that stands within another
+		if p, _, ok := component(d, n, "prior", param.Priors); ok {
+			v.Set(reflect.ValueOf(p))
+		}
 	default:
 		d.scalar(n, v)
 	}

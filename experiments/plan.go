@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,12 +11,15 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -31,7 +35,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
 		Seed:       s.Seed,
-		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH},
+		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()},
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
@@ -105,7 +109,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
-	t := &trainingSet{evaluation: "train", source: ds, how: spec.Preprocess, missing: spec.Missing}
+	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
 	for i := range len(ds.Labels) {
 		t.train = append(t.train, i)
 	}
@@ -114,7 +118,8 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
-	if _, err := m.Inference.Uses(m.Likelihood, len(ds.Classes)); err != nil {
+	model := m.on(len(ds.Classes))
+	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
 		return nil
 	}
@@ -133,15 +138,18 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
-	o, err := objective.New(m.Model, criterion, all.data)
+	o, err := objective.New(model, criterion, all.data)
 	if err != nil {
 		return err
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: spec.Preprocess,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
+	}
+	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s: %s", c.Dataset, c.Kernel, c.Likelihood, c.Inference, w))
 	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
@@ -165,7 +173,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	seen[string(identity)] = true
 	for i, set := range sets {
-		j := &job{model: m.Model, criterion: criterion, set: set, average: s.Average}
+		set.studies++
+		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -173,17 +182,34 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames)), Trial: j.trial, Assess: j.assess,
+			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
 }
 
-// memory estimates the bytes one job takes: the covariance, its factor, the posterior covariance, the adjoint and a
-// product (5 n² in all), squared distances shared by the jobs of a training set (n²), and the test covariance twice.
-func memory(n, m, d int) int64 {
-	return 8 * (6*int64(n)*int64(n) + 2*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case given && !c.AddsPrior():
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
+}
+
+// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
+// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
+// covariance, the factor of its posterior, the posterior covariance and a product.
+func memory(n, m, d, classes int) int64 {
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.

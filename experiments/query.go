@@ -21,6 +21,7 @@ import (
 type Query struct {
 	Data, Test, Label, Positive, Preprocess string
 	Kernel, Mean, Likelihood, Inference     string
+	Classes                                 string // joint, the default, or one_vs_rest
 	Theta                                   map[string]string
 }
 
@@ -74,7 +75,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames)); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
-	o, err := objective.New(m.Model, objective.LogEvidence{}, p.data)
+	o, err := objective.New(m.on(len(ds.Classes)), objective.LogEvidence{}, p.data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
@@ -124,7 +125,8 @@ func Describe(name string) (data.Summary, error) {
 
 // nodes reads the parts of the model from their flags.
 func (q Query) nodes(d *decoder) (modelNodes, bool) {
-	nodes := modelNodes{flags: true}
+	nodes := modelNodes{flags: true, Classes: q.Classes}
+	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
 	for _, part := range []struct {
 		flag, text string

@@ -34,9 +34,9 @@ type trainingSet struct {
 	how, missing string // preprocessing
 	train, test  []int  // rows of source; for "test" the held-out cases are all of source.Test
 
-	once     sync.Once
-	prepared prepared
-	err      error
+	mu       sync.Mutex
+	prepared *prepared // nil: not yet, or no longer
+	studies  int       // that have not been assessed yet; the last lets go of what is prepared
 }
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
@@ -49,10 +49,27 @@ type prepared struct {
 	warnings []string
 }
 
-// prepare preprocesses the training set, once.
+// prepare preprocesses the training set, or returns what the first call made.
 func (t *trainingSet) prepare() (*prepared, error) {
-	t.once.Do(func() { t.err = t.fill(&t.prepared) })
-	return &t.prepared, t.err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		p := &prepared{}
+		if err := t.fill(p); err != nil {
+			return nil, err
+		}
+		t.prepared = p
+	}
+	return t.prepared, nil
+}
+
+// release says that one study is done with the training set; distances and copies of the last are n² numbers.
+func (t *trainingSet) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.studies--; t.studies <= 0 {
+		t.prepared = nil
+	}
 }
 
 func (t *trainingSet) fill(p *prepared) error {
@@ -217,6 +234,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 
 // assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
+	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
 	err := j.predict(ctx, free, &f)
 	if ctx.Err() != nil {
@@ -272,16 +290,29 @@ var (
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
 )
 
+// Options of Plan.Run.
+type Options struct {
+	Resume bool                             // go on with an unfinished run
+	Warn   func(format string, args ...any) // hears what the user should know and results do not say
+	search.Options
+}
+
 // Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
-// run, finished, is reported again; one that holds a part of it needs resume. The report covers what is done even where
+// run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
 // the run ended early with an error.
-func (p *Plan) Run(ctx context.Context, dir string, resume bool, o search.Options) (*reports.Report, search.Summary, error) {
-	journal, err := p.open(dir)
+func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
+	journal, begun, err := p.open(dir)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
+	if begun != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	}
+	if journal.Torn() > 0 {
+		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	}
 	defer journal.Close() // every line is on disk already
-	if lines := journal.Lines(); len(lines) > 0 && !resume {
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
 		so, err := reports.Build(p.Manifest, lines)
 		if err != nil {
 			return nil, search.Summary{}, err
@@ -290,7 +321,7 @@ func (p *Plan) Run(ctx context.Context, dir string, resume bool, o search.Option
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
-	summary, ended := search.Run(ctx, p.studies, journal, o)
+	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
 	report, err := reports.Build(p.Manifest, journal.Lines())
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
@@ -333,20 +364,22 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-// open opens the journal of the run folder, and makes the folder if it is new.
-func (p *Plan) open(dir string) (*search.Journal, error) {
+// open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
+func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
 	found, err := search.ReadManifest(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := search.WriteManifest(dir, p.Manifest); err != nil {
-			return nil, err
+		found = p.Manifest
+		if err := search.WriteManifest(dir, found); err != nil {
+			return nil, begun, err
 		}
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
+		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
 	case found.Key != p.Manifest.Key:
-		return nil, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
 	}
-	return search.OpenJournal(dir)
+	journal, err = search.OpenJournal(dir)
+	return journal, found.Build, err
 }
 
 // Done counts the jobs that the journal in dir has already.

@@ -50,6 +50,7 @@ type DataSpec struct {
 type Model struct {
 	objective.Model
 	KernelText, MeanText, LikelihoodText, InferenceText string // as YAML flow text
+	perClass                                            bool   // every class has the kernel with hyperparameters of its own
 	kernelNode, inferenceNode                           *yaml.Node
 }
 
@@ -159,6 +160,9 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 }
 
 var (
+	// classModes are how more than two classes are modelled; the first is the default.
+	classModes = []string{"joint", "one_vs_rest"}
+
 	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
 	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
 	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
@@ -242,7 +246,7 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 	for _, v := range d.expand(n, modelLists) {
 		var nodes modelNodes
 		d.into(v, &nodes)
-		choose(d, v, "classes", &nodes.Classes, []string{"joint"})
+		choose(d, v, "classes", &nodes.Classes, classModes)
 		for _, part := range []struct {
 			node          *yaml.Node
 			key, instance string
@@ -266,7 +270,11 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	}
 	given := func(n *yaml.Node) bool { return n != nil && !isNull(n) }
 	if given(nodes.Kernel) {
-		if k, _, ok := in("kernel").kernel(nodes.Kernel); ok {
+		d, n := in("kernel"), nodes.Kernel
+		if inner := find(n, "per_class"); inner != nil && len(n.Content) == 2 {
+			m.perClass, n = true, inner
+		}
+		if k, _, ok := d.kernel(n); ok {
 			m.Kernels = []kernel.Kernel{k}
 		}
 	}
@@ -288,12 +296,27 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	if given(nodes.Inference) {
 		m.Inference, _, infOK = component(in("inference"), nodes.Inference, "inference", approx.Table)
 	}
+	if infOK && nodes.Classes == "one_vs_rest" {
+		m.Inference, m.InferenceText = approx.OneVsRest{Binary: m.Inference}, "{one_vs_rest: "+m.InferenceText+"}"
+		if _, ok := average.(objective.Averaged); !ok {
+			d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
+		}
+	}
 	if likOK && infOK {
 		if err := usable(m); err != nil {
 			in("inference").at(nodes.Inference, "%v", err)
 		}
 	}
 	return m
+}
+
+// on is the model for data of so many classes.
+func (m Model) on(classes int) objective.Model {
+	model := m.Model
+	if m.perClass {
+		model.Kernels = slices.Repeat(model.Kernels, classes)
+	}
+	return model
 }
 
 // usable says why inference and likelihood work for no number of classes. How many there are is known with the data.
@@ -356,9 +379,13 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 		inner, kind, good := d.kernel(a.Kernel)
 		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && len(d.problems) == before
 	}
+	if name == "per_class" {
+		d.at(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
+		return nil, name, false
+	}
 	e, err := kernel.Table.Lookup("kernel", name)
 	if err != nil {
-		have := append(kernel.Table.Names(), "sum", "product", "active")
+		have := append(kernel.Table.Names(), "sum", "product", "active", "per_class")
 		d.at(n, "unknown kernel %q%s", name, registry.Suggest(name, have))
 		return nil, name, false
 	}

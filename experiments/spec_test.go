@@ -91,6 +91,11 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"alias to itself":        {"likelihood: probit", "likelihood: &a [*a]", "", "contains itself"},
 		"merge key":              {"kernel: se", "kernel: {se: {<<: {ard: true}}}", "6:17", "merge keys"},
 		"key that is a list":     {"seed: 1", "[a]: 1", "3:1", "plain text"},
+		"three classes":          {"dataset: crabs", "dataset: iris", "8:14", "one_vs_rest"},
+		"one against one":        {"inference: laplace", "inference: laplace\n  classes: one_vs_rest", "8:14", "classes: joint"},
+		"per class inside":       {"kernel: se", "kernel: {sum: [{per_class: se}]}", "6:18", "outermost"},
+		"per class of two":       {"kernel: se", "kernel: {per_class: se}", "", "one shared kernel"},
+		"column that is not":     {"kernel: se", "kernel: {active: {dims: [7], kernel: se}}", "6:11", "7"},
 		"unknown evaluation":     {valid, valid + "evaluate: {kfolds: {k: 3}}\n", "9:12", `did you mean "kfold"?`},
 		"unknown method":         {valid, valid + "tune: {method: bgfs}\n", "9:16", `did you mean "bfgs"?`},
 		"none with restarts":     {valid, valid + "tune: {method: none, restarts: 2}\n", "9:22", "nothing is tuned"},
@@ -195,6 +200,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("model: {kernel: {sum: [{product: [se, {active: {dims: [1], kernel: noise}}]}]}}"))
+	f.Add([]byte("model: {kernel: {se: {amplitude: {prior: [{log_normal: {sd: 1}}, half_t]}}}, mean: {constant: {prior: {normal: {mean: x}}}}}"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := Parse("f.yaml", text, nil)

@@ -7,10 +7,8 @@ package search
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -42,6 +40,9 @@ type Strategy interface {
 // Table lists the strategies.
 var Table = registry.Table[Strategy]{
 	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points"),
+	registry.Of[LBFGS, Strategy]("lbfgs", "the same with limited memory"),
+	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points"),
+	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points"),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
 }
 
@@ -110,13 +111,4 @@ func (s Space) start() []float64 {
 		theta[i] = p.Map.Theta(p.Init)
 	}
 	return theta
-}
-
-// draws is the stream of random numbers of one proposal. It depends on nothing but its arguments, so a longer list of
-// proposals begins with the shorter one.
-func draws(seed uint64, index int) *rand.Rand {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	binary.LittleEndian.PutUint64(key[8:], uint64(index))
-	return rand.New(rand.NewChaCha8(key))
 }

@@ -58,7 +58,7 @@ func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 //
 //	E[p(y = c|f)] = E[ E[σ(f_c - log Σ_{d≠c} exp f_d) | f_d, d ≠ c] ]
 //
-// Points are added, twice as many each time, until pi changes by less than 1e-4 or all are used.
+// Points are added, twice as many each time, until pi changes by less than 2.5e-5 or all are used.
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes || z.Rows != classes-1 {
@@ -73,7 +73,7 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 	f, m, after := linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block)
 	top, before := make([]float64, block), make([]float64, block)
 	sum, last := make([]float64, classes), make([]float64, classes)
-	for k, check := 0, 4*block; k < z.Cols; k += block {
+	for k, check := 0, 8*block; k < z.Cols; k += block {
 		n := min(block, z.Cols-k)
 		points := blas64.General{Rows: z.Rows, Cols: n, Stride: z.Stride, Data: z.Data[k:]}
 		for c, v := range mean {
@@ -104,10 +104,11 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 		}
 		clear(before)
 		for c := range classes {
+			table := &narrow[c]
 			for j := range n {
 				others := before[j] + after.Data[c*block+j]
 				before[j] += f.Data[c*block+j]
-				sum[c] += narrow[c].at(m.Data[c*block+j] - top[j] - math.Log(others))
+				sum[c] += table.at(m.Data[c*block+j] - top[j] - math.Log(others))
 			}
 		}
 		if k+n == check || k+n == z.Cols {
@@ -119,7 +120,7 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 				pi[c] = v / total
 				change = max(change, math.Abs(pi[c]-last[c]))
 			}
-			if change < 1e-4 {
+			if change < 2.5e-5 {
 				return
 			}
 			copy(last, pi)
@@ -214,33 +215,46 @@ func conditionals(covariance *mat.SymDense) (a, m blas64.General, v []float64) {
 	return a, m, v
 }
 
-// logisticNormalTable interpolates Z(a) = E[σ(a + √v x)], x ~ N(0, 1), and its derivative at equal steps from 0 by cubic
-// polynomials, to about 1e-6.
+// logisticNormalTable interpolates Z(a) = E[σ(a + √v x)], x ~ N(0, 1), to about 1e-6: by a cubic polynomial in each
+// interval, that has the values and slopes of Z at its ends.
 type logisticNormalTable struct {
-	step  float64
-	z, dz []float64
+	from, density float64 // where the first interval begins, intervals per unit
+	cubic         [][4]float64
 }
 
 func tabulate(v float64) logisticNormalTable {
 	s := math.Sqrt(v + 3) // about the standard deviation of the distribution function Z
-	t := logisticNormalTable{step: s / 6}
-	for a := 0.0; a < 16+5.3*s; a += t.step {
-		logZ, d, _ := Logit{}.LogZ(1, a, v)
-		z := math.Exp(logZ)
-		t.z = append(t.z, z)
-		t.dz = append(t.dz, z*d*t.step)
+	step := s / 6
+	half := int((16 + 5.3*s) / step)
+	t := logisticNormalTable{from: -float64(half) * step, density: 1 / step, cubic: make([][4]float64, 2*half)}
+	z0, slope0 := 0.5, 0.0
+	for i := range half + 1 {
+		logZ, d, _ := Logit{}.LogZ(1, float64(i)*step, v)
+		z1 := math.Exp(logZ)
+		slope1 := z1 * d * step
+		if i > 0 {
+			rise := z1 - z0
+			c2, c3 := 3*rise-2*slope0-slope1, slope0+slope1-2*rise
+			t.cubic[half+i-1] = [4]float64{z0, slope0, c2, c3}
+			t.cubic[half-i] = [4]float64{1 - z1, slope1, 3*rise - 2*slope1 - slope0, c3} // Z(-a) = 1 - Z(a)
+		}
+		z0, slope0 = z1, slope1
 	}
 	return t
 }
 
-func (t logisticNormalTable) at(a float64) float64 {
-	x := min(math.Abs(a)/t.step, float64(len(t.z)-1))
-	i := min(int(x), len(t.z)-2)
-	x -= float64(i)
-	y := 1 - x
-	z := t.z[i]*(1+2*x)*y*y + t.dz[i]*x*y*y + t.z[i+1]*x*x*(3-2*x) - t.dz[i+1]*x*x*y
-	if a < 0 {
-		return 1 - z
+func (t *logisticNormalTable) at(a float64) float64 {
+	x := (a - t.from) * t.density
+	i := 0
+	switch last := len(t.cubic) - 1; {
+	case x >= float64(last):
+		i, x = last, min(x, float64(last+1))
+	case x > 0:
+		i = int(x)
+	default:
+		x = 0
 	}
-	return z
+	x -= float64(i)
+	c := &t.cubic[i]
+	return c[0] + x*(c[1]+x*(c[2]+x*c[3]))
 }

@@ -37,6 +37,7 @@ func evidenceCommand() *cobra.Command {
 	f.StringVar(&q.Mean, "mean", "zero", "zero | constant, or YAML flow text")
 	f.StringVar(&q.Likelihood, "likelihood", "probit", "a likelihood's name, or YAML flow text")
 	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
+	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
 	f.StringToStringVar(&q.Theta, "theta", nil, "hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0")
 	if err := c.MarkFlagRequired("data"); err != nil {
 		panic(err)

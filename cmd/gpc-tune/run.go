@@ -11,7 +11,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // runCommand is `gpc-tune run`.
@@ -19,9 +18,9 @@ func runCommand(drain <-chan struct{}) *cobra.Command {
 	var (
 		dir, format, memory string
 		settings            []string
-		dryRun, resume      bool
+		dryRun              bool
 		keepGoing, failFast bool // the first is the default, and there to be said
-		options             search.Options
+		options             experiments.Options
 	)
 	c := &cobra.Command{
 		Use:   "run FILE.yaml | gallery:NAME",
@@ -58,7 +57,10 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			}
 			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
 			options.Progress = bar.event
-			report, summary, err := plan.Run(c.Context(), dir, resume, options)
+			options.Warn = func(format string, args ...any) {
+				fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...)
+			}
+			report, summary, err := plan.Run(c.Context(), dir, options)
 			bar.finish()
 			if err != nil {
 				if code(err) == exitStopped {
@@ -86,7 +88,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time")
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
-	f.BoolVar(&resume, "resume", false, "go on with a run that was stopped")
+	f.BoolVar(&options.Resume, "resume", false, "go on with a run that was stopped")
 	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: no limit)")
 	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
 	f.DurationVar(&options.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")

@@ -5,6 +5,7 @@ package linalg
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// cpuTime is the processor time this process has used. The best of many runs on it is steady on a busy machine.
+// cpuTime is the processor time this thread has used. The best of many runs on it is steady on a busy machine.
 func cpuTime() time.Duration {
 	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		panic(err)
 	}
 	return time.Duration(t.Nano())
@@ -23,6 +24,8 @@ func cpuTime() time.Duration {
 
 // measure reports the speed of the fastest of the b.N runs of op, each on operands prepared anew.
 func measure(b *testing.B, work float64, unit string, prepare, op func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	best := time.Duration(1 << 62)
 	for b.Loop() {
 		prepare()

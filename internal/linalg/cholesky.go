@@ -36,8 +36,12 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	start := func(j int) int { return nr * nr * j * (j + 1) / 2 }
 	ws.panel = grow(ws.panel, start(panels))
 	for j := range panels {
-		height := min(rows, (j+1)*nr)
-		view{a, j * nr, lda, 1}.load(ws.panel[start(j):start(j)+height*nr], min(n, height), min(nr, n-j*nr), nr)
+		height, cols := min(rows, (j+1)*nr), min(nr, n-j*nr)
+		panel := ws.panel[start(j) : start(j)+height*nr]
+		if height > n || cols < nr {
+			clear(panel)
+		}
+		s.copy(min(n, height), cols, a[j*nr:], lda, panel, nr)
 	}
 	var tile [maxMR * maxMR]float64
 	var diagonal [maxMR]float64
@@ -54,7 +58,7 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 			if j == own && !factoriseTile(min(mr, n-i), mr, c[column:], nr, &tile, &diagonal) {
 				return false
 			}
-			s.substitute(tile[:], c, nr)
+			s.substitute(tile[:], c, 0, nr)
 		}
 		for r := range min(mr, n-i) {
 			row := ws.panel[start(own)+(i+r)*nr+column:]
@@ -63,13 +67,11 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 		}
 	}
 	for j := range panels {
-		cols := min(nr, n-j*nr)
-		for i := range min(n, (j+1)*nr) {
-			from := max(0, i-j*nr)
-			if from < cols {
-				o := start(j) + i*nr
-				copy(a[i*lda+j*nr+from:i*lda+j*nr+cols], ws.panel[o+from:o+cols])
-			}
+		panel := ws.panel[start(j):]
+		above, cols := j*nr, min(nr, n-j*nr)
+		s.copy(above, cols, panel, nr, a[above:], lda)
+		for r := range cols {
+			copy(a[(above+r)*lda+above+r:(above+r)*lda+above+cols], panel[(above+r)*nr+r:])
 		}
 	}
 	return true

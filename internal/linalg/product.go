@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Blocking of the packed product. A panel of nr columns and sumBlock rows of B stays in the first cache, a block of
-// rowBlock rows of A in the second, and sumBlock rows of colBlock columns of B in the third.
-// All but sumBlock must be multiples of 24, and so of every tile; sumBlock alone decides the order of summation.
+// Blocking of the packed product: rowBlock rows of A and a panel of B, sumBlock steps of the sum deep, stay in the second
+// cache, colBlock columns of B in the third. All are multiples of 24, and so of every tile. Measured flat from half to
+// twice these sizes; sumBlock decides the order of summation, and so the bits.
 const (
 	sumBlock = 264
 	rowBlock = 192
@@ -41,8 +41,8 @@ type operand struct {
 // product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the one routine behind
 // every product of matrices: a transpose is a swap of strides.
 //
-// The entry (i, j) is a sum over p in blocks of sumBlock, in order, and in order within each block, whatever the other
-// entries, the threads or the rest of the shape: so bits depend on none of these.
+// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order: whatever the rest of the
+// shape, the place in memory and the threads, so that bits depend on none of these.
 type product struct {
 	m, n, k int
 	alpha   float64
@@ -56,10 +56,7 @@ type product struct {
 }
 
 // packs is the memory of one product on one thread.
-type packs struct {
-	a, b []float64
-	edge [maxMR * maxNR]float64
-}
+type packs struct{ a, b []float64 }
 
 var packPool = sync.Pool{New: func() any { return new(packs) }}
 
@@ -74,7 +71,7 @@ func (p product) run() {
 	if p.m == 0 || p.n == 0 {
 		return
 	}
-	if threads.Load() > 1 && p.m*p.n*max(p.k, 1) >= parallelFlops {
+	if threads.Load() > 1 && p.m*p.n*max(p.k, 1) >= parallelWork {
 		p.runParallel()
 		return
 	}
@@ -171,28 +168,15 @@ func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
 			skip := max(0, first-pc)
 			a, b := ws.a[(i-ic)*kc+skip*mr:], ws.b[(j-jc)*kc+skip*nr:]
 			rows := min(mr, p.m-i)
-			if rows == mr && cols == nr && (!p.upper || j >= i+mr-1) {
-				s.multiply(kc-skip, a, mr, b, nr, p.c[i*p.ldc+j:], p.ldc, p.alpha, add)
-				continue
+			from := -mr // all columns exist
+			if p.upper {
+				from = max(from, i-j)
 			}
-			// at an edge of C the tile is completed elsewhere
-			edge := ws.edge[:]
-			for r := range rows {
-				from := 0
-				if p.upper {
-					from = min(cols, max(0, i+r-j))
-				}
-				if add {
-					copy(edge[r*nr+from:r*nr+cols], p.c[(i+r)*p.ldc+j+from:])
-				}
-			}
-			s.multiply(kc-skip, a, mr, b, nr, edge, nr, p.alpha, add)
-			for r := range rows {
-				from := 0
-				if p.upper {
-					from = min(cols, max(0, i+r-j))
-				}
-				copy(p.c[(i+r)*p.ldc+j+from:(i+r)*p.ldc+j+cols], edge[r*nr+from:])
+			c := p.c[i*p.ldc+j:]
+			if rows == mr && cols == nr && from <= 1-mr {
+				s.multiply(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add)
+			} else {
+				s.multiplyEdge(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add, rows, from, cols)
 			}
 		}
 	}
@@ -216,30 +200,29 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 // completed with zeros.
 func (x operand) pack(dst []float64, i0, i1, p0, k, w int) {
 	for i := i0; i < i1; i += w {
-		panel := dst[:k*w]
-		dst = dst[k*w:]
-		r := min(w, i1-i)
-		if x.form != symmetric {
-			x.copy(panel, i, r, p0, k, w)
-			if x.form == triangular {
-				for p := max(i, p0); p < min(i+r, p0+k); p++ {
-					clear(panel[(p-p0)*w+p-i+1 : (p-p0)*w+r])
-				}
-			}
+		x.packPanel(dst[(i-i0)*k:], i, min(w, i1-i), p0, k, w)
+	}
+}
+
+// packPanel copies the r×k block at (i, p0) of x to dst, column by column at stride w, completed with zeros.
+func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
+	if r < w {
+		clear(dst[:k*w])
+	}
+	left := 0 // columns left of the block's diagonal
+	if x.form == symmetric {
+		left = min(max(i-p0, 0), k)
+		operand{data: x.data, rs: x.cs, cs: x.rs}.copy(dst, i, r, p0, left, w)
+	}
+	x.copy(dst[left*w:], i, r, p0+left, k-left, w)
+	for p := max(i, p0); x.form != dense && p < min(i+r, p0+k); p++ {
+		below := dst[(p-p0)*w+p-i+1 : (p-p0)*w+r]
+		if x.form == triangular {
+			clear(below)
 		} else {
-			// left of the panel's diagonal block the entries are those of its mirror image
-			mirror := operand{data: x.data, rs: x.cs, cs: x.rs}
-			left := min(max(i-p0, 0), k)
-			mirror.copy(panel, i, r, p0, left, w)
-			x.copy(panel[left*w:], i, r, p0+left, k-left, w)
-			for p := max(i, p0); p < min(i+r, p0+k); p++ {
-				for q := p - i + 1; q < r; q++ {
-					panel[(p-p0)*w+q] = x.data[p*x.rs+(i+q)*x.cs]
-				}
+			for q := range below {
+				below[q] = x.data[p*x.rs+(p+1+q)*x.cs]
 			}
-		}
-		for p := 0; r < w && p < k; p++ {
-			clear(panel[p*w+r : (p+1)*w])
 		}
 	}
 }
@@ -251,27 +234,9 @@ func (x operand) copy(dst []float64, i, r, p, k, w int) {
 	}
 	src := x.data[i*x.rs+p*x.cs:]
 	if x.rs == 1 {
-		for p := range k {
-			copy(dst[p*w:p*w+r], src[p*x.cs:p*x.cs+r])
-		}
-		return
-	}
-	q := 0
-	for ; q+4 <= r; q += 4 {
-		s0, s1, s2, s3 := src[q*x.rs:][:k], src[(q+1)*x.rs:][:k], src[(q+2)*x.rs:][:k], src[(q+3)*x.rs:][:k]
-		o := q
-		for p := range s0 {
-			d := (*[4]float64)(dst[o:])
-			d[0], d[1], d[2], d[3] = s0[p], s1[p], s2[p], s3[p]
-			o += w
-		}
-	}
-	for ; q < r; q++ {
-		o := q
-		for _, v := range src[q*x.rs:][:k] {
-			dst[o] = v
-			o += w
-		}
+		active.copy(k, r, src, x.cs, dst, w)
+	} else {
+		active.transpose(r, k, src, x.rs, dst, w)
 	}
 }
 
@@ -290,8 +255,8 @@ func weigh(packed, weights []float64, w int) {
 // threads is how many goroutines one operation may use.
 var threads atomic.Int32
 
-// parallelFlops is the number of multiplications from which an operation is worth sharing: a millisecond or so.
-const parallelFlops = 1 << 24
+// parallelWork is the number of multiplications from which an operation is shared: a tenth of a millisecond or so.
+const parallelWork = 1 << 22
 
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
 // It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.
@@ -301,7 +266,7 @@ func SetThreads(n int) { threads.Store(int32(n)) }
 func parallel(jobs int, work func(job int)) {
 	var next atomic.Int32
 	var wg sync.WaitGroup
-	for range min(int(threads.Load()), jobs) {
+	for range max(1, min(int(threads.Load()), jobs)) {
 		wg.Go(func() {
 			for {
 				job := int(next.Add(1)) - 1

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"unsafe"
 )
 
 // simd is an instruction set with kernels of its own. Results differ in the last bits from one set to another, and only there.
@@ -29,10 +30,8 @@ func (s simd) tile() (mr, nr int) {
 	return 2, 4
 }
 
-const (
-	maxMR = 8
-	maxNR = 24
-)
+// maxMR bounds the rows of a tile.
+const maxMR = 8
 
 // active is the instruction set in use: the best there is, or the one named by the environment variable GPC_TUNE_SIMD.
 var active = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
@@ -48,25 +47,28 @@ func choose(name string, have []simd) simd {
 	return have[i]
 }
 
-// SIMD names the instruction set in use, "avx512", "avx2" or "generic". Results are bit for bit the same on machines
-// that run one build with one instruction set.
+// SIMD names the instruction set in use, "avx512", "avx2" or "generic". Machines that run one build with one instruction
+// set get the same bits.
 func SIMD() string { return active.String() }
 
 // multiplyGeneric is the tile product in plain Go: C ← α A B (+ C) for A of 2×k and B of k×4.
 func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 float64
 	for p, q := 0, 0; k > 0; k-- {
-		x, y := a[p:p+2:p+2], b[q:q+4:q+4]
-		c00 += x[0] * y[0]
-		c01 += x[0] * y[1]
-		c02 += x[0] * y[2]
-		c03 += x[0] * y[3]
-		c10 += x[1] * y[0]
-		c11 += x[1] * y[1]
-		c12 += x[1] * y[2]
-		c13 += x[1] * y[3]
-		p += lda
-		q += ldb
+		// without bounds checks, which would halve the speed
+		x, y := (*[2]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(a)), p)), (*[4]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), q))
+		a0, a1 := x[0], x[1]
+		b0, b1, b2, b3 := y[0], y[1], y[2], y[3]
+		c00 += a0 * b0
+		c01 += a0 * b1
+		c02 += a0 * b2
+		c03 += a0 * b3
+		c10 += a1 * b0
+		c11 += a1 * b1
+		c12 += a1 * b2
+		c13 += a1 * b3
+		p += 8 * lda
+		q += 8 * ldb
 	}
 	r0, r1 := c[:4], c[ldc:ldc+4]
 	if !add {
@@ -84,12 +86,53 @@ func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	r1[3] += alpha * c13
 }
 
-// substituteGeneric is forward substitution on a 2×4 tile; see [triangle] for t.
-func substituteGeneric(t, c []float64, ldc int) {
-	r0, r1 := c[:4], c[ldc:ldc+4]
+// multiplyEdgeGeneric is multiplyGeneric for a tile over an edge of C: of row r only columns max(0, from+r) to cols exist,
+// and only the first rows rows.
+func multiplyEdgeGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+	const nr = 4
+	var tile [2 * nr]float64
+	for r := range rows {
+		if first := max(0, from+r); add && first < cols {
+			copy(tile[r*nr+first:r*nr+cols], c[r*ldc+first:])
+		}
+	}
+	multiplyGeneric(k, a, lda, b, ldb, tile[:], nr, alpha, add)
+	for r := range rows {
+		if first := max(0, from+r); first < cols {
+			copy(c[r*ldc+first:r*ldc+cols], tile[r*nr+first:])
+		}
+	}
+}
+
+// substituteGeneric is forward substitution on a 2×4 tile from c[origin] on; see [triangle] for t.
+func substituteGeneric(t, c []float64, origin, ldc int) {
+	r0, r1 := c[origin:origin+4], c[origin+ldc:origin+ldc+4]
 	for j := range r0 {
 		r0[j] *= t[0]
 		r1[j] = (r1[j] - t[1]*r0[j]) * t[3]
+	}
+}
+
+// transposeGeneric copies a block of src, rows r0 to r1 and columns c0 to c1: dst[c·ldd + r] = src[r·lds + c].
+func transposeGeneric(r0, r1, c0, c1 int, src []float64, lds int, dst []float64, ldd int) {
+	if c0 == c1 {
+		return
+	}
+	for r := r0; r < r1; r++ {
+		o := c0*ldd + r
+		for _, v := range src[r*lds+c0 : r*lds+c1] {
+			dst[o] = v
+			o += ldd
+		}
+	}
+}
+
+func copyGeneric(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	if cols == 0 {
+		return
+	}
+	for r := range rows {
+		copy(dst[r*ldd:r*ldd+cols], src[r*lds:])
 	}
 }
 
@@ -118,8 +161,8 @@ func axpyGeneric(a []float64, lda int, y []float64, w *[4]float64) {
 	}
 }
 
-// expGeneric is the exponential function: x = n ln 2 + r with |r| ≤ ½ ln 2, eˣ = 2ⁿ eʳ, eʳ by its Taylor polynomial of
-// degree 13. (math.Exp overflows from 709.4 on and is a little less exact on some machines.)
+// expGeneric is the exponential function: x = n ln 2 + r with |r| about ½ ln 2 at most, eˣ = 2ⁿ eʳ, eʳ by its Taylor
+// polynomial of degree 13. (math.Exp overflows from 709.4 on and is a little less exact on some machines.)
 func expGeneric(dst, src []float64) {
 	const (
 		ln2High = 0x1.62e42fep-1 // so few digits that its product with n is exact
@@ -132,14 +175,21 @@ func expGeneric(dst, src []float64) {
 		case x < -746:
 			x = 0
 		case x == x:
-			n := math.RoundToEven(x * math.Log2E)
-			high, low := x-n*ln2High, n*ln2Low
+			n := int(x*math.Log2E + math.Copysign(0.5, x))
+			high, low := x-float64(n)*ln2High, float64(n)*ln2Low
 			r := high - low
-			q := 1.0 / 6227020800
-			for _, c := range [...]float64{1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2} {
-				q = q*r + c
+			q := 1.0/479001600 + r*(1.0/6227020800)
+			q = 1.0/3628800 + r*(1.0/39916800+r*q)
+			q = 1.0/40320 + r*(1.0/362880+r*q)
+			q = 1.0/720 + r*(1.0/5040+r*q)
+			q = 1.0/24 + r*(1.0/120+r*q)
+			q = 1.0/2 + r*(1.0/6+r*q)
+			x = 1 + (high + (r*r*q - low))
+			if n > -1022 && n < 1024 {
+				x *= math.Float64frombits(uint64(n+1023) << 52)
+			} else {
+				x = math.Ldexp(x, n)
 			}
-			x = math.Ldexp(1+(high+(r*r*q-low)), int(n))
 		}
 		dst[i] = x
 	}

@@ -28,10 +28,40 @@ func multiplyAVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64,
 func multiplyAVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool)
 
 //go:noescape
+func multiplyEdge3AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
+func multiplyEdge2AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
+func multiplyEdge1AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
+func multiplyEdge3AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
+func multiplyEdge2AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
+func multiplyEdge1AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+
+//go:noescape
 func substituteAVX512(t, c *float64, ldc int)
 
 //go:noescape
 func substituteAVX2(t, c *float64, ldc int)
+
+//go:noescape
+func transposeAVX512(n int, src *float64, lds int, dst *float64, ldd int)
+
+//go:noescape
+func transposeAVX2(n int, src *float64, lds int, dst *float64, ldd int)
+
+//go:noescape
+func copyAVX512(r, c int, src *float64, lds int, dst *float64, ldd int)
+
+//go:noescape
+func copyAVX2(r, c int, src *float64, lds int, dst *float64, ldd int)
 
 //go:noescape
 func symvAVX512(n int, a *float64, lda int, x, y *float64, w, dot *[4]float64)
@@ -70,14 +100,75 @@ func (s simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []fl
 	}
 }
 
-func (s simd) substitute(t, c []float64, ldc int) {
+func (s simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+	if s == generic {
+		multiplyEdgeGeneric(k, a, lda, b, ldb, c, ldc, alpha, add, rows, from, cols)
+		return
+	}
+	// vectors that hold no column that exists are left out
+	lanes := 8
+	if s == avx2 {
+		lanes = 4
+	}
+	skip := max(0, from) / lanes
+	vectors := (cols+lanes-1)/lanes - skip
+	if vectors <= 0 {
+		return
+	}
+	from -= skip * lanes
+	cols -= skip * lanes
+	b, c = b[skip*lanes:], c[skip*lanes:]
+	switch {
+	case s == avx512 && vectors == 3:
+		multiplyEdge3AVX512(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	case s == avx512 && vectors == 2:
+		multiplyEdge2AVX512(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	case s == avx512:
+		multiplyEdge1AVX512(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	case vectors == 3:
+		multiplyEdge3AVX2(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	case vectors == 2:
+		multiplyEdge2AVX2(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	default:
+		multiplyEdge1AVX2(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add, rows, from, cols)
+	}
+}
+
+func (s simd) substitute(t, c []float64, origin, ldc int) {
 	switch s {
 	case avx512:
-		substituteAVX512(data(t), data(c), ldc)
+		substituteAVX512(data(t), &c[origin], ldc)
 	case avx2:
-		substituteAVX2(data(t), data(c), ldc)
+		substituteAVX2(data(t), &c[origin], ldc)
 	default:
-		substituteGeneric(t, c, ldc)
+		substituteGeneric(t, c, origin, ldc)
+	}
+}
+
+func (s simd) transpose(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	r, c := 0, 0
+	switch s {
+	case avx512:
+		for c = cols &^ 7; c > 0 && r+8 <= rows; r += 8 {
+			transposeAVX512(c/8, &src[r*lds], lds, &dst[r], ldd)
+		}
+	case avx2:
+		for c = cols &^ 3; c > 0 && r+4 <= rows; r += 4 {
+			transposeAVX2(c/4, &src[r*lds], lds, &dst[r], ldd)
+		}
+	}
+	transposeGeneric(0, r, c, cols, src, lds, dst, ldd)
+	transposeGeneric(r, rows, 0, cols, src, lds, dst, ldd)
+}
+
+func (s simd) copy(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	switch {
+	case s == generic || rows == 0 || cols == 0:
+		copyGeneric(rows, cols, src, lds, dst, ldd)
+	case s == avx512:
+		copyAVX512(rows, cols, data(src), lds, data(dst), ldd)
+	default:
+		copyAVX2(rows, cols, data(src), lds, data(dst), ldd)
 	}
 }
 

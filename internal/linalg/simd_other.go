@@ -8,7 +8,19 @@ func (simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	multiplyGeneric(k, a, lda, b, ldb, c, ldc, alpha, add)
 }
 
-func (simd) substitute(t, c []float64, ldc int) { substituteGeneric(t, c, ldc) }
+func (simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+	multiplyEdgeGeneric(k, a, lda, b, ldb, c, ldc, alpha, add, rows, from, cols)
+}
+
+func (simd) substitute(t, c []float64, origin, ldc int) { substituteGeneric(t, c, origin, ldc) }
+
+func (simd) transpose(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	transposeGeneric(0, rows, 0, cols, src, lds, dst, ldd)
+}
+
+func (simd) copy(rows, cols int, src []float64, lds int, dst []float64, ldd int) {
+	copyGeneric(rows, cols, src, lds, dst, ldd)
+}
 
 func (simd) symv(a []float64, lda int, x, y []float64, w, dot *[4]float64) {
 	dotGeneric(a, lda, x, dot)

@@ -5,18 +5,14 @@ import "sync"
 // blockLimit bounds the blocks of the factorisations and triangular solves. A block fits the second cache.
 const blockLimit = sumBlock
 
-// view is a matrix with entry (i, j) at data[origin + i·rs + j·cs]; strides may be negative.
-type view struct {
-	data           []float64
-	origin, rs, cs int
-}
-
-// triangle is a lower-triangular matrix L packed for forward substitution in tiles of mr rows.
+// triangle is an upper triangle U packed to solve Uᵀ X = B, forwards, or U X = B, backwards, in tiles of mr rows of X.
 //
-// Strip s holds rows s·mr to (s+1)·mr left of the diagonal tile, column by column, from strips[mr·mr·s(s-1)/2] on.
-// tiles[s] describes the diagonal tile: row r holds 1/L[r][r] at column r and L[q][r] at columns q > r.
-// The last tile is completed by rows of the identity.
+// Solved backwards a tile has its rows in reverse, so that both ways its own triangle L is lower: row r of its mr×mr tile
+// holds 1/L[r][r] at column r and L[q][r] at columns q > r. The last tile is completed by rows of the identity.
+// The strip of a tile holds the coefficients of the unknowns known before it, mr to each.
 type triangle struct {
+	n             int
+	backwards     bool
 	strips, tiles []float64
 }
 
@@ -29,114 +25,71 @@ type solver struct {
 
 var solverPool = sync.Pool{New: func() any { return new(solver) }}
 
-// pack packs the leading n×n block of l.
-func (t *triangle) pack(l view, n int) {
-	mr, _ := active.tile()
+// pack packs the n×n triangle u.
+func (t *triangle) pack(n int, u []float64, ldu int, backwards bool) {
+	s := active
+	mr, _ := s.tile()
 	tiles := (n + mr - 1) / mr
-	t.strips = grow(t.strips, mr*mr*tiles*(tiles-1)/2)
-	t.tiles = grow(t.tiles, mr*mr*tiles)
-	strips := t.strips
-	for s := range tiles {
-		rows := min(mr, n-s*mr)
-		o := l.origin + s*mr*l.rs
-		for range s * mr {
-			strip := strips[:mr]
-			strips = strips[mr:]
-			if l.rs == 1 {
-				copy(strip[:rows], l.data[o:])
-			} else {
-				for q, at := 0, o; q < rows; q++ {
-					strip[q] = l.data[at]
-					at += l.rs
+	t.n, t.backwards = n, backwards
+	t.strips = grow(t.strips, tiles*mr*n)
+	t.tiles = grow(t.tiles, tiles*mr*mr)
+	clear(t.tiles)
+	position := func(r int) int {
+		if backwards {
+			return mr - 1 - r
+		}
+		return r
+	}
+	for i := 0; i < n; i += mr {
+		rows := min(mr, n-i)
+		strip, tile := t.strips[i*n:], t.tiles[i*mr:]
+		switch left := n - i - mr; {
+		case !backwards:
+			if rows < mr {
+				clear(strip[:i*mr])
+			}
+			s.copy(i, rows, u[i:], ldu, strip, mr)
+		case left > 0:
+			s.transpose(mr, left, u[i*ldu+i+mr:], ldu, strip, mr)
+		}
+		for r := range mr {
+			tile[position(r)*(mr+1)] = 1
+			if r < rows {
+				tile[position(r)*(mr+1)] = 1 / u[(i+r)*(ldu+1)]
+			}
+			for q := r + 1; q < rows; q++ {
+				v := u[(i+r)*ldu+i+q]
+				if backwards {
+					tile[position(q)*mr+position(r)] = v
+				} else {
+					tile[r*mr+q] = v
 				}
 			}
-			clear(strip[rows:])
-			o += l.cs
-		}
-		tile := t.tiles[s*mr*mr : (s+1)*mr*mr]
-		clear(tile)
-		for r := range mr {
-			if r >= rows {
-				tile[r*mr+r] = 1
-				continue
-			}
-			tile[r*mr+r] = 1 / l.data[o+r*l.rs]
-			for q := r + 1; q < rows; q++ {
-				tile[r*mr+q] = l.data[o+q*l.rs]
-			}
-			o += l.cs
 		}
 	}
 }
 
-// solve computes X ← L⁻¹ X for a panel of nr columns, row-major and padded with zero rows to whole tiles, whose rows
-// before tile first are zero.
+// solve replaces a panel of nr right-hand sides by the unknowns. The panel is row-major and padded with zero rows to whole
+// tiles. Forwards, its first rows, a number of whole tiles, may be passed over if they are zero.
 func (t *triangle) solve(panel []float64, first int) {
 	s := active
 	mr, nr := s.tile()
-	for i := first; i*mr*nr < len(panel); i++ {
-		c := panel[i*mr*nr:]
-		if i > first {
-			strip := t.strips[mr*mr*(i*(i-1)/2+first):]
-			s.multiply((i-first)*mr, strip, mr, panel[first*mr*nr:], nr, c, nr, -1, true)
-		}
-		s.substitute(t.tiles[i*mr*mr:], c, nr)
-	}
-}
-
-// load copies the r×c block at the top left of v into a row-major panel of nr columns, padded with zeros.
-func (v view) load(panel []float64, r, c, nr int) {
-	for i := range len(panel) / nr {
-		row := panel[i*nr : (i+1)*nr]
-		if i >= r {
-			clear(row)
-			continue
-		}
-		o := v.origin + i*v.rs
-		if v.cs == 1 {
-			copy(row[:c], v.data[o:])
-		} else {
-			for j := range c {
-				row[j] = v.data[o]
-				o += v.cs
+	tile := func(i int) []float64 { return t.tiles[i*mr:] }
+	if !t.backwards {
+		for i := first; i < t.n; i += mr {
+			if k := i - first; k > 0 {
+				s.multiply(k, t.strips[i*t.n+first*mr:], mr, panel[first*nr:], nr, panel[i*nr:], nr, -1, true)
 			}
+			s.substitute(tile(i), panel, i*nr, nr)
 		}
-		clear(row[c:])
+		return
 	}
-}
-
-// store copies the r×c block at the top left of a panel to v.
-func (v view) store(panel []float64, r, c, nr int) {
-	for i := range r {
-		row := panel[i*nr : i*nr+c]
-		o := v.origin + i*v.rs
-		if v.cs == 1 {
-			copy(v.data[o:o+c], row)
-			continue
+	for i := (t.n - 1) / mr * mr; i >= 0; i -= mr {
+		last := i + mr - 1
+		if k := t.n - 1 - last; k > 0 {
+			s.multiply(k, t.strips[i*t.n:], mr, panel[(last+1)*nr:], nr, panel[i*nr:], nr, -1, true)
 		}
-		for _, x := range row {
-			v.data[o] = x
-			o += v.cs
-		}
-	}
-}
-
-// at is the view from entry (i, j) on.
-func (v view) at(i, j int) view {
-	v.origin += i*v.rs + j*v.cs
-	return v
-}
-
-// forward computes X ← L⁻¹ X for an n×n lower triangle, n ≤ blockLimit, and n×m X.
-func (ws *solver) forward(n int, l view, m int, x view) {
-	mr, nr := active.tile()
-	ws.pack(l, n)
-	ws.panel = grow(ws.panel, (n+mr-1)/mr*mr*nr)
-	for j := 0; j < m; j += nr {
-		cols := min(nr, m-j)
-		x.at(0, j).load(ws.panel, n, cols, nr)
-		ws.solve(ws.panel, 0)
-		x.at(0, j).store(ws.panel, n, cols, nr)
+		s.substitute(tile(i), panel, last*nr, -nr)
 	}
 }
 
@@ -154,7 +107,7 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	if n == 0 || m == 0 {
 		return
 	}
-	if threads.Load() > 1 && n*n/2*m >= parallelFlops {
+	if threads.Load() > 1 && n*n/2*m >= parallelWork {
 		solveParallel(s, n, u, ldu, m, b, ldb)
 		return
 	}
@@ -189,25 +142,45 @@ func (ws *solver) eliminate(s side, n int, u []float64, ldu, m int, b []float64,
 	for done := 0; done < n; done += nb {
 		w := min(nb, n-done)
 		rest := n - done - w
-		i := done
-		if s == left {
-			i = rest
-		}
-		end, last := i+w, i+w-1
-		switch s {
+		switch i, end := done, done+w; s {
 		case leftTrans:
-			ws.forward(w, view{u, i*ldu + i, 1, ldu}, m, view{b, i * ldb, ldb, 1})
+			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
 			if rest > 0 {
 				subtract(rest, m, w, operand{data: u[i*ldu+end:], rs: 1, cs: ldu}, operand{data: b[i*ldb:], rs: 1, cs: ldb}, b[end*ldb:])
 			}
-		case left: // upside down this is forward substitution
-			ws.forward(w, view{u, last*ldu + last, -ldu, -1}, m, view{b, last * ldb, -ldb, 1})
-			subtract(rest, m, w, operand{data: u[i:], rs: ldu, cs: 1}, operand{data: b[i*ldb:], rs: 1, cs: ldb}, b)
-		case right: // the transpose of forward substitution
-			ws.forward(w, view{u, i*ldu + i, 1, ldu}, m, view{b, i, 1, ldb})
+		case right:
+			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i:], ldb)
 			if rest > 0 {
 				subtract(m, rest, w, operand{data: b[i:], rs: ldb, cs: 1}, operand{data: u[i*ldu+end:], rs: 1, cs: ldu}, b[end:])
 			}
+		case left: // from the last unknown to the first
+			i = rest
+			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
+			subtract(rest, m, w, operand{data: u[i:], rs: ldu, cs: 1}, operand{data: b[i*ldb:], rs: 1, cs: ldb}, b)
+		}
+	}
+}
+
+// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after the other.
+func (ws *solver) solveBlock(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
+	mr, nr := active.tile()
+	rows := (n + mr - 1) / mr * mr
+	ws.pack(n, u, ldu, s == left)
+	ws.panel = grow(ws.panel, rows*nr)
+	for j := 0; j < m; j += nr {
+		cols := min(nr, m-j)
+		if cols < nr {
+			clear(ws.panel)
+		}
+		clear(ws.panel[n*nr:])
+		if s == right {
+			active.transpose(cols, n, b[j*ldb:], ldb, ws.panel, nr)
+			ws.solve(ws.panel, 0)
+			active.transpose(n, cols, ws.panel, nr, b[j*ldb:], ldb)
+		} else {
+			active.copy(n, cols, b[j:], ldb, ws.panel, nr)
+			ws.solve(ws.panel, 0)
+			active.copy(n, cols, ws.panel, nr, b[j:], ldb)
 		}
 	}
 }
@@ -221,7 +194,7 @@ func invertTriangular(n int, u []float64, ldu int) {
 		w := min(nb, n-j)
 		if j > 0 {
 			ws.copy = grow(ws.copy, j*w)
-			copyRows(ws.copy, w, u[j:], ldu, j, w)
+			active.copy(j, w, u[j:], ldu, ws.copy, w)
 			product{
 				m: j, n: w, k: j, alpha: -1,
 				a: operand{data: u, rs: ldu, cs: 1, form: triangular},
@@ -238,7 +211,7 @@ func invertTriangular(n int, u []float64, ldu int) {
 // invert is invertTriangular for one block, n ≤ blockLimit: forward substitution in UᵀVᵀ = I.
 func (ws *solver) invert(n int, u []float64, ldu int) {
 	mr, nr := active.tile()
-	ws.pack(view{u, 0, 1, ldu}, n)
+	ws.pack(n, u, ldu, false)
 	ws.panel = grow(ws.panel, (n+mr-1)/mr*mr*nr)
 	for j := 0; j < n; j += nr {
 		clear(ws.panel[j*nr:])
@@ -246,12 +219,15 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 		for q := range cols {
 			ws.panel[(j+q)*nr+q] = 1
 		}
-		ws.solve(ws.panel, j/mr)
-		for q := range cols {
+		ws.solve(ws.panel, j)
+		for q := range cols { // the diagonal tile, and then what is right of it
 			row := u[(j+q)*ldu : (j+q)*ldu+n]
-			for i := j + q; i < n; i++ {
+			for i := j + q; i < min(n, j+nr); i++ {
 				row[i] = ws.panel[i*nr+q]
 			}
+		}
+		if right := j + nr; right < n {
+			active.transpose(n-right, cols, ws.panel[right*nr:], nr, u[j*ldu+right:], ldu)
 		}
 	}
 }
@@ -265,7 +241,7 @@ func squareTriangular(n int, v []float64, ldv int) {
 		w, end := min(nb, n-i), min(n, i+nb)
 		ld := n - i
 		ws.copy = grow(ws.copy, w*ld)
-		copyRows(ws.copy, ld, v[i*ldv+i:], ldv, w, ld)
+		active.copy(w, ld, v[i*ldv+i:], ldv, ws.copy, ld)
 		own := operand{data: ws.copy, rs: ld, cs: 1}
 		diagonal := own
 		diagonal.form = triangular
@@ -285,11 +261,4 @@ func squareTriangular(n int, v []float64, ldv int) {
 		}.run()
 	}
 	solverPool.Put(ws)
-}
-
-// copyRows copies r rows of c entries.
-func copyRows(dst []float64, ldd int, src []float64, lds, r, c int) {
-	for i := range r {
-		copy(dst[i*ldd:i*ldd+c], src[i*lds:i*lds+c])
-	}
 }

@@ -23,7 +23,7 @@ type Manifest struct {
 type Build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
-	Arch    string `json:"arch"`
+	Arch    string `json:"arch"` // operating system, processor, vector instructions in use
 }
 
 // Configuration is one cell of the cross product that an experiment declares.

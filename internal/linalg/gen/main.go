@@ -32,7 +32,12 @@ func kernels() string {
 	for _, s := range []set{avx512, avx2} {
 		p.set = s
 		p.multiply()
+		for vectors := p.nrv; vectors > 0; vectors-- {
+			p.multiplyEdge(vectors)
+		}
 		p.substitute()
+		p.transpose()
+		p.copy()
 		p.rows4("symv", true, true)
 		p.rows4("dot", true, false)
 		p.rows4("axpy", false, true)
@@ -57,9 +62,6 @@ var (
 
 func (s set) width() int     { return 8 * s.lanes }
 func (s set) v(i int) string { return fmt.Sprintf("%s%d", s.reg, i) }
-
-// tile is the register of row i, vector j of the tile.
-func (s set) tile(i, j int) string { return s.v(i*s.nrv + j) }
 
 type printer struct {
 	strings.Builder
@@ -96,20 +98,113 @@ func (p *printer) ret() {
 	p.lines("")
 }
 
-func at(offset int, base string) string {
-	if offset == 0 {
-		return "(" + base + ")"
+func at(n int, base string) string { return offset(n, "("+base+")") }
+
+// offset moves an address by n bytes.
+func offset(n int, address string) string {
+	if n == 0 {
+		return address
 	}
-	return fmt.Sprintf("%d(%s)", offset, base)
+	return fmt.Sprint(n) + address
 }
 
 // multiply prints C ← α A B (+ C) on one tile. Step p of the sum reads mr values at a + p·lda and nr values at b + p·ldb:
 // packed panels have lda = mr and ldb = nr.
 func (p *printer) multiply() {
-	const unroll = 4
-	nacc := p.mr * p.nrv
-	spare := p.files - nacc - p.nrv // registers for the broadcasts of A
 	p.text("multiply", "(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool)", 65)
+	alpha := p.accumulate(p.nrv, 4)
+	p.op("MOVBLZX", "add+64(FP)", "AX")
+	p.op("TESTL", "AX", "AX")
+	p.op("JZ", "overwrite")
+	rows := func(finish func(acc, c string)) {
+		for i := range p.mr {
+			for j := range p.nrv {
+				acc, c := p.v(i*p.nrv+j), at(j*p.width(), "DX")
+				finish(acc, c)
+				p.op("VMOVUPD", acc, c)
+			}
+			if i < p.mr-1 {
+				p.op("ADDQ", "BX", "DX")
+			}
+		}
+	}
+	rows(func(acc, c string) { p.op("VFMADD213PD", c, alpha, acc) })
+	p.op("VZEROUPPER")
+	p.op("RET")
+	p.label("overwrite")
+	rows(func(acc, c string) { p.op("VMULPD", acc, alpha, acc) })
+	p.ret()
+}
+
+// multiplyEdge prints multiply for a tile of the given number of vectors that lies over an edge of C or its diagonal:
+// of row r only columns max(0, from+r) to cols exist, and only the first rows rows.
+func (p *printer) multiplyEdge(vectors int) {
+	p.text(fmt.Sprintf("multiplyEdge%d", vectors), "(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)", 96)
+	alpha := p.accumulate(vectors, 2)
+	p.op("MOVQ", "rows+72(FP)", "CX")
+	p.op("MOVBLZX", "add+64(FP)", "AX")
+	// exists leaves the mask of the row's existing columns in vector j in K2, or in mask
+	from, cols, mask, spare := p.v(p.files-3), p.v(p.files-4), p.v(p.files-1), p.v(p.files-2)
+	p.op("VPBROADCASTQ", "from+80(FP)", from)
+	exists := func(j int) {
+		lanes := fmt.Sprintf("lanes<>+%d(SB)", j*p.width())
+		if p.lanes == 8 {
+			p.op("VMOVUPD", lanes, spare)
+			p.op("VPCMPQ", "$5", from, spare, "K1") // lane ≥ from
+			p.op("VPCMPQ", "$1", cols, spare, "K1", "K2")
+			return
+		}
+		// lane ≥ from is not from > lane
+		p.op("VPCMPGTQ", lanes, from, mask)
+		p.op("VPBROADCASTQ", "cols+88(FP)", spare)
+		p.op("VPCMPGTQ", lanes, spare, spare)
+		p.op("VPANDN", spare, mask, mask)
+	}
+	if p.lanes == 8 {
+		p.op("VPBROADCASTQ", "cols+88(FP)", cols)
+	}
+	rows := func(finish func(acc, c string)) {
+		for i := range p.mr {
+			for j := range vectors {
+				acc, c := p.v(i*vectors+j), at(j*p.width(), "DX")
+				exists(j)
+				finish(acc, c)
+				if p.lanes == 8 {
+					p.op("VMOVUPD", acc, "K2", c)
+				} else {
+					p.op("VMASKMOVPD", acc, mask, c)
+				}
+			}
+			if i < p.mr-1 {
+				p.op("DECQ", "CX")
+				p.op("JZ", "done")
+				p.op("VPADDQ", "ones<>(SB)", from, from)
+				p.op("ADDQ", "BX", "DX")
+			}
+		}
+	}
+	p.op("TESTL", "AX", "AX")
+	p.op("JZ", "overwrite")
+	rows(func(acc, c string) {
+		if p.lanes == 8 {
+			p.op("VMOVUPD.Z", c, "K2", spare)
+		} else {
+			p.op("VMASKMOVPD", c, mask, spare)
+		}
+		p.op("VFMADD213PD", spare, alpha, acc)
+	})
+	p.op("JMP", "done")
+	p.label("overwrite")
+	rows(func(acc, c string) { p.op("VMULPD", acc, alpha, acc) })
+	p.label("done")
+	p.ret()
+}
+
+// accumulate prints the sum over k for mr rows of some vectors, in the first registers, and returns the register after
+// them, which holds α.
+func (p *printer) accumulate(vectors, unroll int) (alpha string) {
+	nacc := p.mr * vectors
+	spare := p.files - nacc - vectors // registers for the broadcasts of A
 	p.op("MOVQ", "k+0(FP)", "CX")
 	p.op("MOVQ", "a+8(FP)", "SI")
 	p.op("MOVQ", "lda+16(FP)", "R8")
@@ -125,10 +220,10 @@ func (p *printer) multiply() {
 	p.lines("\t// C is wanted at the end: ask for it now")
 	p.op("MOVQ", "DX", "AX")
 	for i := range p.mr {
-		for l := 0; l < p.nrv*p.width(); l += 64 {
+		for l := 0; l < vectors*p.width(); l += 64 {
 			p.op("PREFETCHT0", at(l, "AX"))
 		}
-		p.op("PREFETCHT0", at(p.nrv*p.width()-8, "AX"))
+		p.op("PREFETCHT0", at(vectors*p.width()-8, "AX"))
 		if i < p.mr-1 {
 			p.op("ADDQ", "BX", "AX")
 		}
@@ -139,37 +234,31 @@ func (p *printer) multiply() {
 	step := func(u int) {
 		a := []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R9*1)"}[u]
 		b := []string{"(DI)", "(DI)(R10*1)", "(DI)(R10*2)", "(DI)(R11*1)"}[u]
-		offset := func(n int, base string) string {
-			if n == 0 {
-				return base
-			}
-			return fmt.Sprint(n) + base
-		}
-		for j := range p.nrv {
+		for j := range vectors {
 			p.op("VMOVUPD", offset(j*p.width(), b), p.v(nacc+j))
 		}
 		for i := range p.mr {
-			x := p.v(nacc + p.nrv + i%spare)
+			x := p.v(nacc + vectors + i%spare)
 			p.op("VBROADCASTSD", offset(8*i, a), x)
-			for j := range p.nrv {
-				p.op("VFMADD231PD", p.v(nacc+j), x, p.tile(i, j))
+			for j := range vectors {
+				p.op("VFMADD231PD", p.v(nacc+j), x, p.v(i*vectors+j))
 			}
 		}
 	}
 	p.op("MOVQ", "CX", "R12")
-	p.op("SHRQ", "$2", "R12")
+	p.op("SHRQ", fmt.Sprintf("$%d", log2(unroll)), "R12")
 	p.op("JZ", "rest")
 	p.op("PCALIGN", "$32")
 	p.label("loop")
 	for u := range unroll {
 		step(u)
 	}
-	p.op("LEAQ", "(SI)(R8*4)", "SI")
-	p.op("LEAQ", "(DI)(R10*4)", "DI")
+	p.op("LEAQ", fmt.Sprintf("(SI)(R8*%d)", unroll), "SI")
+	p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", unroll), "DI")
 	p.op("DECQ", "R12")
 	p.op("JNZ", "loop")
 	p.label("rest")
-	p.op("ANDQ", "$3", "CX")
+	p.op("ANDQ", fmt.Sprintf("$%d", unroll-1), "CX")
 	p.op("JZ", "store")
 	p.label("single")
 	step(0)
@@ -178,29 +267,8 @@ func (p *printer) multiply() {
 	p.op("DECQ", "CX")
 	p.op("JNZ", "single")
 	p.label("store")
-	alpha := p.v(nacc)
-	p.op("VBROADCASTSD", "alpha+56(FP)", alpha)
-	p.op("MOVBLZX", "add+64(FP)", "AX")
-	p.op("TESTL", "AX", "AX")
-	p.op("JZ", "overwrite")
-	rows := func(last func(acc, c string)) {
-		for i := range p.mr {
-			for j := range p.nrv {
-				c := at(j*p.width(), "DX")
-				last(p.tile(i, j), c)
-				p.op("VMOVUPD", p.tile(i, j), c)
-			}
-			if i < p.mr-1 {
-				p.op("ADDQ", "BX", "DX")
-			}
-		}
-		p.op("VZEROUPPER")
-		p.op("RET")
-	}
-	rows(func(acc, c string) { p.op("VFMADD213PD", c, alpha, acc) })
-	p.label("overwrite")
-	rows(func(acc, c string) { p.op("VMULPD", acc, alpha, acc) })
-	p.lines("")
+	p.op("VBROADCASTSD", "alpha+56(FP)", p.v(nacc))
+	return p.v(nacc)
 }
 
 // substitute prints forward substitution on one tile. Row r of t holds 1/L[r][r] at column r and L[s][r] at columns s > r.
@@ -214,7 +282,7 @@ func (p *printer) substitute() {
 	p.op("MOVQ", "DX", "AX")
 	for i := range p.mr {
 		for j := range p.nrv {
-			p.op("VMOVUPD", at(j*p.width(), "AX"), p.tile(i, j))
+			p.op("VMOVUPD", at(j*p.width(), "AX"), p.v(i*p.nrv+j))
 		}
 		if i < p.mr-1 {
 			p.op("ADDQ", "BX", "AX")
@@ -223,8 +291,8 @@ func (p *printer) substitute() {
 	for r := range p.mr {
 		p.op("VBROADCASTSD", at(8*(r*p.mr+r), "SI"), x)
 		for j := range p.nrv {
-			p.op("VMULPD", x, p.tile(r, j), p.tile(r, j))
-			p.op("VMOVUPD", p.tile(r, j), at(j*p.width(), "DX"))
+			p.op("VMULPD", x, p.v(r*p.nrv+j), p.v(r*p.nrv+j))
+			p.op("VMOVUPD", p.v(r*p.nrv+j), at(j*p.width(), "DX"))
 		}
 		if r < p.mr-1 {
 			p.op("ADDQ", "BX", "DX")
@@ -232,10 +300,111 @@ func (p *printer) substitute() {
 		for s := r + 1; s < p.mr; s++ {
 			p.op("VBROADCASTSD", at(8*(r*p.mr+s), "SI"), x)
 			for j := range p.nrv {
-				p.op("VFNMADD231PD", p.tile(r, j), x, p.tile(s, j))
+				p.op("VFNMADD231PD", p.v(r*p.nrv+j), x, p.v(s*p.nrv+j))
 			}
 		}
 	}
+	p.ret()
+}
+
+// transpose prints the copy of lanes rows into columns, dst[c·ldd + r] = src[r·lds + c], for n vectors of columns.
+func (p *printer) transpose() {
+	p.text("transpose", "(n int, src *float64, lds int, dst *float64, ldd int)", 40)
+	p.op("MOVQ", "n+0(FP)", "CX")
+	p.op("MOVQ", "src+8(FP)", "SI")
+	p.op("MOVQ", "lds+16(FP)", "R8")
+	p.op("MOVQ", "dst+24(FP)", "DI")
+	p.op("MOVQ", "ldd+32(FP)", "R10")
+	p.op("SHLQ", "$3", "R8")
+	p.op("SHLQ", "$3", "R10")
+	p.op("LEAQ", "(R8)(R8*2)", "R9")
+	p.op("LEAQ", "(R10)(R10*2)", "R11")
+	if p.lanes == 8 {
+		p.op("LEAQ", "(SI)(R8*4)", "DX")
+		p.op("LEAQ", "(DI)(R10*4)", "BX")
+	}
+	p.op("PCALIGN", "$32")
+	p.label("loop")
+	from := []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R9*1)", "(DX)", "(DX)(R8*1)", "(DX)(R8*2)", "(DX)(R9*1)"}
+	to := []string{"(DI)", "(DI)(R10*1)", "(DI)(R10*2)", "(DI)(R11*1)", "(BX)", "(BX)(R10*1)", "(BX)(R10*2)", "(BX)(R11*1)"}
+	for r := range p.lanes {
+		p.op("VMOVUPD", from[r], p.v(r))
+	}
+	// pairs of rows: the even and the odd columns, two entries to each 128 bits
+	even, odd := make([]string, p.lanes/2), make([]string, p.lanes/2)
+	for r := range p.lanes / 2 {
+		even[r], odd[r] = p.v(8+r), p.v(8+p.lanes/2+r)
+		p.op("VUNPCKLPD", p.v(2*r+1), p.v(2*r), even[r])
+		p.op("VUNPCKHPD", p.v(2*r+1), p.v(2*r), odd[r])
+	}
+	// a transpose of pairs
+	for parity, t := range [][]string{even, odd} {
+		if p.lanes == 4 {
+			for half, imm := range []string{"$0x20", "$0x31"} {
+				p.op("VPERM2F128", imm, t[1], t[0], p.v(0))
+				p.op("VMOVUPD", p.v(0), to[2*half+parity])
+			}
+			continue
+		}
+		for half, imm := range []string{"$0x44", "$0xee"} {
+			p.op("VSHUFF64X2", imm, t[1], t[0], p.v(0))
+			p.op("VSHUFF64X2", imm, t[3], t[2], p.v(1))
+			p.op("VSHUFF64X2", "$0x88", p.v(1), p.v(0), p.v(2))
+			p.op("VSHUFF64X2", "$0xdd", p.v(1), p.v(0), p.v(3))
+			p.op("VMOVUPD", p.v(2), to[4*half+parity])
+			p.op("VMOVUPD", p.v(3), to[4*half+2+parity])
+		}
+	}
+	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "SI")
+	p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", p.lanes), "DI")
+	if p.lanes == 8 {
+		p.op("ADDQ", "$64", "DX")
+		p.op("LEAQ", "(BX)(R10*8)", "BX")
+	}
+	p.op("DECQ", "CX")
+	p.op("JNZ", "loop")
+	p.ret()
+}
+
+// copy prints the copy of r rows of c entries each.
+func (p *printer) copy() {
+	p.text("copy", "(r, c int, src *float64, lds int, dst *float64, ldd int)", 48)
+	p.op("MOVQ", "r+0(FP)", "R13")
+	p.op("MOVQ", "c+8(FP)", "CX")
+	p.op("MOVQ", "src+16(FP)", "R8")
+	p.op("MOVQ", "lds+24(FP)", "R9")
+	p.op("MOVQ", "dst+32(FP)", "R10")
+	p.op("MOVQ", "ldd+40(FP)", "R11")
+	p.op("SHLQ", "$3", "R9")
+	p.op("SHLQ", "$3", "R11")
+	p.op("MOVQ", "CX", "BX")
+	p.op("SHRQ", fmt.Sprintf("$%d", log2(p.lanes)), "BX")
+	p.op("ANDQ", fmt.Sprintf("$%d", p.lanes-1), "CX")
+	p.op("MOVQ", "CX", "DX")
+	p.mask()
+	p.label("row")
+	p.op("MOVQ", "R8", "SI")
+	p.op("MOVQ", "R10", "DI")
+	p.op("MOVQ", "BX", "R12")
+	p.op("TESTQ", "R12", "R12")
+	p.op("JZ", "rest")
+	p.label("loop")
+	p.op("VMOVUPD", "(SI)", p.v(0))
+	p.op("VMOVUPD", p.v(0), "(DI)")
+	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "SI")
+	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "DI")
+	p.op("DECQ", "R12")
+	p.op("JNZ", "loop")
+	p.label("rest")
+	p.op("TESTQ", "DX", "DX")
+	p.op("JZ", "next")
+	p.load("(SI)", p.v(0))
+	p.store(p.v(0), "(DI)")
+	p.label("next")
+	p.op("ADDQ", "R9", "R8")
+	p.op("ADDQ", "R11", "R10")
+	p.op("DECQ", "R13")
+	p.op("JNZ", "row")
 	p.ret()
 }
 
@@ -449,7 +618,7 @@ func coefficient(d int) string { return fmt.Sprintf("inverse_factorial%d", d) }
 func constant(name string) string { return name + "<>(SB)" }
 
 // constants prints the table of exp, each value four times so that an AVX2 instruction can take it from memory, and the
-// masks of a partial AVX2 vector: a window of four on three set and four clear lanes.
+// masks of a partial AVX2 vector, a window of four on four set and four clear lanes.
 func (p *printer) constants() {
 	define := func(name string, values ...uint64) {
 		for i, v := range values {
@@ -476,6 +645,12 @@ func (p *printer) constants() {
 	four("bias", 1023)
 	ones := ^uint64(0)
 	define("tails", ones, ones, ones, ones, 0, 0, 0, 0)
+	define("ones", 1, 1, 1, 1, 1, 1, 1, 1)
+	lanes := make([]uint64, avx512.nrv*avx512.lanes)
+	for i := range lanes {
+		lanes[i] = uint64(i)
+	}
+	define("lanes", lanes...)
 }
 
 func log2(n int) int {

@@ -1,0 +1,202 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// OneVsRest makes a classifier for C > 2 classes of a binary method: C independent binary problems, each class (y = +1)
+// against all others (y = -1), with one shared covariance or one per class.
+//
+// Its log evidence is the sum of theirs, so one vector of hyperparameters serves all; it is the evidence of C binary
+// data sets, not comparable with that of a joint method such as multi-class Laplace. Class probabilities are the binary
+// ones, p(y_c = +1), divided by their sum. Its State is the binary states one after the other, each after its length.
+type OneVsRest struct {
+	Binary Approximation
+}
+
+// Uses asks the binary method about two classes.
+func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if classes <= 2 {
+		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint", classes)
+	}
+	return a.Binary.Uses(lik, 2)
+}
+
+// Fit fits every class against the rest.
+func (a OneVsRest) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	return a.each(cov, y, start, func(cov []Cov, y Targets, start State) (Posterior, error) {
+		return a.Binary.Fit(ctx, cov, y, lik, start)
+	})
+}
+
+// Restore restores every class.
+func (a OneVsRest) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	return a.each(cov, y, s, func(cov []Cov, y Targets, s State) (Posterior, error) {
+		return a.Binary.Restore(cov, y, lik, s)
+	})
+}
+
+func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targets, State) (Posterior, error)) (Posterior, error) {
+	if y.Classes < 3 || len(cov) != 1 && len(cov) != y.Classes {
+		panic(fmt.Sprintf("approx: %d covariances for %d classes, want 1 or one per class of at least 3", len(cov), y.Classes))
+	}
+	p := &oneVsRest{shared: len(cov) == 1}
+	for c := range y.Classes {
+		against := Targets{Classes: 2, Value: make([]float64, len(y.Index))}
+		for i, class := range y.Index {
+			against.Value[i] = -1
+			if class == c {
+				against.Value[i] = 1
+			}
+		}
+		var own State
+		if len(start) > 0 {
+			own, start = start[1:1+int(start[0])], start[1+int(start[0]):]
+		}
+		k := min(c, len(cov)-1)
+		binary, err := fit(cov[k:k+1], against, own)
+		if err != nil {
+			return nil, fmt.Errorf("class %d against the rest: %w", c, err)
+		}
+		p.classes = append(p.classes, binary)
+	}
+	return p, nil
+}
+
+// oneVsRest is the posterior of every class against the rest.
+type oneVsRest struct {
+	classes []Posterior
+	shared  bool // one covariance for all classes
+}
+
+// Evidence is the sum of the classes' log evidences.
+func (p *oneVsRest) Evidence() Functional {
+	sum := sumOfClasses{shared: p.shared}
+	for _, c := range p.classes {
+		sum.terms = append(sum.terms, c.Evidence())
+	}
+	return sum
+}
+
+// LeaveOneOut is the sum of the classes' leave-one-out log probabilities.
+func (p *oneVsRest) LeaveOneOut() (Functional, error) {
+	sum := sumOfClasses{shared: p.shared}
+	for _, c := range p.classes {
+		term, err := c.(LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			return nil, err
+		}
+		sum.terms = append(sum.terms, term)
+	}
+	return sum, nil
+}
+
+// Latent is the latent process of a class against the rest.
+func (p *oneVsRest) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	p.classes[class].Latent(mean, variance, cross, diag, 0)
+}
+
+// PredictProba normalises the probabilities of every class against the rest.
+func (p *oneVsRest) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	m, _ := dst.Dims()
+	binary := mat.NewDense(m, 2, nil)
+	for c, class := range p.classes {
+		k := min(c, len(cross)-1)
+		var prior [][]float64
+		if mean != nil {
+			prior = mean[k : k+1]
+		}
+		class.PredictProba(binary, cross[k:k+1], diag[k:k+1], prior)
+		for i := range m {
+			dst.Set(i, c, binary.At(i, 1))
+		}
+	}
+	for i := range m {
+		row := dst.RawRowView(i)
+		if sum := floats.Sum(row); sum > 0 {
+			floats.Scale(1/sum, row)
+			continue
+		}
+		for c := range row { // every class is ruled out to the last bit: nothing tells them apart
+			row[c] = 1 / float64(len(row))
+		}
+	}
+}
+
+// State concatenates the classes' states.
+func (p *oneVsRest) State() State {
+	var s State
+	for _, c := range p.classes {
+		own := c.State()
+		s = append(append(s, float64(len(own))), own...)
+	}
+	return s
+}
+
+// Diagnostics adds up counts; the fit has converged if every class has.
+func (p *oneVsRest) Diagnostics() Diagnostics {
+	all := Diagnostics{Converged: true}
+	for c, class := range p.classes {
+		d := class.Diagnostics()
+		all.Iterations += d.Iterations
+		all.Converged = all.Converged && d.Converged
+		all.Floors += d.Floors
+		all.Jitter = max(all.Jitter, d.Jitter)
+		for _, w := range d.Warnings {
+			all.Warnings = append(all.Warnings, fmt.Sprintf("class %d against the rest: %s", c, w))
+		}
+	}
+	return all
+}
+
+// sumOfClasses is a sum of functionals, one per class.
+type sumOfClasses struct {
+	terms  []Functional
+	shared bool
+}
+
+func (s sumOfClasses) Value() float64 {
+	sum := 0.0
+	for _, t := range s.terms {
+		sum += t.Value()
+	}
+	return sum
+}
+
+func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
+	if !s.shared {
+		return s.terms[j].Adjoint(dst, 0)
+	}
+	if err := s.terms[0].Adjoint(dst, 0); err != nil {
+		return err
+	}
+	one := Cov{K: mat.NewSymDense(dst.K.SymmetricDim(), nil)}
+	if dst.Mean != nil {
+		one.Mean = make([]float64, len(dst.Mean))
+	}
+	for _, t := range s.terms[1:] {
+		if err := t.Adjoint(&one, 0); err != nil {
+			return err
+		}
+		dst.K.AddSym(dst.K, one.K)
+		if dst.Mean != nil {
+			floats.Add(dst.Mean, one.Mean)
+		}
+	}
+	return nil
+}
+
+func (s sumOfClasses) Likelihood(grad []float64) error {
+	for _, t := range s.terms {
+		if err := t.Likelihood(grad); err != nil {
+			return err
+		}
+	}
+	return nil
+}

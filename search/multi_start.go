@@ -1,0 +1,77 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// MultiStart proposes start points for a local optimiser of package objective: the initial values, then points drawn
+// uniformly on the theta scale from the search box (param.Start). The draw of a restart depends only on the seed and its
+// index, so more restarts extend the same list and never do worse.
+//
+// With no free hyperparameter every start is the same point, and one is proposed.
+type MultiStart struct {
+	Restarts int `yaml:"restarts"` // number of start points; 0 means 1
+}
+
+// The local optimisers that can start there.
+type (
+	// BFGS is the quasi-Newton method of Broyden, Fletcher, Goldfarb and Shanno.
+	BFGS struct {
+		MultiStart `yaml:",inline"`
+	}
+	// LBFGS is BFGS with limited memory.
+	LBFGS struct {
+		MultiStart `yaml:",inline"`
+	}
+	// CG is nonlinear conjugate gradients.
+	CG struct {
+		MultiStart `yaml:",inline"`
+	}
+	// GradientDescent is steepest ascent of the objective.
+	GradientDescent struct {
+		MultiStart `yaml:",inline"`
+	}
+)
+
+// Check implements Strategy.
+func (m MultiStart) Check(s Space) error {
+	if m.Restarts < 0 {
+		return fmt.Errorf("restarts = %d must be at least 1", m.Restarts)
+	}
+	var errs []error
+	for _, p := range s {
+		errs = append(errs, checkStart(p))
+	}
+	return errors.Join(errs...)
+}
+
+// Ask implements Strategy: all starts in one batch.
+func (m MultiStart) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	if len(done) > 0 {
+		return nil
+	}
+	var proposals []Proposal
+	for i := range max(1, m.Restarts) {
+		proposals = append(proposals, Proposal{Points: [][]float64{param.Start(s, seed, i)}})
+		if len(s) == 0 {
+			break
+		}
+	}
+	return proposals
+}
+
+// Optimizer implements Strategy.
+func (BFGS) Optimizer() string { return "bfgs" }
+
+// Optimizer implements Strategy.
+func (LBFGS) Optimizer() string { return "lbfgs" }
+
+// Optimizer implements Strategy.
+func (CG) Optimizer() string { return "cg" }
+
+// Optimizer implements Strategy.
+func (GradientDescent) Optimizer() string { return "gradient_descent" }
