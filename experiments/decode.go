@@ -144,8 +144,10 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value) {
 			return
 		}
 	default:
-		// The library checks the range of integers and the spelling of booleans.
-		if n.Decode(v.Addr().Interface()) == nil {
+		// The library checks the range of integers and the spelling of booleans, but cuts off what stands after a point.
+		var f float64
+		whole := n.Tag != "!!float" || n.Decode(&f) == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
+		if whole && n.Decode(v.Addr().Interface()) == nil {
 			return
 		}
 	}

@@ -118,9 +118,21 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
-	model := m.on(len(ds.Classes))
+	criterion, err := s.Tune.criterion()
+	if err != nil {
+		return err
+	}
+	model, tuned := m.on(len(ds.Classes)), m.tuned(len(ds.Classes))
 	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	caps, err := tuned.Check(len(ds.Classes))
+	if err == nil {
+		_, err = criterion.Uses(caps)
+	}
+	if err != nil {
+		d.at(m.tuningNode, "%s: %v", ds.Name, err)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -134,22 +146,23 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
-	criterion, err := s.Tune.criterion()
-	if err != nil {
-		return err
-	}
-	o, err := objective.New(model, criterion, all.data)
+	o, err := objective.New(tuned, criterion, all.data)
 	if err != nil {
 		return err
 	}
 	layout := o.Layout
 	c := record.Configuration{
 		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
-		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
+		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
 	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s: %s", c.Dataset, c.Kernel, c.Likelihood, c.Inference, w))
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+	}
+	if n := s.Tune.Strategy; n != nil && n.Optimizer() != "" && len(layout.Free) > 0 && !o.HasGradient() {
+		d.at(m.tuningNode, "%s: tune: {method: %s} needs the gradient of %s, which %s does not have here; use a method that needs none, such as grid",
+			ds.Name, s.Tune.Method, s.Tune.Criterion, m.TuningText)
+		return nil
 	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
@@ -168,13 +181,17 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return err
 	}
 	if seen[string(identity)] {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s is declared twice and runs once", c.Dataset, c.Kernel, c.Likelihood, c.Inference))
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil
 	}
 	seen[string(identity)] = true
+	fits := int64(1) // at a time
+	if m.Tuning != nil {
+		fits = 2
+	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -182,7 +199,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
+			Memory: fits * memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
@@ -283,6 +300,19 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Memory     int64 // bytes of its largest job
+}
+
+// Methods names the inference, and the one that tunes it if that is another.
+func (o Overview) Methods() string {
+	if o.TuneInference != o.Inference {
+		return o.Inference + ", tuned with " + o.TuneInference
+	}
+	return o.Inference
+}
+
+// String names the configuration.
+func (o Overview) String() string {
+	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
 }
 
 // Overview says what would run, a row a configuration.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,5 +127,47 @@ func TestAFailedPointIsOnRecord(t *testing.T) {
 	}
 	if strings.Contains(string(text), "NaN") {
 		t.Errorf("NaN in the report:\n%s", text)
+	}
+}
+
+// Tuned with one inference and predicting with another: the optimum of the one, the log evidence and the predictions of
+// the other there.
+func TestHybrids(t *testing.T) {
+	text := strings.Replace(valid, "inference: laplace", "inference: [laplace, ep]", 1) + "evaluate: {hold_out: {}}\n"
+	for _, tune := range []string{
+		"tune={method: bfgs, inference: [laplace, ep]}",
+		"tune={method: grid, inference: [laplace, ep], grid: {amplitude: {values: [1, 3]}, length_scale: {values: [1, 4]}}}",
+	} {
+		r := runs(t, text, tune)
+		if len(r.Configurations) != 4 {
+			t.Fatalf("%d configurations, want 4", len(r.Configurations))
+		}
+		for k, c := range r.Configurations {
+			if want := [4][2]string{{"laplace", "laplace"}, {"laplace", "ep"}, {"ep", "laplace"}, {"ep", "ep"}}[k]; [2]string{c.Inference, c.TuneInference} != want {
+				t.Fatalf("configuration %d predicts with %s, tuned with %s", k, c.Inference, c.TuneInference)
+			}
+			tuner, predictor := r.Configurations[k%2*3], r.Configurations[k/2*3]
+			q := Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference, Theta: map[string]string{}}
+			for i, h := range c.Hyperparameters {
+				if h != tuner.Hyperparameters[i] {
+					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
+				}
+				q.Theta["log_"+h.Name] = strconv.FormatFloat(math.Log(float64(h.Number)), 'g', -1, 64)
+			}
+			a, err := q.Evaluate(t.Context())
+			if err != nil || math.Abs(float64(a.LogEvidence)-float64(c.LogEvidence)) > 1e-9 {
+				t.Errorf("%s tuned with %s: log evidence %v, want %v, error %v", c.Inference, c.TuneInference, c.LogEvidence, a.LogEvidence, err)
+			}
+			for i, restart := range c.Restarts {
+				if restart.Value != tuner.Restarts[i].Value {
+					t.Errorf("%s tuned with %s: restart ends at %v, want %v", c.Inference, c.TuneInference, restart.Value, tuner.Restarts[i].Value)
+				}
+			}
+			for i, p := range c.Grid {
+				if *p.LogEvidence != *tuner.Grid[i].LogEvidence || !slices.Equal(p.Scores, predictor.Grid[i].Scores) {
+					t.Errorf("%s tuned with %s: grid point %d has %v and %v", c.Inference, c.TuneInference, i, *p.LogEvidence, p.Scores)
+				}
+			}
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/sourcegraph/conc"
 
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
@@ -180,22 +181,26 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 func check(studies []Study, memoryLimit int64) error {
 	var errs []error
 	first := map[string]int{}
+	larger, largest := 0, Study{} // than the limit
 	for i, s := range studies {
-		where := fmt.Sprintf("study %d of configuration %d", s.Index, s.Configuration)
 		if j, twice := first[s.Key]; twice {
-			errs = append(errs, fmt.Errorf("%s is the same as study %d of configuration %d; keep one", where, studies[j].Index, studies[j].Configuration))
+			errs = append(errs, fmt.Errorf("study %d of configuration %d is the same as study %d of configuration %d; keep one", s.Index, s.Configuration, studies[j].Index, studies[j].Configuration))
 			continue
 		}
 		first[s.Key] = i
 		if memoryLimit > 0 && s.Memory > memoryLimit {
-			errs = append(errs, fmt.Errorf("%w: one job of %s needs %s, the limit is %s; use a subsample of the data or a larger --memory", ErrMemory,
-				where, gibibytes(s.Memory), gibibytes(memoryLimit)))
+			larger++
+			if s.Memory > largest.Memory {
+				largest = s
+			}
 		}
+	}
+	if larger > 0 {
+		errs = append(errs, fmt.Errorf("%w: one job of configuration %d needs %s, the limit is %s (%d of %d studies need more); use a subsample of the data or a larger --memory", ErrMemory,
+			largest.Configuration, humanize.IBytes(uint64(largest.Memory)), humanize.IBytes(uint64(memoryLimit)), larger, len(studies)))
 	}
 	return errors.Join(errs...)
 }
-
-func gibibytes(n int64) string { return fmt.Sprintf("%.3g GiB", float64(n)/(1<<30)) }
 
 // run is the state of Run. Only its goroutine touches it; workers use the journal and the options.
 type run struct {

@@ -540,10 +540,10 @@ func TestMemoryLimit(t *testing.T) {
 		}
 	})
 	big := one(1, func() { t.Error("a job runs") })
-	big.Memory, big.Configuration = 12<<30, 4
+	big.Key, big.Memory, big.Configuration = "big", 12<<30, 4
 	j := mustOpen(t, "")
-	_, err := Run(context.Background(), []Study{big}, j, Options{MemoryLimit: 8 << 30})
-	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "one job of study 0 of configuration 4 needs 12 GiB, the limit is 8 GiB; use a subsample") || len(j.Lines()) > 0 {
+	_, err := Run(context.Background(), []Study{big, one(1, nil)}, j, Options{MemoryLimit: 8 << 30})
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "one job of configuration 4 needs 12 GiB, the limit is 8.0 GiB (1 of 2 studies need more); use a subsample") || len(j.Lines()) > 0 {
 		t.Error(err)
 	}
 }

@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"experiments/gallery":         {},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/record", "internal/registry",
 		"objective", "objective/kernel", "objective/param", "reports", "search"},
-	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/registry", "reports", "search"},
+	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/panicked", "internal/registry", "reports", "search"},
 	"internal/architecture": {},
 }
 
