@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -70,54 +71,66 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 		narrow[c] = tabulate(v)
 	}
 	const block = 256
-	f, m, after := linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block)
-	top, before := make([]float64, block), make([]float64, block)
+	f, m := linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block)
+	first, second, ratio, total := make([]float64, block), make([]float64, block), make([]float64, block), make([]float64, block)
+	largest := make([]int, block)
 	sum, last := make([]float64, classes), make([]float64, classes)
 	for k, check := 0, 8*block; k < z.Cols; k += block {
 		n := min(block, z.Cols-k)
 		points := blas64.General{Rows: z.Rows, Cols: n, Stride: z.Stride, Data: z.Data[k:]}
+		row := func(a blas64.General, c int) []float64 { return a.Data[c*block : c*block+n] }
 		for c, v := range mean {
 			for j := range n {
-				f.Data[c*block+j], m.Data[c*block+j] = v, v
+				row(f, c)[j], row(m, c)[j] = v, v
 			}
 		}
 		f.Cols, m.Cols = n, n
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, spread, points, 1, f) // samples of f, and of E[f_c | f_d, d ≠ c]
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, given, points, 1, m)
-		copy(top, f.Data[:n])
+
+		// With f_a the largest and f_b the second, Σ_{d≠c} exp f_d = exp f_a (1 + exp(f_b - f_a) Σ_{d≠a,c} exp(f_d - f_b)) for
+		// c ≠ a, and exp f_b Σ_{d≠a} exp(f_d - f_b) for c = a. f_a, above f_b, is replaced by f_b and then taken off.
+		for j := range n {
+			first[j], second[j] = math.Inf(-1), math.Inf(-1)
+		}
 		for c := range classes {
-			for j, v := range f.Data[c*block : c*block+n] {
-				top[j] = max(top[j], v)
+			for j, v := range row(f, c) {
+				switch {
+				case v > first[j]:
+					largest[j], first[j], second[j] = c, v, first[j]
+				case v > second[j]:
+					second[j] = v
+				}
+			}
+		}
+		for j := range n {
+			ratio[j], total[j] = second[j]-first[j], -1
+		}
+		linalg.Exp(ratio[:n], ratio[:n])
+		for c := range classes {
+			e := row(f, c)
+			for j, v := range e {
+				e[j] = min(v-second[j], 0)
+			}
+			linalg.Exp(e, e)
+			for j, v := range e {
+				total[j] += v
 			}
 		}
 		for c := range classes {
-			row := f.Data[c*block : c*block+n]
-			for j := range row {
-				row[j] -= top[j]
-			}
-			linalg.Exp(row, row)
-		}
-		for c := classes - 2; c >= 0; c-- {
-			for j := range n {
-				after.Data[c*block+j] = after.Data[(c+1)*block+j] + f.Data[(c+1)*block+j]
-			}
-		}
-		clear(before)
-		for c := range classes {
-			table := &narrow[c]
-			for j := range n {
-				others := before[j] + after.Data[c*block+j]
-				before[j] += f.Data[c*block+j]
-				sum[c] += table.at(m.Data[c*block+j] - top[j] - math.Log(others))
+			e, table := row(f, c), &narrow[c]
+			for j, v := range row(m, c) {
+				base, others := first[j], 1+ratio[j]*(total[j]-e[j])
+				if c == largest[j] {
+					base, others = second[j], total[j]
+				}
+				sum[c] += table.at(v - base - math.Log(others))
 			}
 		}
 		if k+n == check || k+n == z.Cols {
-			total, change := 0.0, 0.0
-			for _, v := range sum {
-				total += v
-			}
+			all, change := floats.Sum(sum), 0.0
 			for c, v := range sum {
-				pi[c] = v / total
+				pi[c] = v / all
 				change = max(change, math.Abs(pi[c]-last[c]))
 			}
 			if change < 2.5e-5 {
