@@ -98,7 +98,7 @@ type Multinomial interface {
 	Bound
 	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns log p(y|f).
 	Probabilities(pi, g, f []float64, y int) (logp float64)
-	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C. z holds points in the columns of a
-	// (C-1)×N matrix that represent a standard normal distribution, as many as it may use.
+	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C. The columns of z, (C-1)×N, are points that
+	// represent a standard normal distribution, as does every first part of them; it may use fewer than there are.
 	Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General)
 }

@@ -66,9 +66,9 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d, points in %d dimensions", len(pi), classes, covariance.SymmetricDim(), covariance.SymmetricDim(), z.Rows))
 	}
 	spread, given, variance := conditionals(covariance)
-	narrow := make([]logisticNormalTable, classes)
+	tables := make([]logisticNormalTable, classes)
 	for c, v := range variance {
-		narrow[c] = tabulate(v)
+		tables[c] = tabulate(v)
 	}
 	const block = 256
 	f, m := linalg.NewGeneral(classes, block), linalg.NewGeneral(classes, block)
@@ -118,7 +118,7 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, z blas64.Ge
 			}
 		}
 		for c := range classes {
-			e, table := row(f, c), &narrow[c]
+			e, table := row(f, c), &tables[c]
 			for j, v := range row(m, c) {
 				base, others := first[j], 1+ratio[j]*(total[j]-e[j])
 				if c == largest[j] {
@@ -191,20 +191,6 @@ func conditionals(covariance *mat.SymDense) (a, m blas64.General, v []float64) {
 			rest[i] -= l.Data[i*d+p] * l.Data[i*d+p]
 		}
 	}
-	a, m = linalg.NewGeneral(classes, d), linalg.NewGeneral(classes, d)
-	g := make([]float64, d)
-	sum := make([]float64, d)
-	v = make([]float64, classes)
-	row := func(c int, g []float64) {
-		norm := 0.0
-		for _, x := range g {
-			norm += x * x
-		}
-		v[c] = 1 / norm
-		for j, x := range g {
-			m.Data[c*d+j] = a.Data[c*d+j] - v[c]*x
-		}
-	}
 	inverse := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d, Stride: d, Data: make([]float64, d*d)}
 	for i := range d {
 		for j := range i + 1 {
@@ -212,19 +198,18 @@ func conditionals(covariance *mat.SymDense) (a, m blas64.General, v []float64) {
 		}
 	}
 	linalg.InverseTri(inverse) // L⁻ᵀ
-	for i := range d {
-		c := order[i]
-		copy(a.Data[c*d:(c+1)*d], l.Data[i*d:i*d+i+1])
-		for j := range g {
-			g[j] = inverse.Data[i*d+j]
-			if j < i {
-				g[j] = 0
-			}
-			sum[j] -= g[j]
-		}
-		row(c, g)
+	a, m, v = linalg.NewGeneral(classes, d), linalg.NewGeneral(classes, d), make([]float64, classes)
+	g := linalg.NewGeneral(classes, d)
+	row := func(x blas64.General, c int) []float64 { return x.Data[c*d : (c+1)*d] }
+	for i, c := range order[:d] {
+		copy(row(a, c), l.Data[i*d:i*d+i+1])
+		copy(row(g, c)[i:], inverse.Data[i*d+i:(i+1)*d])
+		floats.Sub(row(g, r), row(g, c))
 	}
-	row(r, sum)
+	for c := range classes {
+		v[c] = 1 / floats.Dot(row(g, c), row(g, c))
+		floats.AddScaledTo(row(m, c), row(a, c), -v[c], row(g, c))
+	}
 	return a, m, v
 }
 
