@@ -6,4 +6,5 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 var Table = registry.Table[Approximation]{
 	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4"),
 	registry.Of[EP, Approximation]("ep", "expectation propagation: a Gaussian with matched marginal moments, GPML 3.6"),
+	registry.Of[Sampling, Approximation]("sampling", "the reference, with error bars: annealed importance sampling from EP's Gaussian"),
 }
