@@ -17,6 +17,19 @@ type pair struct {
 	lik    likelihood.Bound
 }
 
+// prior is the covariance that the pair is tried with: a likelihood without noise of its own needs it in the kernel.
+func (p pair) prior(k *mat.SymDense) *mat.SymDense {
+	if g, ok := p.lik.(likelihood.GaussianNoise); !ok || g.NoiseVariance() > 0 {
+		return k
+	}
+	noisy := mat.NewSymDense(k.SymmetricDim(), nil)
+	noisy.CopySym(k)
+	for i := range k.SymmetricDim() {
+		noisy.SetSym(i, i, k.At(i, i)+1)
+	}
+	return noisy
+}
+
 // pairs lists every method that has a gradient with every likelihood it takes; a refusal must say why. (The results of
 // the others are random, and have tests of their own.)
 func pairs(t testing.TB) []pair {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -20,7 +21,7 @@ var (
 	_ LeaveOneOuter = (*epPosterior)(nil)
 )
 
-// EP is expectation propagation for two classes (GPML 3.6): Gaussian sites of precision τ_i and information ν_i, chosen
+// EP is expectation propagation for two classes, or for numbers (GPML 3.6): Gaussian sites of precision τ_i and information ν_i, chosen
 // so that every marginal of the posterior has the mean and variance of its tilted distribution, the cavity
 // N(f; m_-i, v_-i) times p(y_i|f). With Z_i the mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
 //
@@ -86,7 +87,7 @@ func choose(what, name string, have ...string) (int, error) {
 	return i, nil
 }
 
-// Uses implements Approximation: any binary likelihood that has Gaussian averages.
+// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
 func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("ep", e.Tolerance, e.MaxIterations); err != nil {
 		return Caps{}, err
@@ -94,10 +95,11 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if !(e.Damping >= 0 && e.Damping <= 1) {
 		return Caps{}, fmt.Errorf("ep: damping = %v must be in (0, 1]; it is the share of the new value that is taken", e.Damping)
 	}
-	if err := usesBinary("ep", lik, classes); err != nil {
+	if err := usesOneProcess("ep", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true, LeaveOneOut: true}, nil
+	_, params := bound(lik).(likelihood.MomentParams)
+	return Caps{Gradient: params || !hasFree(lik), LeaveOneOut: true}, nil
 }
 
 // Fit implements Approximation.
@@ -162,7 +164,7 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*epPosterior, err
 	e.Damping, e.Tolerance = cmp.Or(e.Damping, 1), cmp.Or(e.Tolerance, defaultTolerance)
 	return &epPosterior{
 		sites: s, options: e, tau: s.state[:n], nu: s.state[n:],
-		mu: make([]float64, n), sigma: make([]float64, n), r: make([]float64, n), kr: make([]float64, n),
+		mu: make([]float64, n), sigma: make([]float64, n), cavity: make([]float64, n), r: make([]float64, n), kr: make([]float64, n),
 	}, nil
 }
 
@@ -171,6 +173,7 @@ type epPosterior struct {
 	options   EP // with its defaults filled in
 	tau, nu   []float64
 	mu, sigma []float64 // marginal means and variances
+	cavity    []float64 // cavity variances
 	r, kr     []float64
 	loo       float64 // Σ log Z_i
 }
@@ -222,10 +225,11 @@ func (p *epPosterior) refresh(v blas64.General) (fixedPoint, error) {
 	p.loo = 0
 	for i, t := range p.tau {
 		s := p.match(i, max(p.sigma[i], eps*p.variance(i)), p.b[i], &fit)
+		p.cavity[i] = s.cavity
 		value += s.logZ + (math.Log1p(t*s.cavity)+s.cavity*p.b[i]*p.b[i]-p.b[i]*(p.mu[i]-p.mean[i]))/2
 		p.loo += s.logZ
 	}
-	p.evidence = functional{value: value, adjoint: p.adjoint}
+	p.evidence = functional{value: value, adjoint: p.stationaryAdjoint, likelihood: p.likelihoodGradient()}
 	if err := p.conclude("ep", fit, p.options.Tolerance); err != nil {
 		return fit, err
 	}
@@ -368,22 +372,18 @@ func (w *sweepWork) flush(k int) {
 	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
 }
 
-// adjoint sets dst to the weight on dK and on dm. At a fixed point L is stationary in the sites, so only the explicit
-// dependence counts, GPML (5.27):
-//
-//	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
-func (p *epPosterior) adjoint(dst *Cov) {
-	n := len(p.b)
-	p.information(dst.K, nil)
-	raw := dst.K.RawSymmetric()
-	for i, b := range p.b {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for j, r := range row {
-			row[j] = (b*p.b[i+j] - r) / 2
-		}
+// likelihoodGradient returns what adds ∂L/∂θ = Σ_i ∂log Z_i/∂θ, at fixed cavities because L is stationary in the sites.
+func (p *epPosterior) likelihoodGradient() func(grad []float64) {
+	model, ok := p.lik.(likelihood.MomentParams)
+	if !ok {
+		return nil
 	}
-	if dst.Mean != nil {
-		copy(dst.Mean, p.b)
+	return func(grad []float64) {
+		d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+		for i, v := range p.cavity {
+			model.DLogZ(d, d1, d2, p.y[i], p.mu[i]-v*p.b[i], v)
+			floats.Add(grad, d)
+		}
 	}
 }
 

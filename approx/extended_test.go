@@ -250,6 +250,22 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	return extended{}
 }
 
+// extended polishes a fit's state.
+func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) extended {
+	switch p.method.(type) {
+	case approx.Laplace:
+		return extendedLaplace(t, k, y, p.lik.(likelihood.Differentiable), start)
+	case approx.EP:
+		return extendedEP(t, k, y, p.lik.(likelihood.MomentMatcher), start)
+	case approx.EnsembleMeanField:
+		return extendedMeanField(t, k, y, p.lik.(likelihood.GaussianNoise), start, false)
+	case approx.NaiveMeanField:
+		return extendedMeanField(t, k, y, p.lik.(likelihood.GaussianNoise), start, true)
+	}
+	t.Fatalf("%s is not written in extended precision", p.name)
+	return extended{}
+}
+
 // TestExtendedPrecision compares evidence and gradient at large length scales and amplitudes.
 func TestExtendedPrecision(t *testing.T) {
 	const n = 30
@@ -258,6 +274,7 @@ func TestExtendedPrecision(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			for _, theta := range [][2]float64{{5, 5}, {5, 8}, {6.5, 6.5}, {8, 5}, {8, 8}} {
 				k, byLength, byAmp := seGram(x, theta[0], theta[1])
+				k = p.prior(k)
 				fit, err := p.method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, p.lik, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -268,12 +285,7 @@ func TestExtendedPrecision(t *testing.T) {
 						exact[i][j] = number(k.At(i, j))
 					}
 				}
-				var want extended
-				if _, ok := p.method.(approx.Laplace); ok {
-					want = extendedLaplace(t, exact, y, p.lik.(likelihood.Differentiable), fit.State())
-				} else {
-					want = extendedEP(t, exact, y, p.lik.(likelihood.MomentMatcher), fit.State())
-				}
+				want := p.extended(t, exact, y, fit.State())
 				got := fit.Evidence().Value()
 				if !near(got, want.logEvidence, 1e-8) {
 					t.Errorf("log l, log sf = %v: log evidence %.12g, want %.12g", theta, got, want.logEvidence)

@@ -7,13 +7,15 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 var _ Approximation = Laplace{}
 
-// Laplace is Laplace's method for two classes (GPML 3.4): the posterior is replaced by the Gaussian at its mode f̂, with
+// Laplace is Laplace's method for two classes, or for numbers (GPML 3.4): the posterior is replaced by the Gaussian at its mode f̂, with
 // precision K⁻¹ + W, W_i = -∂² log p(y_i|f_i)/∂f². With a = K⁻¹(f̂ - m) the log evidence (GPML 3.32), in nats, is
 //
 //	L = -½ aᵀ(f̂ - m) + Σ_i log p(y_i|f̂_i) - ½ log|B|,   B = I + W^½ K W^½
@@ -33,18 +35,19 @@ type Laplace struct {
 	MaxIterations int `yaml:"max_iterations"`
 }
 
-// Uses implements Approximation: any binary likelihood that has derivatives and Gaussian averages.
+// Uses implements Approximation: any likelihood of two classes, or of numbers, that has derivatives and Gaussian averages.
 func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
 		return Caps{}, err
 	}
-	if err := usesBinary("laplace", lik, classes); err != nil {
+	if err := usesOneProcess("laplace", lik, classes); err != nil {
 		return Caps{}, err
 	}
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
 		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
 	}
-	return Caps{Gradient: true}, nil
+	_, params := bound(lik).(likelihood.DifferentiableParams)
+	return Caps{Gradient: params || !hasFree(lik)}, nil
 }
 
 // Fit implements Approximation.
@@ -270,7 +273,7 @@ func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) 
 		p.b[i] = at.a[i] + d
 	}
 	p.state = slices.Concat(at.a, at.f)
-	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
+	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }, likelihood: p.likelihoodGradient(at)}
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
 }
@@ -278,19 +281,9 @@ func (p *laplacePosterior) finish(at *point, length float64) (Posterior, error) 
 // adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.
 //
 //	G = ½ g gᵀ - ½ R + ½ (u gᵀ + g uᵀ),   ∂L/∂m = g + u
-//	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
 func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 	n := len(p.y)
-	u, ks := make([]float64, n), make([]float64, n)
-	p.information(dst.K, u)
-	for i, w := range at.w {
-		// W_i Σ_ii = 1 - [B⁻¹]_ii. The error of the quotient grows as W_i falls, but the third derivative falls with it.
-		if u[i] = (1 - u[i]) / 2 * at.d3[i]; w > 0 {
-			u[i] /= w
-		}
-	}
-	linalg.Symv(1, p.k, u, 0, ks)
-	p.shrink(u, u, ks)
+	u, _, _ := p.implicit(dst.K, at)
 	raw := dst.K.RawSymmetric()
 	for i, g := range p.b {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
@@ -300,6 +293,50 @@ func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 		}
 		if dst.Mean != nil {
 			dst.Mean[i] = g + u[i]
+		}
+	}
+}
+
+// implicit gives what derivatives take from the mode: it sets r to R, and returns the Σ_ii, 0 where W_i is, and
+//
+//	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
+//
+// with Σ s = K u, so that a change of ∇log p by δ moves the mode by Σ δ and L by (K u)ᵀδ.
+func (p *laplacePosterior) implicit(r *mat.SymDense, at *point) (u, ku, variance []float64) {
+	n := len(p.y)
+	u, ku, variance = make([]float64, n), make([]float64, n), make([]float64, n)
+	p.information(r, variance)
+	for i, w := range at.w {
+		// W_i Σ_ii = 1 - [B⁻¹]_ii. The error of the quotient grows as W_i falls, but the third derivative falls with it.
+		if variance[i] = 1 - variance[i]; w > 0 {
+			variance[i] /= w
+		}
+		u[i] = variance[i] / 2 * at.d3[i]
+	}
+	linalg.Symv(1, p.k, u, 0, ku)
+	p.shrink(u, u, ku)
+	linalg.Symv(1, p.k, u, 0, ku)
+	return u, ku, variance
+}
+
+// likelihoodGradient returns what adds ∂L/∂θ of the likelihood's parameters: of log p, of -½ log|B| through W, and through
+// the mode.
+func (p *laplacePosterior) likelihoodGradient(at *point) func(grad []float64) {
+	model, ok := p.lik.(likelihood.DifferentiableParams)
+	if !ok {
+		return nil
+	}
+	return func(grad []float64) {
+		_, ku, variance := p.implicit(mat.NewSymDense(len(p.y), nil), at)
+		d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+		for i, f := range at.f {
+			model.ParamDerivs(d, d1, d2, p.y[i], f)
+			if at.w[i] == 0 {
+				clear(d2) // W_i is held at 0
+			}
+			for j := range grad {
+				grad[j] += d[j] + ku[i]*d1[j] + variance[i]/2*d2[j]
+			}
 		}
 	}
 }

@@ -18,33 +18,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
-
-// step is p(y|f) = [yf > 0], whose probability can be 0.
-type step struct{}
-
-func (step) Domain() likelihood.Domain         { return likelihood.Binary }
-func (step) Params() []param.Spec              { return nil }
-func (step) At([]float64) likelihood.Bound     { return step{} }
-func (step) Likelihood() likelihood.Likelihood { return step{} }
-
-func (step) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	switch {
-	case variance > 0:
-		s := math.Sqrt(variance)
-		t := linalg.TruncatedNormal(y * mean / s)
-		return t.LogMass, y * t.Hazard / s, -t.Hazard * t.Mean / variance
-	case y*mean > 0:
-		return 0, 0, 0
-	}
-	return -math.MaxFloat64, 0, 0
-}
 
 // sample fits and requires convergence.
 func sample(t testing.TB, s approx.Sampling, k *mat.SymDense, mean, y []float64, lik likelihood.Bound) approx.Sampled {
 	t.Helper()
-	return pair{"sampling", s, lik}.fit(t, k, mean, y, nil).(approx.Sampled)
+	post, err := s.Fit(context.Background(), []approx.Cov{{K: k, Mean: mean}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !post.Diagnostics().Converged {
+		t.Fatalf("not converged: %+v", post.Diagnostics())
+	}
+	return post.(approx.Sampled)
 }
 
 // covers reports whether want lies within 4 standard errors of got; rounding excuses a little.
@@ -198,7 +184,7 @@ func TestSamplingOrthants(t *testing.T) {
 		for _, test := range []struct {
 			lik  likelihood.Bound
 			want float64
-		}{{step{}, orthant(y)}, {outlier{}, outliers}} {
+		}{{likelihood.Step{}, orthant(y)}, {outlier{}, outliers}} {
 			post := sample(t, approx.Sampling{Temperatures: 500}, k, nil, y, test.lik)
 			if got, se := post.Evidence().Value(), post.Diagnostics().StandardError; !covers(got, se, math.Log(test.want)) || !(se < 0.1) {
 				t.Errorf("%T, y = %v: log evidence %v ± %v, want %v", test.lik, y, got, se, math.Log(test.want))
@@ -219,7 +205,7 @@ func TestSamplingStepWithNoise(t *testing.T) {
 		noisy.SetSym(i, i, k.At(i, i)+1)
 	}
 	probit := sample(t, approx.Sampling{Temperatures: 500}, k, nil, y, likelihood.Probit{})
-	hard := sample(t, approx.Sampling{Temperatures: 1000, Seed: 1}, noisy, nil, y, step{})
+	hard := sample(t, approx.Sampling{Temperatures: 1000, Seed: 1}, noisy, nil, y, likelihood.Step{})
 	se := math.Hypot(probit.Diagnostics().StandardError, hard.Diagnostics().StandardError)
 	if got, want := hard.Evidence().Value(), probit.Evidence().Value(); !covers(got, se, want) || !(se < 0.1) {
 		t.Errorf("step %v ± %v, probit %v ± %v", got, hard.Diagnostics().StandardError, want, probit.Diagnostics().StandardError)

@@ -16,7 +16,7 @@ import (
 // eps is the spacing of float64 at 1.
 const eps = 0x1p-52
 
-// sites is the Gaussian posterior that the binary methods share: one Gaussian site per case, so that the posterior of
+// sites is the Gaussian posterior that the methods with one latent process share: one Gaussian site per case, so that the posterior of
 // f at the training inputs has precision K⁻¹ + S, S = diag(τ), τ ≥ 0. With
 //
 //	B = I + S^½ K S^½ = UᵀU,   R = S^½ B⁻¹ S^½ = (K + S⁻¹)⁻¹,   b = K⁻¹(μ - m)
@@ -38,12 +38,11 @@ type sites struct {
 	diagnostics Diagnostics
 }
 
-// newSites checks the arguments of a binary Fit or Restore. Only the covariance can be at fault through the data or the
-// hyperparameters.
+// newSites checks the arguments of a Fit or Restore with one latent process.
 func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	n := y.Len()
-	if len(cov) != 1 || y.Classes != 2 || len(y.Value) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1, want 1, 2 and at least 1", len(cov), y.Classes, len(y.Value)))
+	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at least 1", len(cov), y.Classes, len(y.Value)))
 	}
 	if r := cov[0].K.SymmetricDim(); r != n || cov[0].Mean != nil && len(cov[0].Mean) != n {
 		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov[0].Mean), n))
@@ -58,6 +57,9 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	for i := range n {
 		if !finite(s.mean[i]) {
 			return nil, fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, s.mean[i])
+		}
+		if !finite(s.y[i]) {
+			return nil, fmt.Errorf("target of case %d is %v, want a finite number", i, s.y[i])
 		}
 		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
 			if !finite(v) {
@@ -156,9 +158,7 @@ func (s *sites) latentAt(f, a []float64) {
 // information sets dst to R = S^½ B⁻¹ S^½ and q to the diagonal of B⁻¹; q may be nil.
 func (s *sites) information(dst *mat.SymDense, q []float64) {
 	n := len(s.root)
-	if r := dst.SymmetricDim(); r != n {
-		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
-	}
+	checkAdjoint(dst, n)
 	r := dst.RawSymmetric()
 	for i := range n {
 		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
@@ -206,8 +206,37 @@ func subtractSquares(dst []float64, v blas64.General) {
 	}
 }
 
-// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) = ∫ p(y|f) q(f) df.
+func checkAdjoint(dst *mat.SymDense, n int) {
+	if r := dst.SymmetricDim(); r != n {
+		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
+	}
+}
+
+// stationaryAdjoint sets dst to the explicit weight on dK and on dm, GPML (5.27), of an evidence that is stationary in the
+// sites:
+//
+//	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
+func (s *sites) stationaryAdjoint(dst *Cov) {
+	n := len(s.b)
+	s.information(dst.K, nil)
+	raw := dst.K.RawSymmetric()
+	for i, b := range s.b {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
+		for j, r := range row {
+			row[j] = (b*s.b[i+j] - r) / 2
+		}
+	}
+	if dst.Mean != nil {
+		copy(dst.Mean, s.b)
+	}
+}
+
+// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) = ∫ p(y|f) q(f) df. It
+// panics where the targets are numbers, for they have no classes; Latent has their mean and variance.
 func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	if s.lik.Likelihood().Domain() == likelihood.Numeric {
+		panic("approx: class probabilities of numeric targets")
+	}
 	m := len(diag[0])
 	if r, c := dst.Dims(); r != m || c != 2 {
 		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×2", r, c, m))
@@ -272,11 +301,12 @@ func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
 	return nil
 }
 
-// functional is a Functional of a binary posterior.
+// functional is a Functional of a posterior with one latent process.
 type functional struct {
-	value   float64
-	err     error // why there is no adjoint
-	adjoint func(dst *Cov)
+	value      float64
+	err        error // why there is no adjoint
+	adjoint    func(dst *Cov)
+	likelihood func(grad []float64) // nil where there is no gradient over the likelihood's parameters
 }
 
 func (f functional) Value() float64 { return f.value }
@@ -291,19 +321,31 @@ func (f functional) Adjoint(dst *Cov, j int) error {
 	return f.err
 }
 
-// Likelihood knows no likelihood with parameters.
 func (f functional) Likelihood(grad []float64) error {
-	if len(grad) > 0 {
+	switch {
+	case f.err != nil || len(grad) == 0:
+		return f.err
+	case f.likelihood == nil:
 		return fmt.Errorf("%w with respect to the likelihood's parameters", ErrNoGradient)
 	}
-	return f.err
+	f.likelihood(grad)
+	return nil
+}
+
+// usesOneProcess says why a method with one latent process cannot work with lik on this many classes, or nil. It takes
+// two classes, or numbers and a likelihood of them.
+func usesOneProcess(method string, lik likelihood.Likelihood, classes int) error {
+	if classes == 0 && lik.Domain() == likelihood.Numeric {
+		return nil
+	}
+	return usesBinary(method, lik, classes)
 }
 
 // usesBinary says why a binary method cannot work with lik on this many classes, or nil.
 func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
 	switch {
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian", method)
 	case classes != 2:
 		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
 	case lik.Domain() != likelihood.Binary:
@@ -313,6 +355,16 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
 		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use probit or logit", method)
 	}
 	return nil
+}
+
+// hasFree reports whether a parameter of lik is to be optimised.
+func hasFree(lik likelihood.Likelihood) bool {
+	for _, s := range lik.Params() {
+		if !s.Fixed {
+			return true
+		}
+	}
+	return false
 }
 
 // bound binds lik to some parameters, to ask what it can do.

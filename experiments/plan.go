@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -17,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -106,7 +109,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
-	t := &trainingSet{evaluation: "train", source: ds, how: spec.Preprocess, missing: spec.Missing}
+	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
 	for i := range len(ds.Labels) {
 		t.train = append(t.train, i)
 	}
@@ -115,9 +118,21 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
-	model := m.on(len(ds.Classes))
+	criterion, err := s.Tune.criterion()
+	if err != nil {
+		return err
+	}
+	model, tuned := m.on(len(ds.Classes)), m.tuned(len(ds.Classes))
 	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	caps, err := tuned.Check(len(ds.Classes))
+	if err == nil {
+		_, err = criterion.Uses(caps)
+	}
+	if err != nil {
+		d.at(m.tuningNode, "%s: %v", ds.Name, err)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -131,19 +146,23 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
-	criterion, err := s.Tune.criterion()
-	if err != nil {
-		return err
-	}
-	o, err := objective.New(model, criterion, all.data)
+	o, err := objective.New(tuned, criterion, all.data)
 	if err != nil {
 		return err
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: spec.Preprocess,
-		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
+		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
+	}
+	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+	}
+	if n := s.Tune.Strategy; n != nil && n.Optimizer() != "" && len(layout.Free) > 0 && !o.HasGradient() {
+		d.at(m.tuningNode, "%s: tune: {method: %s} needs the gradient of %s, which %s does not have here; use a method that needs none, such as grid",
+			ds.Name, s.Tune.Method, s.Tune.Criterion, m.TuningText)
+		return nil
 	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
@@ -162,13 +181,17 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return err
 	}
 	if seen[string(identity)] {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s is declared twice and runs once", c.Dataset, c.Kernel, c.Likelihood, c.Inference))
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil
 	}
 	seen[string(identity)] = true
+	fits := int64(1) // at a time
+	if m.Tuning != nil {
+		fits = 2
+	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -176,17 +199,34 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames)), Trial: j.trial, Assess: j.assess,
+			Memory: fits * memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
 }
 
-// memory estimates the bytes one job takes: the covariance, its factor, the posterior covariance, the adjoint and a
-// product (5 n² in all), squared distances shared by the jobs of a training set (n²), and the test covariance twice.
-func memory(n, m, d int) int64 {
-	return 8 * (6*int64(n)*int64(n) + 2*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case given && !c.AddsPrior():
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
+}
+
+// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
+// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
+// covariance, the factor of its posterior, the posterior covariance and a product.
+func memory(n, m, d, classes int) int64 {
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.
@@ -260,6 +300,19 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Memory     int64 // bytes of its largest job
+}
+
+// Methods names the inference, and the one that tunes it if that is another.
+func (o Overview) Methods() string {
+	if o.TuneInference != o.Inference {
+		return o.Inference + ", tuned with " + o.TuneInference
+	}
+	return o.Inference
+}
+
+// String names the configuration.
+func (o Overview) String() string {
+	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
 }
 
 // Overview says what would run, a row a configuration.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -129,9 +130,11 @@ func targets(labels []int, classes int) approx.Targets {
 
 // job makes the trials and the assessment of one study.
 type job struct {
-	model     objective.Model
-	criterion objective.Criterion
-	optimizer string // the local optimiser, "" for plain points
+	model     objective.Model // what predicts
+	tuned     objective.Model // the same with another inference method, if hybrid
+	hybrid    bool
+	criterion objective.Criterion // of tuned
+	optimizer string              // the local optimiser, "" for plain points
 	average   objective.Average
 	set       *trainingSet
 }
@@ -144,18 +147,18 @@ func (j *job) where() string {
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
 }
 
-func (j *job) objective() (*objective.Objective, *prepared, error) {
+func (j *job) objective(m objective.Model, c objective.Criterion) (*objective.Objective, *prepared, error) {
 	p, err := j.set.prepare()
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := objective.New(j.model, j.criterion, p.data)
+	o, err := objective.New(m, c, p.data)
 	return o, p, err
 }
 
 // trial evaluates one proposal: a local optimisation, or the points of a row, each warm-started by the one before.
 func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
-	o, p, err := j.objective()
+	o, p, err := j.objective(j.tuned, j.criterion)
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
 	}
@@ -164,12 +167,20 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	}
 	t := record.Trial{Status: "evaluated"}
 	run := objective.NewRun(ctx, o)
+	predicts := run
+	if j.hybrid && p.held != nil {
+		o, _, err := j.objective(j.model, objective.LogEvidence{})
+		if err != nil {
+			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
+		}
+		predicts = objective.NewRun(ctx, o)
+	}
 	for _, free := range proposal.Points {
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
-		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free)))}
-		if err := j.evaluate(run, free, p, &point); err != nil {
+		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
+		if err := j.evaluate(run, predicts, free, p, &point); err != nil {
 			if ctx.Err() != nil {
 				return t, ctx.Err()
 			}
@@ -181,18 +192,30 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return t, nil
 }
 
-// evaluate fills a point with its value and, where cases are held out, their scores.
-func (j *job) evaluate(run *objective.Run, free []float64, p *prepared, point *record.Point) error {
+// converged fits at a point.
+func converged(run *objective.Run, free []float64) (*objective.Point, error) {
 	fit, err := run.At(free)
+	if err != nil {
+		return nil, err
+	}
+	if d := fit.Diagnostics(); !d.Converged {
+		return nil, fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
+	}
+	return fit, nil
+}
+
+// evaluate fills a point with its value and, where cases are held out, their scores under the model that predicts.
+func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared, point *record.Point) error {
+	fit, err := converged(run, free)
 	if err != nil {
 		return err
 	}
-	point.Value, point.Gradient = record.Number(fit.Value()), nan
-	if d := fit.Diagnostics(); !d.Converged {
-		return fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
-	}
+	point.Value = record.Number(fit.Value())
 	if p.held == nil {
 		return nil
+	}
+	if fit, err = converged(predicts, free); err != nil { // the same fit again, if the same model predicts
+		return err
 	}
 	predictions, err := p.predict(fit, j.average)
 	if err != nil {
@@ -247,7 +270,7 @@ func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fi
 }
 
 func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error {
-	o, p, err := j.objective()
+	o, p, err := j.objective(j.model, objective.LogEvidence{})
 	if err != nil {
 		return err
 	}
@@ -332,10 +355,10 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	return report, summary, p.write(dir, report, journal.Lines())
 }
 
-// write writes the report in every format that has a file, and the times beside it.
+// write writes the report in the formats that are always written and in those asked for, and the times beside it.
 func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) error {
 	for _, f := range reports.Formats {
-		if f.File == "" {
+		if f.File == "" || !f.Always && !slices.Contains(p.Manifest.Formats, f.Name) {
 			continue
 		}
 		if err := writeFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {

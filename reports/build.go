@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,7 +61,7 @@ func (b *builder) build() Configuration {
 	c, whole := b.record, &b.studies[0]
 	out := Configuration{
 		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference,
+		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference, TuneInference: cmp.Or(c.TuneInference, c.Inference),
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},

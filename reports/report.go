@@ -48,6 +48,7 @@ type Configuration struct {
 	Mean            string       `json:"mean"`
 	Likelihood      string       `json:"likelihood"`
 	Inference       string       `json:"inference"`
+	TuneInference   string       `json:"tune_inference"` // the one whose objective is tuned
 	Classes         []string     `json:"classes"`
 	Tune            string       `json:"tune"`
 	Objective       string       `json:"objective"` // what the values of restarts and grid points are
@@ -183,14 +184,16 @@ type Format struct {
 	Name   string // as in YAML files and flags
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
+	Always bool   // written after every run; otherwise where the experiment's report.formats names it
 	Render func(w io.Writer, r *Report) error
 }
 
 // Formats lists the formats.
 var Formats = []Format{
-	{"text", "tables for the terminal", "", renderText},
-	{"json", "everything, for programs", "results.json", renderJSON},
-	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", renderCSV},
+	{"text", "tables for the terminal", "", false, renderText},
+	{"json", "everything, for programs", "results.json", true, renderJSON},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
+	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
 }
 
 // FormatNamed finds a format.

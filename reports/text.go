@@ -87,17 +87,29 @@ func (c Configuration) write(w io.Writer, index int) {
 	if o := c.Optima(); o.Restarts > 0 {
 		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
 		if o.Distinct > 0 {
-			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.Objective, o.Lo, o.Hi, o.AtBest)
+			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
 		}
 		fmt.Fprintln(w)
 	}
 	for _, b := range c.Best {
-		if slices.Contains([]string{c.Objective, "information_bits", "errors"}, b.By) {
-			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", b.By, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
+		by := b.By
+		if by == c.Objective {
+			by = c.tuned()
+		}
+		if slices.Contains([]string{c.tuned(), "information_bits", "errors"}, by) {
+			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
+}
+
+// tuned names the tuning objective, and whose it is if another inference predicts.
+func (c Configuration) tuned() string {
+	if c.TuneInference != c.Inference {
+		return c.Objective + " of " + c.TuneInference
+	}
+	return c.Objective
 }
 
 // list writes the first mostListed of the items, one a line, and counts the rest.

@@ -49,6 +49,36 @@ type MomentMatcher interface {
 	//	tau = -d2Mean/(1 + variance·d2Mean),  nu = dMean + tau·(mean + variance·dMean),
 	//
 	// has a relative error of about 1e-16/(1 + variance·d2Mean). That factor is the tilted variance over variance: it is
-	// above 0 while variance ≤ 1e12 and |mean| ≤ 1e6, and at most 1, so that tau ≥ 0, if p(y|f) is log-concave in f.
+	// above 0 while variance ≤ 1e12, |mean| ≤ 1e6 and log Z ≥ -1e13, and at most 1, so that tau ≥ 0, if p(y|f) is log-concave in f.
 	LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64)
+}
+
+// DifferentiableParams likelihoods give Laplace's method the gradient over their parameters.
+type DifferentiableParams interface {
+	Differentiable
+	// ParamDerivs sets logp[j], d1[j] and d2[j] to the derivatives with respect to theta[j] of what Derivs returns under
+	// those names.
+	ParamDerivs(logp, d1, d2 []float64, y, f float64)
+}
+
+// MomentParams likelihoods give EP and the online method the gradient over their parameters.
+type MomentParams interface {
+	MomentMatcher
+	// DLogZ sets logZ[j], dMean[j] and d2Mean[j] to the derivatives with respect to theta[j] of what LogZ returns.
+	DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64)
+}
+
+// HigherMoments likelihoods give the online method its adjoint.
+type HigherMoments interface {
+	MomentMatcher
+	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0.
+	HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64)
+}
+
+// GaussianNoise likelihoods say that y is what becomes of f plus Gaussian noise: the sum itself (Numeric), or its sign
+// (Binary). Exact regression and mean-field theory work on that sum.
+type GaussianNoise interface {
+	MomentMatcher
+	// NoiseVariance is the variance v of the noise: p(y|f) = N(y; f, v) or Φ(yf/√v), a step where v = 0.
+	NoiseVariance() float64
 }

@@ -12,7 +12,7 @@ type Logit struct{}
 
 var (
 	_ Differentiable = Logit{}
-	_ MomentMatcher  = Logit{}
+	_ HigherMoments  = Logit{}
 )
 
 func (Logit) Domain() Domain         { return Binary }
@@ -51,27 +51,43 @@ func (l Logit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 		logZ, dMean, d2Mean, _ = l.Derivs(y, mean)
 		return logZ, dMean, d2Mean
 	}
-	logZ, dMean, d2Mean = logisticNormal(y*mean, variance)
-	return logZ, y * dMean, d2Mean
+	logZ, d := logisticNormal(y*mean, variance)
+	return logZ, y * d[0], d[1]
 }
 
-// logisticNormal returns log Z(a) and its first two derivatives, v > 0 (see Logit.LogZ).
-func logisticNormal(a, v float64) (logZ, d1, d2 float64) {
+// HigherLogZ returns the third and fourth derivatives, right to about 1e-14 of the largest product of lower ones that has
+// their order.
+func (Logit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+	_, d := logisticNormal(y*mean, variance)
+	return y * d[2], d[3]
+}
+
+// logisticNormal returns log Z(a) and its first four derivatives (see Logit.LogZ).
+func logisticNormal(a, v float64) (logZ float64, d [4]float64) {
 	switch {
 	case a > 0: // Z(a) = 1 - Z(-a)
-		logZ, d1, d2 = logisticNormal(-a, v)
+		logZ, d = logisticNormal(-a, v)
 		q := math.Exp(logZ)
 		odds := q / (1 - q)
-		return math.Log1p(-q), odds * d1, -odds*(d2+d1*d1) - odds*odds*d1*d1
+		// d^kZ/da^k over Z, at -a and then at a
+		z1, z2 := d[0], d[1]+d[0]*d[0]
+		z3, z4 := d[2]+3*d[0]*d[1]+d[0]*d[0]*d[0], d[3]+4*d[0]*d[2]+3*d[1]*d[1]+6*d[0]*d[0]*d[1]+d[0]*d[0]*d[0]*d[0]
+		return math.Log1p(-q), cumulants(odds*z1, -odds*z2, odds*z3, -odds*z4)
 	case v < math.Pi:
 		return logisticNarrow(a, v)
 	case a+1.5*v < -40: // Z(a) = E[exp(a + sx)] to rounding: σ(f) = e^f - e^2f + …
-		return a + v/2, 1, 0
+		return a + v/2, [4]float64{1}
 	case a < -v: // Z(a) = exp(a + v/2) Z(-a - v)
-		logZ, d1, d2 = logisticNormal(-a-v, v)
-		return a + v/2 + logZ, 1 - d1, d2
+		logZ, d = logisticNormal(-a-v, v)
+		return a + v/2 + logZ, [4]float64{1 - d[0], d[1], -d[2], d[3]}
 	}
 	return logisticWide(a, v)
+}
+
+// cumulants returns them of the moments m1 … m4: the derivatives of a logarithm from those of its argument over it.
+func cumulants(m1, m2, m3, m4 float64) [4]float64 {
+	square := m1 * m1
+	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square, m4 - 4*m1*m3 - 3*m2*m2 + 12*square*m2 - 6*square*square}
 }
 
 // The nodes of both sums are x = ±(k + ½)·nodeStep with weights nodeStep·N(x). The step leaves 1e-17 at v = π; the range
@@ -87,13 +103,14 @@ var nodeWeights = func() (w [42]float64) {
 }()
 
 // logisticNarrow sums E[σ(a + sx)] for a ≤ 0, v < π. The tilted density gives d1 = E[σ̄] and
-// d2 = Var[σ] - E[σσ̄] = -E[σ](1 + E[σ]) + 2E[σ²].
-func logisticNarrow(a, v float64) (logZ, d1, d2 float64) {
+// d2 = Var[σ] - E[σσ̄] = -E[σ](1 + E[σ]) + 2E[σ²]. With p_k = E[σ^k] further derivatives follow from
+// dp_k/da = k p_k - (k+1) p_k+1 + p_k p_1.
+func logisticNarrow(a, v float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(v)
 	ea := math.Exp(a)
 	g := math.Exp(s * nodeStep / 2) // exp(sx)
 	step := g * g
-	var sum, sum1, sumS, sumSS float64
+	var sum, sum1, sumS, sumSS, sumS3, sumS4 float64
 	for _, w := range nodeWeights {
 		up, down := ea*g, ea/g // exp(f) at ±x
 		complementUp, complementDown := 1/(1+up), 1/(1+down)
@@ -102,12 +119,24 @@ func logisticNarrow(a, v float64) (logZ, d1, d2 float64) {
 		wUp, wDown := w*g*complementUp, w/g*complementDown
 		sum += wUp + wDown
 		sum1 += wUp*complementUp + wDown*complementDown
-		sumS += wUp*sigmaUp + wDown*sigmaDown
-		sumSS += wUp*sigmaUp*sigmaUp + wDown*sigmaDown*sigmaDown
+		wUp, wDown = wUp*sigmaUp, wDown*sigmaDown
+		sumS += wUp + wDown
+		wUp, wDown = wUp*sigmaUp, wDown*sigmaDown
+		sumSS += wUp + wDown
+		wUp, wDown = wUp*sigmaUp, wDown*sigmaDown
+		sumS3 += wUp + wDown
+		sumS4 += wUp*sigmaUp + wDown*sigmaDown
 		g *= step
 	}
-	p := sumS / sum
-	return a + math.Log(sum), sum1 / sum, 2*sumSS/sum - p*(1+p)
+	p1, p2, p3, p4 := sumS/sum, sumSS/sum, sumS3/sum, sumS4/sum
+	d1p1, d1p2, d1p3 := p1-2*p2+p1*p1, 2*p2-3*p3+p2*p1, 3*p3-4*p4+p3*p1
+	d2p1, d2p2 := d1p1-2*d1p2+2*p1*d1p1, 2*d1p2-3*d1p3+d1p2*p1+p2*d1p1
+	return a + math.Log(sum), [4]float64{
+		sum1 / sum,
+		2*p2 - p1*(1+p1),
+		2*d1p2 - (1+2*p1)*d1p1,
+		2*d2p2 - (1+2*p1)*d2p1 - 2*d1p1*d1p1,
+	}
 }
 
 // logisticWide sums E[P(p)], P = π/sin πp, for -v ≤ a ≤ 0 and v ≥ π. A derivative with respect to a multiplies the
@@ -116,8 +145,10 @@ func logisticNarrow(a, v float64) (logZ, d1, d2 float64) {
 //	d1 = c + A1/(sA0),  d2 = -(A2/A0 + (A1/A0)²)/v,  A0 = E[P]/s,  A1 = E[(p-c)P],  A2 = -sE[(p-c)²P]
 //
 // with A0, A2 > 0. The pole 1/p contributes M₀(t), M₁(t) and tM₁(t) at t = cs, where M_k = ∫₀^∞ x^k exp(-tx - x²/2) dx,
-// and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The rest of P is analytic for -1 < Re p < 2.
-func logisticWide(a, v float64) (logZ, d1, d2 float64) {
+// and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The rest of P is analytic for -1 < Re p < 2. The
+// third and fourth cumulants need A3 = vE[(p-c)³P] and A4 = s³E[(p-c)⁴P] too, to which 1/p contributes t²M₁(t) - 1 and
+// t(1 - t²M₁(t)).
+func logisticWide(a, v float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(v)
 	t, u := -a/s, (a+v)/s
 	pt, pu := linalg.TruncatedNormal(-t), linalg.TruncatedNormal(-u)
@@ -125,6 +156,8 @@ func logisticWide(a, v float64) (logZ, d1, d2 float64) {
 	a0 := 1/pt.Hazard + 1/pu.Hazard
 	a1 := m1t - m1u
 	a2 := t*m1t + u*m1u
+	a3 := t*t*m1t - u*u*m1u
+	a4 := t*(1-t*t*m1t) + u*(1-u*u*m1u)
 
 	// |sin πp|² = sin²πc + sinh²(πx/s); the hyperbolic functions step along the nodes by their addition theorems.
 	sin, cos := math.Sincos(math.Pi * min(t, u) / s)
@@ -140,11 +173,17 @@ func logisticWide(a, v float64) (logZ, d1, d2 float64) {
 		qt, qu := 1/(t*t+x*x), 1/(u*u+x*x)
 		re := p*sin*cosh - t*qt - u*qu // Re P/s, less the poles
 		im := p*cos*sinh - x*qt + x*qu // -Im P/s, less the poles
-		a0 += 2 * w * re
-		a1 += 2 * w * x * im
-		a2 += 2 * w * x * x * re
+		w *= 2
+		a0 += w * re
+		w *= x
+		a1 += w * im
+		w *= x
+		a2 += w * re
+		w *= x
+		a3 -= w * im
+		a4 += w * x * re
 		sinh, cosh = sinh*coshDelta+cosh*sinhDelta, cosh*coshDelta+sinh*sinhDelta
 	}
-	shift := a1 / a0
-	return pt.LogMass + math.Log(pt.Hazard*a0), (t + shift) / s, -(a2/a0 + shift*shift) / v
+	d = cumulants(a1/a0, -a2/a0, a3/a0, a4/a0) // of s(p - c)
+	return pt.LogMass + math.Log(pt.Hazard*a0), [4]float64{(t + d[0]) / s, d[1] / v, d[2] / (s * v), d[3] / (v * v)}
 }

@@ -13,13 +13,17 @@ type Probit struct{}
 
 var (
 	_ Differentiable = Probit{}
-	_ MomentMatcher  = Probit{}
+	_ GaussianNoise  = Probit{}
+	_ HigherMoments  = Probit{}
 )
 
 func (Probit) Domain() Domain         { return Binary }
 func (Probit) Params() []param.Spec   { return nil }
 func (Probit) At([]float64) Bound     { return Probit{} }
 func (Probit) Likelihood() Likelihood { return Probit{} }
+
+// NoiseVariance is 1.
+func (Probit) NoiseVariance() float64 { return 1 }
 
 // Derivs returns log Φ(z) at z = yf and its derivatives with respect to f, with r = N(z)/Φ(z):
 // d1 = yr, d2 = -r(z + r) [GPML (3.16)], d3 = yr((z + r)(z + 2r) - 1).
@@ -34,4 +38,17 @@ func (Probit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 	s := math.Sqrt(1 + variance)
 	t := linalg.TruncatedNormal(y * mean / s)
 	return floor(t.LogMass), y * t.Hazard / s, -t.Hazard * t.Mean / (1 + variance)
+}
+
+// HigherLogZ returns the third and fourth derivatives.
+func (Probit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+	return higherLogNormCDF(y, mean, 1+variance)
+}
+
+// higherLogNormCDF returns the third and fourth derivatives of log Φ(y·mean/√total) with respect to mean. With r = N/Φ,
+// r' = -r(z + r) and V = 1 - r(z + r), the third is T = r((z + r)² - V), and the fourth 2r(z + r)V - T(z + 2r), for V' = T.
+func higherLogNormCDF(y, mean, total float64) (d3Mean, d4Mean float64) {
+	s := math.Sqrt(total)
+	t := linalg.TruncatedNormal(max(-furthest, min(y*mean/s, furthest)))
+	return y * t.Third / (s * total), (2*t.Hazard*t.Mean*t.Variance - t.Third*(t.Mean+t.Hazard)) / (total * total)
 }

@@ -10,6 +10,8 @@ import (
 var Table = registry.Table[Likelihood]{
 	registry.Of[Probit, Likelihood]("probit", "p(y|f) = Φ(yf), the cumulative normal, GPML (3.3)"),
 	registry.Of[Logit, Likelihood]("logit", "p(y|f) = 1/(1 + exp(-yf)), the logistic function, GPML (3.15)"),
+	registry.Of[Step, Likelihood]("step", "p(y|f) = 1 if yf > 0, else 0: the sign of f, whose noise is part of the kernel"),
+	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
 }
 
 // floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -77,9 +78,12 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	started := false
 	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), listCommand(), dataCommand(), versionCommand()} {
 		start := c.RunE
-		c.RunE = func(c *cobra.Command, args []string) error {
+		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
-			return start(c, args)
+			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {
+				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and its files", panicking)
+			}
+			return err
 		}
 		root.AddCommand(c)
 	}
@@ -87,7 +91,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
@@ -96,6 +100,9 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 		fmt.Fprintf(stderr, "gpc-tune: %v\n", err)
 	}
 	if !started {
+		if command.HasParent() {
+			fmt.Fprintf(stderr, "usage: %s\n", command.UseLine())
+		}
 		return exitUsage
 	}
 	return code(err)

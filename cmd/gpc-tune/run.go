@@ -37,6 +37,9 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			if options.Workers < 1 {
 				return usageError{fmt.Errorf("-j %d: at least one job must run at a time", options.Workers)}
 			}
+			if options.Timeout < 0 || options.TrialTimeout < 0 || options.MaxFailures < 0 {
+				return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 means never")}
+			}
 			limit, err := parseBytes(memory)
 			if err != nil {
 				return usageError{err}

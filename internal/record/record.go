@@ -35,9 +35,10 @@ type Configuration struct {
 	Preprocess      string           `json:"preprocess"`
 	Kernel          string           `json:"kernel"` // as YAML flow text
 	Mean            string           `json:"mean"`
-	Likelihood      string           `json:"likelihood"` // as YAML flow text
-	Inference       string           `json:"inference"`  // as YAML flow text
-	Classes         []string         `json:"classes"`    // labels in natural order; for two classes the second is +1
+	Likelihood      string           `json:"likelihood"`     // as YAML flow text
+	Inference       string           `json:"inference"`      // as YAML flow text
+	TuneInference   string           `json:"tune_inference"` // the one whose objective is tuned: Inference (also if empty), or another
+	Classes         []string         `json:"classes"`        // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
 	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), or what else is tuned
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta

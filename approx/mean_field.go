@@ -1,0 +1,219 @@
+package approx
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// meanField is what the two mean-field theories of Csató et al. (2000), [MF], share. Both describe a case by its noisy
+// latent value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With A = K + vI the
+// covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the cut Gaussian has the mean and variance
+//
+//	<h>_i = m_i + λ_i b_i,   v_i = λ_i (1 - r_i (z_i + r_i)),   b_i = y_i r_i/√λ_i
+//
+// and the equations [MF 5, 6, 9] of both read
+//
+//	<h> = m₀ + A b
+//
+// with a λ that does not depend on b. They have one solution, for they say that the strictly convex function
+//
+//	D(b) = ½ bᵀA b + m₀ᵀb - Σ_i W_i(b_i),   W_i = b_i m_i + ½ λ_i b_i² - log Φ(z_i),   dW_i/db_i = <h>_i
+//
+// is least. Its least value is log evidence, but for a constant: Σ_i log Φ(z_i) - ½ bᵀ(m - m₀).
+//
+// A new latent value has mean k*ᵀb. For its variance, which [MF] does not give, each case becomes the Gaussian site that
+// has b_i and v_i in linear response. Its precision, 1/v_i - 1/λ_i seen from h, is τ_i seen from f, which lacks the noise:
+//
+//	τ_i = r_i (z_i + r_i)/(v_i + v r_i (z_i + r_i))
+//
+// A State holds z, n numbers.
+type meanField struct {
+	*sites
+	method    string
+	tolerance float64
+	a         blas64.Symmetric // A
+	scale     float64          // max A_ii, which bounds every |A_ij|
+	lambda    []float64
+	noise     float64 // v
+	constant  float64 // what log evidence adds to D
+
+	z        []float64
+	cut      []linalg.Truncated // at z
+	product  []float64          // A b
+	residual []float64          // m₀ + A b - <h>, the gradient of D
+	d        float64            // D
+	size     float64            // Σ|b_i|
+	slack    float64            // the rounding error of D
+	tau      []float64
+	step     []float64 // Newton's step of z
+	length   float64   // of Newton's step, in units of D's curvature
+}
+
+// usesMeanField says why a mean-field method cannot work with lik on this many classes, or nil.
+func usesMeanField(method string, lik likelihood.Likelihood, classes int) error {
+	if err := usesBinary(method, lik, classes); err != nil {
+		return err
+	}
+	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok {
+		return fmt.Errorf("%s needs labels that are the sign of f plus Gaussian noise; use likelihood: probit, or step with a noise kernel, or inference: ep", method)
+	}
+	return nil
+}
+
+// newMeanField checks the arguments and forms A.
+func newMeanField(method string, tolerance float64, cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
+	s, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.y)
+	v := func() []float64 { return make([]float64, n) }
+	p := &meanField{
+		sites: s, method: method, tolerance: cmp.Or(tolerance, defaultTolerance), a: linalg.NewSym(n), lambda: v(),
+		noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
+		z:     v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
+	}
+	for i := range n {
+		copy(p.a.Data[i*n+i:(i+1)*n], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+n])
+		p.a.Data[i*n+i] += p.noise
+		p.scale = max(p.scale, p.a.Data[i*n+i])
+		if !(p.a.Data[i*n+i] > 0) {
+			return nil, fmt.Errorf("%w: K[%d,%d] = 0 and the likelihood has no noise; add a noise kernel", ErrNotPositiveDefinite, i, i)
+		}
+	}
+	return p, nil
+}
+
+// set copies a State.
+func (p *meanField) set(s State) error {
+	if err := checkState(p.method, s, len(p.z)); err != nil {
+		return err
+	}
+	copy(p.z, s)
+	return nil
+}
+
+// solve minimises D by Newton's method in z: b is a fast-growing function of z where a case is surely on its side, and <h>
+// is where it is surely not, but z changes steadily with either.
+func (p *meanField) solve(ctx context.Context, start State, maxIterations int) error {
+	if start != nil {
+		if err := p.set(start); err != nil {
+			return err
+		}
+	}
+	p.evaluate()
+	z, last := make([]float64, len(p.z)), math.Inf(1)
+	for ; ; p.diagnostics.Iterations++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.newton(); err != nil {
+			return err
+		}
+		if p.length <= p.tolerance || p.length <= p.rounding() && p.length > last/2 ||
+			p.diagnostics.Iterations == cmp.Or(maxIterations, defaultIterations) || math.IsNaN(p.length) {
+			return p.finish()
+		}
+		last = p.length
+		copy(z, p.z)
+		target := p.d + p.slack
+		for s := 1.0; s > 1e-12; s /= 2 {
+			for i, d := range p.step {
+				p.z[i] = z[i] + s*d
+			}
+			if p.evaluate(); p.d <= target-1e-4*s*last*last {
+				break
+			}
+		}
+	}
+}
+
+// evaluate fills what follows from z: the cut Gaussians, b, D and its gradient.
+func (p *meanField) evaluate() {
+	for i, z := range p.z {
+		p.cut[i] = linalg.TruncatedNormal(z)
+		p.b[i] = p.y[i] * p.cut[i].Hazard / math.Sqrt(p.lambda[i])
+	}
+	linalg.Symv(1, p.a, p.b, 0, p.product)
+	p.d, p.slack, p.size = 0, 0, 0
+	for i, c := range p.cut {
+		p.size += math.Abs(p.b[i])
+		quadratic, linear := p.b[i]*p.product[i]/2, p.b[i]*p.mean[i]
+		w := c.Hazard*(p.z[i]+c.Hazard/2) - c.LogMass
+		if p.z[i] < 0 { // the same without cancellation, by log Φ(z) = log N(z) - log r
+			w = c.Mean*c.Mean/2 + math.Log(2*math.Pi)/2 + math.Log(c.Hazard)
+		}
+		p.d += quadratic + linear - w
+		p.slack += 8 * eps * (math.Abs(quadratic) + math.Abs(linear) + math.Abs(w))
+		p.residual[i] = p.mean[i] + p.product[i] - p.y[i]*math.Sqrt(p.lambda[i])*c.Mean
+		curvature := c.Hazard * c.Mean
+		p.tau[i] = curvature / (p.lambda[i]*c.Variance + p.noise*curvature)
+	}
+	p.slack += eps * p.scale * p.size * p.size
+}
+
+// newton fills the Newton step. In b it is -x, x = (A + T)⁻¹ residual with T_i = d<h>_i/d(-b_i) = v_i/(r_i (z_i + r_i)); and
+// A + T = K + S⁻¹. In m it is x_i λ_i/(r_i (z_i + r_i)), which is also (residual - A x)_i/(1 - r_i (z_i + r_i)).
+func (p *meanField) newton() error {
+	if err := p.factorise(p.tau); err != nil {
+		return err
+	}
+	n := len(p.z)
+	x := make([]float64, n)
+	for i, r := range p.root {
+		x[i] = r * p.residual[i]
+	}
+	linalg.SolveTriVec(blas.Trans, p.u, x)
+	p.length = math.Sqrt(dot(x, x))
+	linalg.SolveTriVec(blas.NoTrans, p.u, x)
+	for i, r := range p.root {
+		x[i] *= r
+	}
+	copy(p.step, p.residual)
+	linalg.Symv(-1, p.a, x, 1, p.step)
+	for i, c := range p.cut {
+		if curvature := c.Hazard * c.Mean; curvature > 0.5 {
+			p.step[i] = x[i] * p.lambda[i] / curvature
+		} else {
+			p.step[i] /= c.Variance
+		}
+		p.step[i] *= p.y[i] / math.Sqrt(p.lambda[i])
+	}
+	return nil
+}
+
+// rounding is the length of a Newton step that may be left: an error η of A b gives √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη).
+func (p *meanField) rounding() float64 {
+	weight := 0.0
+	for _, t := range p.tau {
+		weight += t
+	}
+	return eps * p.scale * p.size * math.Sqrt(weight)
+}
+
+// finish makes the posterior at z, whose factor of B must be there.
+func (p *meanField) finish() error {
+	p.state = p.z
+	p.evidence.value = p.d + p.constant
+	return p.conclude(p.method, fixedPoint{distance: p.length, rounding: p.rounding()}, p.tolerance)
+}
+
+// restore is solve without iterating.
+func (p *meanField) restore(s State) error {
+	if err := p.set(s); err != nil {
+		return err
+	}
+	p.evaluate()
+	if err := p.newton(); err != nil {
+		return err
+	}
+	return p.finish()
+}

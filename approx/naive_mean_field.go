@@ -1,0 +1,91 @@
+package approx
+
+import (
+	"context"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+var _ Approximation = NaiveMeanField{}
+
+// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on a case is the sum of
+// what the other cases say, of the variance that it has a priori, λ_i = A_ii. See meanField for the notation; the log
+// evidence, in nats, is
+//
+//	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀)
+//
+// It is exact for one case, and for independent ones; otherwise it is no bound. A fit that stops before it converges has
+// Diagnostics.Converged false, and its adjoint is ErrNotConverged.
+type NaiveMeanField struct {
+	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is the error of the log
+	// evidence in nats. Where the rounding error of A b allows no better, that is the bound. Default 1e-10.
+	Tolerance float64 `yaml:"tolerance"`
+	// MaxIterations bounds the Newton steps. Default 1000.
+	MaxIterations int `yaml:"max_iterations"`
+}
+
+// Uses implements Approximation: probit, and step where the kernel has the noise.
+func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := checkIteration("naive_mean_field", m.Tolerance, m.MaxIterations); err != nil {
+		return Caps{}, err
+	}
+	if err := usesMeanField("naive_mean_field", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	return Caps{Gradient: true}, nil
+}
+
+// Fit implements Approximation.
+func (m NaiveMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	p, err := m.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.solve(ctx, start, m.MaxIterations); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Restore implements Approximation.
+func (m NaiveMeanField) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := m.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.restore(s); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (m NaiveMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
+	p, err := newMeanField("naive_mean_field", m.Tolerance, cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.lambda {
+		p.lambda[i] = p.a.Data[i*p.a.Stride+i]
+	}
+	p.evidence.adjoint = p.naiveAdjoint
+	return p, nil
+}
+
+// naiveAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in b:
+//
+//	G_ij = ½ b_i b_j,   G_ii = -½ b_i m_i/λ_i,   ∂L/∂m₀ = b
+func (p *meanField) naiveAdjoint(dst *Cov) {
+	n := len(p.b)
+	checkAdjoint(dst.K, n)
+	raw := dst.K.RawSymmetric()
+	for i, b := range p.b {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
+		for j := range row {
+			row[j] = b * p.b[i+j] / 2
+		}
+		row[0] = -p.cut[i].Hazard * p.z[i] / p.lambda[i] / 2
+	}
+	if dst.Mean != nil {
+		copy(dst.Mean, p.b)
+	}
+}
