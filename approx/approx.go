@@ -62,7 +62,9 @@ type Diagnostics struct {
 	Converged  bool
 	Floors     int     // site precisions that had to be floored
 	Jitter     float64 // largest value added to a diagonal
-	Warnings   []string
+	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing is random.
+	StandardError float64
+	Warnings      []string
 }
 
 // Approximation is a method of approximate inference. Its options are its exported fields; their zero values are the

@@ -10,4 +10,5 @@ var Table = registry.Table[Approximation]{
 	registry.Of[EnsembleMeanField, Approximation]("ensemble_mean_field", "variational mean field: independent cut Gaussians, a lower bound, Csató et al. 2000 (5)-(7)"),
 	registry.Of[NaiveMeanField, Approximation]("naive_mean_field", "naive mean field, Csató et al. 2000 (9)"),
 	registry.Of[Exact, Approximation]("exact", "regression with Gaussian noise, without approximation, GPML 2.2"),
+	registry.Of[Sampling, Approximation]("sampling", "the reference, with error bars: annealed importance sampling from EP's Gaussian"),
 }

@@ -32,12 +32,13 @@ type Query struct {
 // Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
 // where the fit has none.
 type Answer struct {
-	LogEvidence record.Number            `json:"log_evidence"` // nats
-	Gradient    map[string]record.Number `json:"gradient"`
-	Converged   bool                     `json:"converged"`
-	Iterations  int                      `json:"iterations"`
-	Warnings    []string                 `json:"warnings"`
-	Test        *TestAnswer              `json:"test,omitempty"`
+	LogEvidence   record.Number            `json:"log_evidence"`             // nats
+	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	Gradient      map[string]record.Number `json:"gradient"`
+	Converged     bool                     `json:"converged"`
+	Iterations    int                      `json:"iterations"`
+	Warnings      []string                 `json:"warnings"`
+	Test          *TestAnswer              `json:"test,omitempty"`
 }
 
 // TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
@@ -177,7 +178,7 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
-		LogEvidence: record.Number(fit.Value()), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
+		LogEvidence: record.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
 		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
 	}
 	gradient := make([]float64, len(o.Layout.Free))

@@ -1,0 +1,487 @@
+package approx
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+var (
+	_ Approximation = Sampling{}
+	_ Sampled       = (*samples)(nil)
+)
+
+// Sampling is the reference for two classes: log evidence and predictions by Monte Carlo, with standard errors, and no
+// approximation but the number of samples. It is annealed importance sampling (Neal 2001; Kuss and Rasmussen 2005) that
+// starts at a Gaussian approximation of the posterior and not at the prior. With any sites τ ≥ 0 and any b, and
+//
+//	q = N(μ, Σ),  μ = m + K b,  Σ = (K⁻¹ + S)⁻¹,  w(f) = Π_i p(y_i|f_i) exp(½τ_i d_i² - b_i d_i),  d = f - μ
+//
+// the log evidence in nats is, exactly,
+//
+//	L = -½ log|B| - ½ bᵀ(μ - m) + log E_q[w(f)],   B = I + S^½ K S^½
+//
+// and τ and b are those of EP or, where EP fails and the likelihood has derivatives, of Laplace's method. Each of several
+// independent chains starts with a draw from q and ends at the posterior, by way of the densities q w^β with β raised from 0
+// to 1 in equal steps and elliptical slice moves (Murray, Adams and MacKay 2010) under q at each; it collects log w^Δβ. The
+// mean of the chains' weights estimates E_q[w] without bias. Their spread gives Diagnostics.StandardError, to first
+// order in that of log L; the fit has converged if the weights' relative variance is at most 1, and otherwise the standard
+// error means little. Then every chain goes on at the posterior; predictions are averages over its samples of the exact
+// Gaussian p(f*|f).
+//
+// A likelihood that can be 0 would stop most chains at the first β. It is replaced on the way by its average over
+// N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under q, which is the likelihood itself at β = 1.
+//
+// The result depends on the options and on internal/linalg's instruction set alone. K is factorised, so a K without full
+// rank receives the jitter of linalg.CholeskyJitter, Diagnostics.Jitter; it is then part of the model. Time is of order n² per
+// chain and temperature, memory n (3n + 4 chains + chains·samples). A State holds the log evidence, its standard error, and
+// the samples as Uᵀ⁻¹(f - m) with K = UᵀU.
+type Sampling struct {
+	// Chains is how many independent chains there are, at least 2. Default 32.
+	Chains int `yaml:"chains"`
+	// Temperatures is the number of steps of β. The standard error falls with √(Chains·Temperatures). Default 4000.
+	Temperatures int `yaml:"temperatures"`
+	// Moves is the number of slice moves at each β. Default 1.
+	Moves int `yaml:"moves"`
+	// Burn is the number of moves at the posterior before a chain's first sample. Default 20.
+	Burn int `yaml:"burn"`
+	// Samples is how many a chain keeps, one after each move. Default 20.
+	Samples int `yaml:"samples"`
+	// Seed selects the random numbers.
+	Seed uint64 `yaml:"seed"`
+}
+
+// Sampled posteriors estimate class probabilities from samples.
+type Sampled interface {
+	Posterior
+	// ProbaStandardError sets dst[j] to the standard error, from the spread of the chains, of the probability of y = +1
+	// that PredictProba gives case j.
+	ProbaStandardError(dst []float64, cross []*mat.Dense, diag, mean [][]float64)
+}
+
+// Uses implements Approximation: any binary likelihood that has Gaussian averages. There is no gradient.
+func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	for _, o := range []struct {
+		name         string
+		value, least int
+	}{{"chains", a.Chains, 2}, {"temperatures", a.Temperatures, 1}, {"moves", a.Moves, 1}, {"burn", a.Burn, 1}, {"samples", a.Samples, 1}} {
+		if o.value != 0 && o.value < o.least {
+			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
+		}
+	}
+	return Caps{}, usesBinary("sampling", lik, classes)
+}
+
+// Fit implements Approximation. A start is checked and saves nothing.
+func (a Sampling) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	p, err := a.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if start != nil {
+		if err := checkState("sampling", start, len(p.state)); err != nil {
+			return nil, err
+		}
+	}
+	q, err := gaussianNear(ctx, cov, y, lik)
+	if err != nil {
+		return nil, fmt.Errorf("sampling starts from a Gaussian posterior: %w", err)
+	}
+	w, err := p.anneal(q)
+	if err != nil {
+		return nil, err
+	}
+	for t := 1; t <= p.options.Temperatures; t++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x := float64(t) / float64(p.options.Temperatures)
+		w.warm(x * x * (3 - 2*x))
+		for range p.options.Moves {
+			w.move()
+		}
+	}
+	if p.state[0], p.state[1], err = w.logMeanWeight(); err != nil {
+		return nil, err
+	}
+	p.state[0] += w.constant
+	for range p.options.Burn {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w.move()
+	}
+	for s := range p.options.Samples {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w.move()
+		w.collect(p, s)
+	}
+	p.diagnostics = Diagnostics{Iterations: p.options.Temperatures*p.options.Moves + p.options.Burn + p.options.Samples, Jitter: p.diagnostics.Jitter}
+	p.conclude()
+	return p, nil
+}
+
+// Restore implements Approximation.
+func (a Sampling) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := a.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkState("sampling", s, len(p.state)); err != nil {
+		return nil, err
+	}
+	copy(p.state, s)
+	p.conclude()
+	return p, nil
+}
+
+func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, error) {
+	s, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
+	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
+	n := len(s.y)
+	p := &samples{sites: s, options: a}
+	p.state = make(State, 2+a.Chains*a.Samples*n)
+	p.white = blas64.General{Rows: a.Chains * a.Samples, Cols: n, Stride: n, Data: p.state[2:]}
+	var ok bool
+	if p.u, p.diagnostics.Jitter, ok = linalg.CholeskyJitter(s.k); !ok {
+		return nil, fmt.Errorf("%w: K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
+	}
+	return p, nil
+}
+
+// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the first that does not fail.
+func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
+	var first *sites
+	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
+	if err == nil {
+		if first = ep.(*siteFit).sites; first.diagnostics.Converged {
+			return first, nil
+		}
+	}
+	if _, ok := lik.(likelihood.Differentiable); ok {
+		laplace, lerr := Laplace{}.Fit(ctx, cov, y, lik, nil)
+		if lerr == nil {
+			if s := laplace.(*laplacePosterior).sites; first == nil || s.diagnostics.Converged {
+				return s, nil
+			}
+		}
+		err = errors.Join(err, lerr)
+	}
+	if first != nil {
+		return first, nil
+	}
+	return nil, err
+}
+
+// samples is the posterior as Sampling leaves it. Its sites hold the data; their S and b are not in use, and their factor U
+// is that of K, jitter included.
+type samples struct {
+	*sites
+	options Sampling       // with its defaults filled in
+	white   blas64.General // a view of the state: the samples of chain c are the rows from c·Samples, x with f = m + Uᵀx
+}
+
+// conclude makes the evidence and the diagnostics from the state.
+func (p *samples) conclude() {
+	d := &p.diagnostics
+	d.StandardError = p.state[1]
+	d.Converged = d.StandardError*d.StandardError*float64(p.options.Chains) <= 1
+	if !d.Converged {
+		d.Warnings = []string{"a few chains carry most of the weight, so that the standard error of the log evidence means little; raise temperatures or chains"}
+	}
+	p.evidence = functional{value: p.state[0], err: fmt.Errorf("%w: sampling", ErrNoGradient)}
+}
+
+// annealing is the state of the chains on their way from q to the posterior.
+type annealing struct {
+	p        *samples
+	mu       []float64         // mean of q
+	tau, b   []float64         // its sites
+	h        blas64.General    // Σ = HᵀH, H = V⁻ᵀU
+	v        blas64.Triangular // VᵀV = I + U S Uᵀ, so that x - U b has covariance (VᵀV)⁻¹
+	white    []float64         // U b, the x of μ
+	constant float64           // log evidence less log E_q[w]
+
+	beta   float64
+	blur   []float64 // v_i
+	unit   []float64 // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
+	weight []float64 // per chain, log of the product of w^Δβ
+	logW   []float64 // per chain, log w at the present blur
+
+	// Per chain a row: z with d = Hᵀz, and the draw of a move.
+	z, d, zeta, nu blas64.General
+	trial          []float64
+	rng            []*rand.Rand
+}
+
+// anneal draws the chains' starts from q, the Gaussian with the sites of s under the prior of p.
+func (p *samples) anneal(s *sites) (*annealing, error) {
+	n, chains := len(p.y), p.options.Chains
+	w := &annealing{
+		p: p, mu: make([]float64, n), tau: make([]float64, n), b: s.b, white: make([]float64, n),
+		h: linalg.NewGeneral(n, n), blur: make([]float64, n), weight: make([]float64, chains), logW: make([]float64, chains),
+		z: linalg.NewGeneral(chains, n), d: linalg.NewGeneral(chains, n), zeta: linalg.NewGeneral(chains, n), nu: linalg.NewGeneral(chains, n),
+		trial: make([]float64, n),
+	}
+	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data} // the entries below the diagonal are 0
+	linalg.Gemv(blas.NoTrans, 1, u, w.b, 0, w.white)
+	copy(w.mu, p.mean)
+	linalg.Gemv(blas.Trans, 1, u, w.white, 1, w.mu)
+	for i, r := range s.root {
+		w.tau[i] = r * r
+	}
+	m := linalg.NewSym(n)
+	linalg.SyrkDiag(blas.NoTrans, 1, u, w.tau, 0, m)
+	for i := range n {
+		m.Data[i*n+i]++
+	}
+	var ok bool
+	if w.v, ok = linalg.Cholesky(m); !ok {
+		return nil, fmt.Errorf("%w: sampling, I + U S Uᵀ; the prior variances overflow", ErrNotPositiveDefinite)
+	}
+	w.constant = -linalg.LogDet(w.v) - dot(w.white, w.white)/2
+	for i := range n {
+		copy(w.h.Data[i*n+i:(i+1)*n], p.u.Data[i*p.u.Stride+i:i*p.u.Stride+n])
+	}
+	linalg.SolveTri(blas.Trans, w.v, w.h)
+	if logp, _, _ := p.lik.LogZ(1, -1, 0); logp <= -math.MaxFloat64 {
+		w.unit = make([]float64, n)
+		for i := range n {
+			for j, x := range w.h.Data[i*n : (i+1)*n] {
+				w.unit[j] += x * x
+			}
+		}
+	}
+	for c := range chains {
+		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
+	}
+	w.draw(w.z, w.d)
+	return w, nil
+}
+
+// draw fills every row of z with independent normal numbers, and d with z H.
+func (w *annealing) draw(z, d blas64.General) {
+	for c, rng := range w.rng {
+		row := z.Data[c*z.Stride : c*z.Stride+z.Cols]
+		for i := range row {
+			row[i] = rng.NormFloat64()
+		}
+	}
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, z, w.h, 0, d)
+}
+
+func (w *annealing) row(a blas64.General, c int) []float64 {
+	return a.Data[c*a.Stride : c*a.Stride+a.Cols]
+}
+
+// logWeight is log w(μ + d), with the likelihood as blurred as it is now; -Inf where it is 0.
+func (w *annealing) logWeight(d []float64) float64 {
+	p, sum := w.p, 0.0
+	for i, di := range d {
+		logp, _, _ := p.lik.LogZ(p.y[i], w.mu[i]+di, w.blur[i])
+		if logp <= -math.MaxFloat64 {
+			return math.Inf(-1)
+		}
+		sum += logp + di*(di*w.tau[i]/2-w.b[i])
+	}
+	return sum
+}
+
+// warm raises β and adds to every chain's weight what that does to its density.
+func (w *annealing) warm(beta float64) {
+	first := w.beta == 0
+	for i, v := range w.unit {
+		ratio := (1 - beta) / beta
+		w.blur[i] = ratio * ratio * v
+	}
+	for c, before := range w.logW {
+		if first || w.unit != nil {
+			w.logW[c] = w.logWeight(w.row(w.d, c))
+		}
+		w.weight[c] += beta*w.logW[c] - w.beta*before
+	}
+	w.beta = beta
+}
+
+// move makes one elliptical slice move of every chain under q w^β.
+func (w *annealing) move() {
+	w.draw(w.zeta, w.nu)
+	for c, rng := range w.rng {
+		z, d, zeta, nu := w.row(w.z, c), w.row(w.d, c), w.row(w.zeta, c), w.row(w.nu, c)
+		level := w.beta*w.logW[c] + math.Log(rng.Float64())
+		angle := 2 * math.Pi * rng.Float64()
+		lo, hi := angle-2*math.Pi, angle
+		for {
+			sin, cos := math.Sincos(angle)
+			for i, di := range d {
+				w.trial[i] = di*cos + nu[i]*sin
+			}
+			// At angle 0 the trial is d itself, so the interval always holds an end to this loop.
+			if logW := w.logWeight(w.trial); w.beta*logW >= level {
+				copy(d, w.trial)
+				for i, zi := range z {
+					z[i] = zi*cos + zeta[i]*sin
+				}
+				w.logW[c] = logW
+				break
+			}
+			if angle < 0 {
+				lo = angle
+			} else {
+				hi = angle
+			}
+			angle = lo + (hi-lo)*rng.Float64()
+		}
+	}
+}
+
+// logMeanWeight is the logarithm of the mean of the chains' weights and its standard error by the delta method, the relative
+// standard error of the mean. A chain that ended where the likelihood is 0 has weight 0; it goes on from where the next
+// one is that did not.
+func (w *annealing) logMeanWeight() (value, standardError float64, err error) {
+	largest := math.Inf(-1)
+	for _, x := range w.weight {
+		largest = max(largest, x)
+	}
+	if !finite(largest) {
+		return 0, 0, fmt.Errorf("%w: sampling, the largest log weight of a chain is %v; raise temperatures or chains", ErrNotConverged, largest)
+	}
+	chains := float64(len(w.weight))
+	mean, square := 0.0, 0.0
+	for _, x := range w.weight {
+		mean += math.Exp(x-largest) / chains
+	}
+	for c, x := range w.weight {
+		deviation := math.Exp(x-largest)/mean - 1
+		square += deviation * deviation / (chains - 1)
+		for next := c; math.IsInf(w.logW[c], -1); {
+			next = (next + 1) % len(w.weight)
+			copy(w.row(w.z, c), w.row(w.z, next))
+			copy(w.row(w.d, c), w.row(w.d, next))
+			w.logW[c] = w.logW[next]
+		}
+	}
+	return largest + math.Log(mean), math.Sqrt(square / chains), nil
+}
+
+// collect keeps the present f of every chain as its s-th sample, x = U b + V⁻¹z.
+func (w *annealing) collect(p *samples, s int) {
+	for c := range w.rng {
+		x := w.row(p.white, c*p.options.Samples+s)
+		copy(x, w.row(w.z, c))
+		linalg.SolveTriVec(blas.NoTrans, w.v, x)
+		for i, v := range w.white {
+			x[i] += v
+		}
+	}
+}
+
+// conditional returns, for every sample (rows) and new case (columns), the mean of p(f*|f) less the prior mean, and its
+// variance, which is the same for all samples.
+func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.General, variance []float64) {
+	n, m := cross.Dims()
+	if n != len(p.y) || len(diag) != m {
+		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), len(p.y)))
+	}
+	raw, v := cross.RawMatrix(), linalg.NewGeneral(n, m) // U⁻ᵀ k*
+	for i := range n {
+		copy(v.Data[i*m:(i+1)*m], raw.Data[i*raw.Stride:i*raw.Stride+m])
+	}
+	linalg.SolveTri(blas.Trans, p.u, v)
+	variance = make([]float64, m)
+	copy(variance, diag)
+	subtractSquares(variance, v)
+	for j, x := range variance {
+		variance[j] = max(x, 0)
+	}
+	means = linalg.NewGeneral(p.white.Rows, m)
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, p.white, v, 0, means)
+	return means, variance
+}
+
+// Latent implements Posterior with the mean and the variance of the mixture of the p(f*|f).
+func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	means, within := p.conditional(cross, diag)
+	if m := means.Cols; len(mean) != m || len(variance) != m {
+		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
+	}
+	for j, v := range within {
+		mean[j], variance[j] = 0, 0
+		for s := range means.Rows {
+			mean[j] += means.Data[s*means.Stride+j]
+		}
+		mean[j] /= float64(means.Rows)
+		for s := range means.Rows {
+			d := means.Data[s*means.Stride+j] - mean[j]
+			variance[j] += d * d
+		}
+		variance[j] = v + variance[j]/float64(means.Rows)
+	}
+}
+
+// chainProba returns every chain's average of p(y = ±1), chains×m.
+func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus, plus *mat.Dense) {
+	means, variance := p.conditional(cross[0], diag[0])
+	minus, plus = mat.NewDense(p.options.Chains, means.Cols, nil), mat.NewDense(p.options.Chains, means.Cols, nil)
+	for s := range means.Rows {
+		c := s / p.options.Samples
+		for j, v := range variance {
+			f := means.Data[s*means.Stride+j]
+			if mean != nil {
+				f += mean[0][j]
+			}
+			lower, _, _ := p.lik.LogZ(-1, f, v)
+			upper, _, _ := p.lik.LogZ(+1, f, v)
+			minus.Set(c, j, minus.At(c, j)+math.Exp(lower)/float64(p.options.Samples))
+			plus.Set(c, j, plus.At(c, j)+math.Exp(upper)/float64(p.options.Samples))
+		}
+	}
+	return minus, plus
+}
+
+// PredictProba implements Posterior: p(y*|y) is the average of ∫ p(y*|f*) p(f*|f) df* over the samples f.
+func (p *samples) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	m := len(diag[0])
+	if r, c := dst.Dims(); r != m || c != 2 {
+		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×2", r, c, m))
+	}
+	minus, plus := p.chainProba(cross, diag, mean)
+	for j := range m {
+		lower, upper := mat.Sum(minus.ColView(j)), mat.Sum(plus.ColView(j))
+		dst.Set(j, 0, lower/(lower+upper)) // the sum is the number of chains but for rounding
+		dst.Set(j, 1, upper/(lower+upper))
+	}
+}
+
+// ProbaStandardError implements Sampled.
+func (p *samples) ProbaStandardError(dst []float64, cross []*mat.Dense, diag, mean [][]float64) {
+	_, plus := p.chainProba(cross, diag, mean)
+	if len(dst) != plus.RawMatrix().Cols {
+		panic(fmt.Sprintf("approx: %d standard errors, want %d", len(dst), plus.RawMatrix().Cols))
+	}
+	chains := float64(p.options.Chains)
+	for j := range dst {
+		column := plus.ColView(j)
+		average, square := mat.Sum(column)/chains, 0.0
+		for c := range p.options.Chains {
+			square += (column.AtVec(c) - average) * (column.AtVec(c) - average)
+		}
+		dst[j] = math.Sqrt(square / (chains * (chains - 1)))
+	}
+}
