@@ -316,14 +316,19 @@ func (p *multiclass) adjoint() {
 	// With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
 	// D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d, and M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c) D_c^½.
 	z := make([]blas64.General, p.classes)
-	v := make([]float64, p.classes*n)   // the diagonals of V_c
-	common := linalg.NewGeneral(n, n)   // Σ_c Z_c D_c^½
-	fraction := linalg.NewGeneral(n, n) // M⁻ᵀ E_c
-	mInverse := linalg.NewGeneral(n, n) // upper
+	v := make([]float64, p.classes*n)                                          // the diagonals of V_c
+	common := linalg.NewGeneral(n, n)                                          // Σ_c Z_c D_c^½
+	fraction := blas64.General{Rows: n, Cols: n, Stride: n, Data: p.work.Data} // M⁻ᵀ E_c
+	mInverse := linalg.NewGeneral(n, n)                                        // M⁻¹ above the diagonal and M⁻ᵀ below
 	for i := range n {
 		copy(mInverse.Data[i*n+i:(i+1)*n], p.m.Data[i*n+i:(i+1)*n])
 	}
 	linalg.InverseTri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: mInverse.Data})
+	for i := range n {
+		for j := range i {
+			mInverse.Data[i*n+j] = mInverse.Data[j*n+i]
+		}
+	}
 	for c := range p.classes {
 		root, vc, bInverse := p.of(c, p.root), p.of(c, v), p.inverse(c)
 		g := share(p.adjoints, c).K.RawSymmetric()
@@ -344,7 +349,7 @@ func (p *multiclass) adjoint() {
 				x := z[c].Data[i*n+j]
 				common.Data[i*n+j] += x * r
 				if j <= i {
-					fraction.Data[i*n+j] = (mInverse.Data[j*n+i]*r - x) * r
+					fraction.Data[i*n+j] = (mInverse.Data[i*n+j]*r - x) * r
 				} else {
 					fraction.Data[i*n+j] = -x * r
 				}

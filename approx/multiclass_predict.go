@@ -132,7 +132,7 @@ func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differenc
 	}
 }
 
-// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.40) and Algorithm 3.4, at points of a
+// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4 does, but at points of a
 // low-discrepancy sequence instead of random ones.
 func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	m := len(diag[0])
