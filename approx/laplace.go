@@ -102,11 +102,7 @@ func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel,
 	if err != nil {
 		return nil, err
 	}
-	p := &laplacePosterior{sites: s, model: lik.(likelihood.Differentiable), tolerance: cmp.Or(l.Tolerance, defaultTolerance)}
-	for i := range s.y {
-		p.scale = max(p.scale, s.variance(i))
-	}
-	return p, nil
+	return &laplacePosterior{sites: s, model: lik.(likelihood.Differentiable), tolerance: cmp.Or(l.Tolerance, defaultTolerance), scale: s.largest()}, nil
 }
 
 type laplacePosterior struct {

@@ -88,6 +88,15 @@ func checkPrior(cov Cov, n int) error {
 // variance is the prior variance K_ii.
 func (s *sites) variance(i int) float64 { return s.k.Data[i*s.k.Stride+i] }
 
+// largest is the largest prior variance.
+func (s *sites) largest() float64 {
+	v := 0.0
+	for i := range s.y {
+		v = max(v, s.variance(i))
+	}
+	return v
+}
+
 func dot(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -117,7 +126,7 @@ func (s *sites) factorise(tau []float64) error {
 	}
 	var ok bool
 	if s.u, ok = linalg.Cholesky(b); !ok {
-		return fmt.Errorf("%w: B = I + S^½ K S^½; K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
+		return fmt.Errorf("%w: B = I + S^½ K S^½; K, with variances up to %.3g, has an eigenvalue below 0. If rounding made it, standardise the inputs or lower the amplitude", ErrNotPositiveDefinite, s.largest())
 	}
 	return nil
 }

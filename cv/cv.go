@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -32,6 +33,21 @@ type Splitter interface {
 	// It is an error if the options ask for what these cases cannot give: parts that would be empty, a group in both
 	// parts, or a training part without one of the classes, which no classifier could then learn.
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
+}
+
+// LostClass is the error of a split that leaves a training part without one of the classes.
+type LostClass struct {
+	Fold, Class int
+	Cases       int    // of the class
+	Name        string // of the class, for who knows it
+}
+
+func (e *LostClass) Error() string {
+	class := strconv.Itoa(e.Class)
+	if e.Name != "" {
+		class = strconv.Quote(e.Name)
+	}
+	return fmt.Sprintf("fold %d would train without class %s: all of its cases (%d) are in the test part; stratify, take other folds, or leave that class out of the data", e.Fold, class, e.Cases)
 }
 
 // Table lists the splitters.
@@ -134,8 +150,7 @@ func (f Fold) check(labels []int, groups []string) error {
 		}
 		for c := range left {
 			if all[c] > 0 && left[c] == 0 {
-				return fmt.Errorf("fold %d would train without class %d: its test part holds all %d of its cases; "+
-					"stratify, take other folds, or leave that class out of the data", f.Fold, c, all[c])
+				return &LostClass{Fold: f.Fold, Class: c, Cases: all[c]}
 			}
 		}
 	}

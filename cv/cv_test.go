@@ -383,7 +383,7 @@ func TestErrors(t *testing.T) {
 		{KFold{K: 1}, labels, nil, "1 folds of 10 cases"},
 		{KFold{K: -3}, labels, nil, "-3 folds"},
 		{KFold{}, labels[:9], nil, "10 folds of 9 cases"},
-		{KFold{K: 3}, single, nil, "would train without class 2: its test part holds all 1 of its cases"},
+		{KFold{K: 3}, single, nil, "would train without class 2: all of its cases (1) are in the test part"},
 		{KFold{K: 2, Stratified: &no}, []int{0, 0, 0, 0, 1}, nil, "would train without class 1"},
 		{KFold{K: 2}, []int{0, 0, 0}, nil, "all 3 cases are of class 0"},
 		{KFold{K: 2}, []int{0}, nil, "1 cases cannot be split"},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -113,6 +114,10 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		seed := derive(s.Seed, "split", e.Name)
 		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
 		if err != nil {
+			var lost *cv.LostClass
+			if errors.As(err, &lost) {
+				lost.Name = ds.Classes[lost.Class]
+			}
 			d.at(e.node, "%s: %v", ds.Name, err)
 			continue
 		}
@@ -185,6 +190,16 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
 			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
+	}
+	for _, h := range layout.FreeSpecs() {
+		switch {
+		case s.Tune.Strategy == nil:
+		case h.Init < h.Lo || h.Init > h.Hi:
+			d.at(m.kernelNode, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
+			return nil
+		case h.Init == h.Lo || h.Init == h.Hi:
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", ds.Name, h.Name, h.Init))
+		}
 	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})

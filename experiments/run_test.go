@@ -335,3 +335,25 @@ func TestStandardErrors(t *testing.T) {
 		}
 	}
 }
+
+// What the data make a start or a split impossible for is told in the user's own names.
+func TestDataThatDoNotSuitAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"far": "x,label\n0,a\n1e9,b\n3e9,a\n7e9,b\n", "rare": "x,label\n0,no\n1,no\n3,no\n7,yes\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const model = "}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"
+	p := planned(t, "data: {train: "+dir+"/far.csv"+model)
+	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "length_scale starts at its bound 3.26902e+06") {
+		t.Errorf("warnings %q", w)
+	}
+	s, err := Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPlan(t.Context(), s); err == nil || !strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
+		t.Errorf("error %v", err)
+	}
+}

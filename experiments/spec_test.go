@@ -85,6 +85,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"amplitude of zero":      {"kernel: se", "kernel: {se: {amplitude: 0}}", "6:28", "greater than 0"},
 		"bounds the wrong way":   {"kernel: se", "kernel: {se: {amplitude: {bounds: [2, 1]}}}", "6:28", "smaller first"},
 		"one bound":              {"kernel: se", "kernel: {se: {amplitude: {bounds: [2]}}}", "6:37", "list of 2"},
+		"start outside":          {"kernel: se", "kernel: {se: {amplitude: 1e-8}}", "6:11", "amplitude starts at 1e-08, outside its bounds [4.53999e-05, 3.26902e+06]"},
 		"infinite":               {"kernel: se", "kernel: {se: {amplitude: {init: .inf}}}", "6:35", "a number"},
 		"active without dims":    {"kernel: se", "kernel: {active: {kernel: se}}", "6:20", "needs dims"},
 		"active from zero":       {"kernel: se", "kernel: {active: {dims: [0], kernel: se}}", "6:20", "from 1"},
