@@ -4,7 +4,7 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 
 // Table lists the approximations by their names in an experiment file.
 var Table = registry.Table[Approximation]{
-	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4"),
+	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4 and 3.5"),
 	registry.Of[EP, Approximation]("ep", "expectation propagation: a Gaussian with matched marginal moments, GPML 3.6"),
 	registry.Of[PL, Approximation]("pl", "posterior linearisation: a Gaussian with the sites of statistical linear regression on its own marginals"),
 	registry.Of[EnsembleMeanField, Approximation]("ensemble_mean_field", "variational mean field: independent cut Gaussians, a lower bound, Csató et al. 2000 (5)-(7)"),

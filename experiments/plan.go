@@ -46,17 +46,17 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
-		if err != nil {
-			d.at(spec.node, "%v", err)
-			continue
-		}
-		for _, w := range ds.Warnings {
-			p.Manifest.Warnings = append(p.Manifest.Warnings, ds.Name+": "+w)
-		}
-		sets := d.trainingSets(s, spec, ds)
+		forms := map[bool]*loaded{} // of the labels: classes, or numbers; nil: cannot be read
 		for _, m := range s.Models {
-			if err := p.add(d, s, spec, ds, sets, m, seen); err != nil {
+			src, met := forms[m.numeric()]
+			if !met {
+				src = p.load(d, s, spec, m.numeric())
+				forms[m.numeric()] = src
+			}
+			if src == nil {
+				continue
+			}
+			if err := p.add(d, s, spec, src.ds, src.sets, m, seen); err != nil {
 				d.at(spec.node, "%v", err)
 			}
 		}
@@ -74,6 +74,28 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	return p, nil
 }
 
+// loaded is a data set and its training sets.
+type loaded struct {
+	ds   *data.Data
+	sets []*trainingSet
+}
+
+// load reads a data set, its labels as classes or as numbers. It is nil if that is a mistake.
+func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
+	spec.Regression = numeric
+	ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
+	if err != nil {
+		d.at(spec.node, "%v", err)
+		return nil
+	}
+	for _, w := range ds.Warnings {
+		if w = ds.Name + ": " + w; !slices.Contains(p.Manifest.Warnings, w) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
+		}
+	}
+	return &loaded{ds, d.trainingSets(s, spec, ds)}
+}
+
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
 func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainingSet {
 	first := wholeSet(ds, spec.Spec)
@@ -89,7 +111,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		}
 		// Folds depend on the experiment's seed and the kind of split only, so that all models meet the same ones.
 		seed := derive(s.Seed, "split", e.Name)
-		folds, err := e.Splitter.Split(ds.Labels, ds.Groups, seed)
+		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
 		if err != nil {
 			d.at(e.node, "%s: %v", ds.Name, err)
 			continue
@@ -110,7 +132,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
-	for i := range len(ds.Labels) {
+	for i := range ds.Rows {
 		t.train = append(t.train, i)
 	}
 	return t
@@ -152,16 +174,16 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
 	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
 	}
-	if n := s.Tune.Strategy; n != nil && n.Optimizer() != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {method: %s} needs the gradient of %s, which %s does not have here; use a method that needs none, such as grid",
-			ds.Name, s.Tune.Method, s.Tune.Criterion, m.TuningText)
+	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
 	}
 	for _, h := range layout.Specs {
@@ -191,7 +213,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -232,7 +254,7 @@ func memory(n, m, d, classes int) int64 {
 // held is the number of held-out cases.
 func (t *trainingSet) held() int {
 	if t.evaluation == "test" {
-		return len(t.source.Test.Labels)
+		return len(t.source.Test.Rows)
 	}
 	return len(t.test)
 }
@@ -247,6 +269,17 @@ func (t *trainingSet) key(identity []byte) string {
 	}
 	h.Write(text)
 	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// needsGradient names what needs a gradient, if anything does.
+func (t Tune) needsGradient() string {
+	switch {
+	case t.Strategy != nil && t.Strategy.Optimizer() != "":
+		return "method: " + t.Method
+	case t.StandardErrors:
+		return "standard_errors: true"
+	}
+	return ""
 }
 
 // criterion is what is maximised.

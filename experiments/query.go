@@ -40,13 +40,15 @@ type Answer struct {
 	Test        *TestAnswer              `json:"test,omitempty"`
 }
 
-// TestAnswer scores the predictions of the test cases.
+// TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
 type TestAnswer struct {
-	N               int           `json:"n"`
-	Errors          int           `json:"errors"`
-	ErrorRate       record.Number `json:"error_rate"`
-	InformationBits record.Number `json:"information_bits"` // base line: training frequencies
-	LogLoss         record.Number `json:"log_loss"`         // nats per case
+	N                   int            `json:"n"`
+	Errors              *int           `json:"errors,omitempty"`
+	ErrorRate           *record.Number `json:"error_rate,omitempty"`
+	InformationBits     *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	LogLoss             *record.Number `json:"log_loss,omitempty"`         // nats per case
+	RMSE                *record.Number `json:"rmse,omitempty"`
+	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
 }
 
 // Evaluate does it. Mistakes in the query are Problems, with the flag they stand in.
@@ -60,13 +62,14 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if q.Test != noTest {
 		spec.Test = q.Test
 	}
-	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
-	for _, p := range spec.Check() {
-		d.as("--"+p.Key).at(nil, "%s", p.Message)
-	}
 	var m Model
 	if nodes, ok := q.nodes(d); ok {
 		m = d.model(nodes, objective.Averaged{})
+	}
+	spec.Regression = m.numeric()
+	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
 	}
 	if err := d.err(); err != nil {
 		return nil, err
@@ -195,17 +198,22 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 	}
 	results, floored := cv.Evaluate(predictions)
 	a.Warnings = append(a.Warnings, floored...)
-	a.Test = &TestAnswer{N: len(p.labels)}
+	a.Test = &TestAnswer{N: len(p.rows)}
 	for _, r := range results {
 		switch v := record.Number(r.Value); r.Name {
 		case "errors":
-			a.Test.Errors = int(r.Value)
+			count := int(r.Value)
+			a.Test.Errors = &count
 		case "error_rate":
-			a.Test.ErrorRate = v
+			a.Test.ErrorRate = &v
 		case "information_bits":
-			a.Test.InformationBits = v
+			a.Test.InformationBits = &v
 		case "log_loss":
-			a.Test.LogLoss = v
+			a.Test.LogLoss = &v
+		case "rmse":
+			a.Test.RMSE = &v
+		case "standardized_log_loss":
+			a.Test.StandardizedLogLoss = &v
 		}
 	}
 	return a, nil

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -47,6 +48,8 @@ type prepared struct {
 	rows     []int          // of the held-out cases, in their file
 	labels   []int          // their classes
 	counts   []int          // training cases per class
+	targets  []float64      // of the held-out cases, where they are numbers
+	moments  record.Moments // of the training cases' numbers
 	warnings []string
 }
 
@@ -80,17 +83,20 @@ func (t *trainingSet) fill(p *prepared) error {
 		return err
 	}
 	p.warnings = warnings
-	labels := make([]int, len(t.train))
+	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
-	for i, row := range t.train {
-		labels[i] = t.source.Labels[row]
-		p.counts[labels[i]]++
+	if t.source.Targets != nil {
+		mean, variance := stat.PopMeanVariance(p.data.Y.Value, nil)
+		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}
+	} else {
+		for _, row := range t.train {
+			p.counts[t.source.Labels[row]]++
+		}
 	}
-	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: targets(labels, len(t.source.Classes)), Classes: t.source.Classes, Scaled: t.how != "none"}
 	from, rows := t.source, t.test
 	if t.evaluation == "test" {
 		from = t.source.Test
-		rows = make([]int, len(from.Labels))
+		rows = make([]int, len(from.Rows))
 		for i := range rows {
 			rows[i] = i
 		}
@@ -101,7 +107,11 @@ func (t *trainingSet) fill(p *prepared) error {
 	p.held = &kernel.Inputs{X: pre.Apply(pick(from.X, rows))}
 	for _, row := range rows {
 		p.rows = append(p.rows, from.Rows[row])
-		p.labels = append(p.labels, from.Labels[row])
+		if from.Targets != nil {
+			p.targets = append(p.targets, from.Targets[row])
+		} else {
+			p.labels = append(p.labels, from.Labels[row])
+		}
 	}
 	return nil
 }
@@ -116,14 +126,18 @@ func pick(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// targets codes class indices the way approximations read them.
-func targets(labels []int, classes int) approx.Targets {
-	if classes != 2 {
-		return approx.Targets{Classes: classes, Index: labels}
-	}
-	y := approx.Targets{Classes: 2, Value: make([]float64, len(labels))}
-	for i, c := range labels {
-		y.Value[i] = float64(2*c - 1)
+// targets codes the training labels the way approximations read them.
+func (t *trainingSet) targets() approx.Targets {
+	y := approx.Targets{Classes: len(t.source.Classes)}
+	for _, row := range t.train {
+		switch {
+		case y.Classes == 0:
+			y.Value = append(y.Value, t.source.Targets[row])
+		case y.Classes == 2:
+			y.Value = append(y.Value, float64(2*t.source.Labels[row]-1))
+		default:
+			y.Index = append(y.Index, t.source.Labels[row])
+		}
 	}
 	return y
 }
@@ -134,6 +148,7 @@ type job struct {
 	tuned     objective.Model // the same with another inference method, if hybrid
 	hybrid    bool
 	criterion objective.Criterion // of tuned
+	curvature bool                // standard errors are asked for
 	optimizer string              // the local optimiser, "" for plain points
 	average   objective.Average
 	set       *trainingSet
@@ -229,8 +244,13 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 	return nil
 }
 
-// predict gives the class probabilities of the held-out cases.
+// predict gives the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	if p.targets != nil {
+		mean, variance := make([]float64, len(p.rows)), make([]float64, len(p.rows))
+		fit.PredictMoments(mean, variance, p.held)
+		return cv.NewRegression(p.rows, p.targets, mean, variance, float64(p.moments.Mean), float64(p.moments.Variance))
+	}
 	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
 	fit.PredictProba(proba, p.held, average)
 	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
@@ -255,7 +275,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 	return t, nil
 }
 
-// assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
+// assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
 	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
@@ -286,6 +306,11 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.curvature {
+		if err := j.standardErrors(ctx, free, f); err != nil {
+			return err
+		}
+	}
 	if p.held == nil {
 		return nil
 	}
@@ -294,8 +319,39 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 		return err
 	}
 	f.Rows, f.Labels = p.rows, p.labels
+	if predictions.Numeric() {
+		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
+		f.Mean, f.Variance = record.Numbers(predictions.Mean), record.Numbers(predictions.Variance)
+	}
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+	}
+	return nil
+}
+
+// standardErrors adds the curvature of the tuned objective. That there is none is a warning.
+func (j *job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
+	o, _, err := j.objective(j.tuned, j.criterion)
+	if err != nil {
+		return err
+	}
+	c, err := o.Curvature(ctx, free)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("no standard errors: %v", err))
+		return nil
+	}
+	f.Warnings = append(f.Warnings, c.Warnings...)
+	if c.StandardErrors == nil {
+		return nil
+	}
+	f.Curvature = &record.Curvature{StandardErrors: record.Numbers(c.StandardErrors)}
+	specs := o.Layout.FreeSpecs()
+	for a, i := range c.Inside {
+		f.Curvature.Names = append(f.Curvature.Names, specs[i].ThetaName())
+		f.Curvature.Correlations = append(f.Curvature.Correlations, record.Numbers(mat.Row(nil, a, c.Correlations)))
 	}
 	return nil
 }
@@ -389,30 +445,41 @@ func writeFile(name string, write func(io.Writer) error) error {
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
 func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
-	found, err := search.ReadManifest(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	found, err := p.owned(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		found = p.Manifest
-		if err := search.WriteManifest(dir, found); err != nil {
-			return nil, begun, err
-		}
-	case err != nil:
-		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
-	case found.Key != p.Manifest.Key:
-		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+		err = search.WriteManifest(dir, found)
+	}
+	if err != nil {
+		return nil, begun, err
 	}
 	journal, err = search.OpenJournal(dir)
 	return journal, found.Build, err
 }
 
+// owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
+func (p *Plan) owned(dir string) (record.Manifest, error) {
+	found, err := search.ReadManifest(dir)
+	var unreadable *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return found, err
+	case errors.As(err, &unreadable):
+		return found, fmt.Errorf("run folder: %w; choose another folder with -o", err)
+	case err != nil:
+		return found, fmt.Errorf("%w: %w; choose another folder with -o, or delete it", ErrOtherConfiguration, err)
+	case found.Key != p.Manifest.Key:
+		return found, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+	}
+	return found, nil
+}
+
 // Done counts the jobs that the journal in dir has already.
 func (p *Plan) Done(dir string) (int, error) {
-	found, err := search.ReadManifest(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.owned(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
-	}
-	if err != nil || found.Key != p.Manifest.Key {
-		return 0, fmt.Errorf("%s: %w", dir, errors.Join(ErrOtherConfiguration, err))
+	} else if err != nil {
+		return 0, err
 	}
 	journal, err := search.OpenJournal(dir)
 	if err != nil {

@@ -61,7 +61,9 @@ type Tune struct {
 	Method    string          // a strategy's name, or "none"
 	Strategy  search.Strategy // nil for "none"
 	Criterion string          // what is maximised: "log_evidence"
-	node      *yaml.Node
+	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
+	StandardErrors bool
+	node           *yaml.Node
 }
 
 // Evaluation is one way of holding out cases.
@@ -141,8 +143,8 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 			s.Average, s.averageText = average, name
 		}
 	}
-	d.data(root, doc.Data, s)
 	d.models(root, doc.Model, s)
+	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
@@ -216,7 +218,7 @@ func (d *decoder) data(root, n *yaml.Node, s *Spec) {
 		return
 	}
 	for _, v := range d.expand(n, dataLists) {
-		var spec data.Spec
+		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
 		for _, p := range spec.Check() {
 			at := v
@@ -348,11 +350,16 @@ func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
 	}
 }
 
+// numeric says that the labels are numbers.
+func (m Model) numeric() bool {
+	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Numeric
+}
+
 // on is the model for data of so many classes.
 func (m Model) on(classes int) objective.Model {
 	model := m.Model
 	if m.perClass {
-		model.Kernels = slices.Repeat(model.Kernels, classes)
+		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2)) // two that one process has no use for are refused with a reason
 	}
 	return model
 }
@@ -462,16 +469,17 @@ func (d *decoder) mean(n *yaml.Node) objective.Mean {
 }
 
 // tuneKeys are the keys of the tune section that all methods share.
-var tuneKeys = []string{"method", "objective", "inference"}
+var tuneKeys = []string{"method", "objective", "inference", "standard_errors"}
 
 // tune reads the tune section: what all methods share is taken out, the rest belongs to the strategy.
 func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	s.Tune = Tune{Method: "bfgs", node: n}
 	options := n
 	shared := struct {
-		Method    string     `yaml:"method"`
-		Objective string     `yaml:"objective"`
-		Inference *yaml.Node `yaml:"inference"`
+		Method         string     `yaml:"method"`
+		Objective      string     `yaml:"objective"`
+		Inference      *yaml.Node `yaml:"inference"`
+		StandardErrors bool       `yaml:"standard_errors"`
 	}{Method: "bfgs", Objective: "log_evidence"}
 	switch {
 	case n == nil || isNull(n):
@@ -494,13 +502,15 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		return
 	}
 	choose(d, n, "objective", &shared.Objective, objective.Criteria.Names())
-	s.Tune.Method, s.Tune.Criterion = shared.Method, shared.Objective
+	s.Tune.Method, s.Tune.Criterion, s.Tune.StandardErrors = shared.Method, shared.Objective, shared.StandardErrors
 	if shared.Inference != nil {
 		d.tuneWith(shared.Inference, s)
 	}
 	if shared.Method == "none" {
-		if shared.Inference != nil {
-			d.at(shared.Inference, "method none takes no \"inference\"; nothing is tuned")
+		for _, key := range []string{"inference", "standard_errors"} {
+			if v := find(n, key); v != nil {
+				d.at(v, "method none takes no %q; nothing is tuned", key)
+			}
 		}
 		if options != nil && len(options.Content) > 0 {
 			d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)

@@ -71,6 +71,12 @@ func (b *builder) build() Configuration {
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if k := f.Curvature; k != nil {
+			out.StandardErrors = values(k.Names, k.StandardErrors)
+			for _, row := range k.Correlations {
+				out.Correlations = append(out.Correlations, numbers(row))
+			}
+		}
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
@@ -167,8 +173,12 @@ func (b *builder) evaluations() []Evaluation {
 		}
 		p := cv.Pool(parts[e.Name]...)
 		results, warnings := cv.Evaluate(p)
-		e.Scores, e.Confusion = Scores{len(p.Labels), results}, p.Confusion()
+		e.Scores = Scores{len(p.Cases), results}
 		b.warnings.add(e.Name, warnings...)
+		if p.Numeric() {
+			continue // numbers have no confusion, nor curves
+		}
+		e.Confusion = p.Confusion()
 		for _, curve := range b.curves {
 			e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
 		}
@@ -186,7 +196,7 @@ func (b *builder) fold(s *study) Fold {
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores
-		f.Scores = Scores{len(s.predictions.Labels), results}
+		f.Scores = Scores{len(s.predictions.Cases), results}
 	}
 	return f
 }

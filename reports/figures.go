@@ -78,7 +78,11 @@ func named(short map[string]string, members ...member) naming {
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.configuration
-		words[i] = []string{c.Dataset, short[c.Likelihood], short[c.Inference], short[c.Kernel], c.Mean, c.Preprocess, short[c.Tune]}
+		inference := short[c.Inference]
+		if c.hybrid() {
+			inference += " tuned with " + short[c.TuneInference]
+		}
+		words[i] = []string{c.Dataset, short[c.Likelihood], inference, short[c.Kernel], c.Mean, c.Preprocess, short[c.Tune]}
 	}
 	var heading, note []string
 	names := make([][]string, len(members))

@@ -128,7 +128,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 			case <-ctx.Done():
 				stop = fmt.Errorf("%w: %w", ErrStopped, context.Cause(ctx))
 			case <-o.Drain:
-				stop = fmt.Errorf("%w: no further jobs were wanted", ErrStopped)
+				stop = fmt.Errorf("%w: no further job was to be started", ErrStopped)
 			default:
 				if o.MaxFailures > 0 && r.summary.Failed >= o.MaxFailures {
 					stop = fmt.Errorf("%w: %d of %d jobs failed", ErrFailures, r.summary.Failed, r.summary.Done+r.summary.Skipped)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +42,11 @@ const (
 	exitForeign    = 6
 )
 
-// watch turns signals into a drain (the first: finish what runs, start nothing) and a cancellation (the second).
-// signalled tells which signal came, 0 for none.
+// grace is how long running fits may go on after the first signal.
+const grace = 30 * time.Second
+
+// watch turns signals into a drain (the first: finish what runs, start nothing) and a cancellation (the second, or the end
+// of the grace period); the third ends the program. signalled tells which signal came, 0 for none.
 func watch() (ctx context.Context, drain <-chan struct{}, signalled func() syscall.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	first := make(chan struct{})
@@ -51,10 +55,14 @@ func watch() (ctx context.Context, drain <-chan struct{}, signalled func() sysca
 	got := make(chan syscall.Signal, 1)
 	go func() {
 		got <- (<-signals).(syscall.Signal)
-		fmt.Fprintln(os.Stderr, "\ngpc-tune: finishing the running fits; signal again to stop at once")
+		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing the running fits for up to %v; signal again to stop at once\n", grace)
 		close(first)
-		<-signals
+		select {
+		case <-signals:
+		case <-time.After(grace):
+		}
 		cancel()
+		signal.Reset()
 	}()
 	return ctx, first, func() syscall.Signal {
 		select {

@@ -28,8 +28,8 @@ func validateCommand() *cobra.Command {
 					return err
 				}
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
-			return nil
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
+			return err
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")

@@ -93,7 +93,8 @@ type Point struct {
 	Failure  string            `json:"failure,omitempty"` // why Value is NaN
 }
 
-// Fit is the classifier of one study at its chosen hyperparameters, with its predictions on the held-out cases.
+// Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and
+// Proba, or Targets, Mean and Variance where the targets are numbers.
 type Fit struct {
 	Configuration int        `json:"configuration"`
 	Study         int        `json:"study"`
@@ -102,10 +103,29 @@ type Fit struct {
 	LogEvidence   Number     `json:"log_evidence"`
 	Converged     bool       `json:"converged"`
 	Iterations    int        `json:"iterations"`
-	TrainCounts   []int      `json:"train_counts"`     // cases per class in the training part: the base line
-	Rows          []int      `json:"rows,omitempty"`   // held-out cases, 0-based rows of the data set (or of its test file)
-	Labels        []int      `json:"labels,omitempty"` // their classes
-	Proba         [][]Number `json:"proba,omitempty"`  // their class probabilities, one row a case
+	TrainCounts   []int      `json:"train_counts"`            // cases per class in the training part: the base line
+	Rows          []int      `json:"rows,omitempty"`          // held-out cases, 0-based rows of the data set (or of its test file)
+	Labels        []int      `json:"labels,omitempty"`        // their classes
+	Proba         [][]Number `json:"proba,omitempty"`         // their class probabilities, one row a case
+	TrainMoments  *Moments   `json:"train_moments,omitempty"` // of the numeric targets of the training part: the base line
+	Targets       []Number   `json:"targets,omitempty"`       // numeric targets of the held-out cases
+	Mean          []Number   `json:"mean,omitempty"`          // predicted for them
+	Variance      []Number   `json:"variance,omitempty"`      // predicted for them, noise included
+	Curvature     *Curvature `json:"curvature,omitempty"`     // where standard errors were asked for and exist
 	Warnings      []string   `json:"warnings,omitempty"`
 	Failure       string     `json:"failure,omitempty"`
+}
+
+// Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters
+// are about normal with these standard errors and correlations. Fixed ones and those at a bound are left out.
+type Curvature struct {
+	Names          []string   `json:"names"` // theta names
+	StandardErrors []Number   `json:"standard_errors"`
+	Correlations   [][]Number `json:"correlations"`
+}
+
+// Moments are the mean and the variance (divisor n) of numbers.
+type Moments struct {
+	Mean     Number `json:"mean"`
+	Variance Number `json:"variance"`
 }
