@@ -164,7 +164,7 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*epPosterior, err
 	e.Damping, e.Tolerance = cmp.Or(e.Damping, 1), cmp.Or(e.Tolerance, defaultTolerance)
 	return &epPosterior{
 		sites: s, options: e, tau: s.state[:n], nu: s.state[n:],
-		mu: make([]float64, n), sigma: make([]float64, n), cavity: make([]float64, n), r: make([]float64, n), kr: make([]float64, n),
+		mu: make([]float64, n), sigma: make([]float64, n), cavity: make([]float64, n),
 	}, nil
 }
 
@@ -174,8 +174,7 @@ type epPosterior struct {
 	tau, nu   []float64
 	mu, sigma []float64 // marginal means and variances
 	cavity    []float64 // cavity variances
-	r, kr     []float64
-	loo       float64 // Σ log Z_i
+	loo       float64   // Σ log Z_i
 }
 
 // set copies a State.
@@ -199,22 +198,7 @@ func (p *epPosterior) refresh(v blas64.General) (fixedPoint, error) {
 	if err := p.factorise(p.tau); err != nil {
 		return fit, err
 	}
-	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
-	for i, t := range p.tau {
-		p.r[i] = p.nu[i] - t*p.mean[i]
-	}
-	clear(p.b)
-	for range 2 {
-		linalg.Symv(1, p.k, p.r, 0, p.kr)
-		p.shrink(p.r, p.r, p.kr)
-		for i, d := range p.r {
-			p.b[i] += d
-		}
-		p.latentAt(p.mu, p.b)
-		for i, t := range p.tau {
-			p.r[i] = p.nu[i] - t*p.mu[i] - p.b[i]
-		}
-	}
+	p.locate(p.tau, p.nu, p.mu)
 	p.project(v)
 	for i := range p.sigma {
 		p.sigma[i] = p.variance(i)
@@ -295,16 +279,6 @@ func newSweep(n int) *sweepWork {
 	return &sweepWork{
 		v: linalg.NewGeneral(n, n), sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block),
 		columns: linalg.NewGeneral(block, n),
-	}
-}
-
-// covariance sets sigma to Σ = K - vᵀv.
-func (p *epPosterior) covariance(sigma blas64.Symmetric, v blas64.General) {
-	for i := range sigma.N {
-		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], p.k.Data[i*p.k.Stride+i:i*p.k.Stride+sigma.N])
-	}
-	if !p.silent() {
-		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
 	}
 }
 

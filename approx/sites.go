@@ -149,6 +149,37 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
+// covariance sets sigma to Σ = K - vᵀv.
+func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
+	for i := range sigma.N {
+		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
+	}
+	if !s.silent() {
+		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
+	}
+}
+
+// locate sets b and μ = m + K b for the sites that were factorised.
+func (s *sites) locate(tau, nu, mu []float64) {
+	r, kr := make([]float64, len(tau)), make([]float64, len(tau))
+	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
+	for i, t := range tau {
+		r[i] = nu[i] - t*s.mean[i]
+	}
+	clear(s.b)
+	for range 2 {
+		linalg.Symv(1, s.k, r, 0, kr)
+		s.shrink(r, r, kr)
+		for i, d := range r {
+			s.b[i] += d
+		}
+		s.latentAt(mu, s.b)
+		for i, t := range tau {
+			r[i] = nu[i] - t*mu[i] - s.b[i]
+		}
+	}
+}
+
 // latentAt sets f = m + K a.
 func (s *sites) latentAt(f, a []float64) {
 	copy(f, s.mean)
