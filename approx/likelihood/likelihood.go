@@ -82,3 +82,18 @@ type GaussianNoise interface {
 	// NoiseVariance is the variance v of the noise: p(y|f) = N(y; f, v) or Φ(yf/√v), a step where v = 0.
 	NoiseVariance() float64
 }
+
+// ExpectedLog likelihoods are what variational inference needs. They are log-concave.
+type ExpectedLog interface {
+	MomentMatcher
+	// Expected returns e = ∫ log p(y|f) N(f; mean, variance) df, variance > 0, and its first four derivatives with respect
+	// to mean; also ∂e/∂variance = ½ ∂²e/∂mean².
+	Expected(y, mean, variance float64) (e float64, d [4]float64)
+}
+
+// ExpectedParams likelihoods give variational inference the gradient over their parameters.
+type ExpectedParams interface {
+	ExpectedLog
+	// DExpected sets e[j] to the derivative with respect to theta[j] of what Expected returns under that name.
+	DExpected(e []float64, y, mean, variance float64)
+}
