@@ -19,7 +19,7 @@ type pair struct {
 
 // prior is the covariance that the pair is tried with: a likelihood without noise of its own needs it in the kernel.
 func (p pair) prior(k *mat.SymDense) *mat.SymDense {
-	if g, ok := p.lik.(likelihood.GaussianNoise); !ok || g.NoiseVariance() > 0 {
+	if _, smooth := p.lik.(likelihood.Differentiable); smooth {
 		return k
 	}
 	noisy := mat.NewSymDense(k.SymmetricDim(), nil)
@@ -28,6 +28,13 @@ func (p pair) prior(k *mat.SymDense) *mat.SymDense {
 		noisy.SetSym(i, i, k.At(i, i)+1)
 	}
 	return noisy
+}
+
+// fickle says that the method need not have a fixed point: EP, unless the likelihood is log-concave.
+func (p pair) fickle() bool {
+	_, ep := p.method.(approx.EP)
+	_, noisy := p.lik.Likelihood().(likelihood.NoisyThreshold)
+	return ep && noisy
 }
 
 // pairs lists every method with every likelihood it takes; a refusal must say why.

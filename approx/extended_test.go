@@ -273,6 +273,9 @@ func TestExtendedPrecision(t *testing.T) {
 	const n = 30
 	x, y := twoClasses(n, 1)
 	for _, p := range pairs(t) {
+		if _, pl := p.method.(approx.PL); pl || p.fickle() {
+			continue // TestPLInExtendedPrecision
+		}
 		t.Run(p.name, func(t *testing.T) {
 			for _, theta := range [][2]float64{{5, 5}, {5, 8}, {6.5, 6.5}, {8, 5}, {8, 8}} {
 				k, byLength, byAmp := seGram(x, theta[0], theta[1])

@@ -30,12 +30,10 @@ type sites struct {
 	y    []float64
 	lik  likelihood.MomentMatcher
 
-	root        []float64 // S^½
-	u           blas64.Triangular
-	b           []float64
-	evidence    functional
-	state       State
-	diagnostics Diagnostics
+	root []float64 // S^½
+	u    blas64.Triangular
+	b    []float64
+	outcome
 }
 
 // newSites checks the arguments of a Fit or Restore with one latent process.
@@ -44,8 +42,8 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at least 1", len(cov), y.Classes, len(y.Value)))
 	}
-	if r := cov[0].K.SymmetricDim(); r != n || cov[0].Mean != nil && len(cov[0].Mean) != n {
-		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov[0].Mean), n))
+	if err := checkPrior(cov[0], n); err != nil {
+		return nil, err
 	}
 	s := &sites{
 		k: cov[0].K.RawSymmetric(), mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher),
@@ -54,23 +52,37 @@ func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	if s.mean == nil {
 		s.mean = make([]float64, n)
 	}
-	for i := range n {
-		if !finite(s.mean[i]) {
-			return nil, fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, s.mean[i])
-		}
-		if !finite(s.y[i]) {
-			return nil, fmt.Errorf("target of case %d is %v, want a finite number", i, s.y[i])
-		}
-		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
-			if !finite(v) {
-				return nil, fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
-			}
-		}
-		if d := s.variance(i); d < 0 {
-			return nil, fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, d)
+	for i, v := range s.y {
+		if !finite(v) {
+			return nil, fmt.Errorf("target of case %d is %v, want a finite number", i, v)
 		}
 	}
 	return s, nil
+}
+
+// checkPrior says what is wrong with the prior of one latent process at n training inputs.
+func checkPrior(cov Cov, n int) error {
+	if r := cov.K.SymmetricDim(); r != n || cov.Mean != nil && len(cov.Mean) != n {
+		panic(fmt.Sprintf("approx: K is %d×%d and the mean has %d entries, want %d", r, r, len(cov.Mean), n))
+	}
+	for i, m := range cov.Mean {
+		if !finite(m) {
+			return fmt.Errorf("prior mean of case %d is %v: the mean's hyperparameters are out of range", i, m)
+		}
+	}
+	k := cov.K.RawSymmetric()
+	for i := range n {
+		row := k.Data[i*k.Stride+i : i*k.Stride+n]
+		for j, v := range row {
+			if !finite(v) {
+				return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
+			}
+		}
+		if row[0] < 0 {
+			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
+		}
+	}
+	return nil
 }
 
 // variance is the prior variance K_ii.
@@ -90,7 +102,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (s *sites) factorise(tau []float64) error {
 	n := len(tau)
 	for i, t := range tau {
-		s.root[i] = math.Sqrt(t)
+		s.root[i] = max(math.Sqrt(t), leastRoot)
 	}
 	if s.u.Data == nil {
 		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
@@ -110,9 +122,12 @@ func (s *sites) factorise(tau []float64) error {
 	return nil
 }
 
+// leastRoot stands in for √0, so that S^½ has an inverse. It changes no sum that it takes part in.
+const leastRoot = 1e-140
+
 // silent reports S = 0: no site says anything yet.
 func (s *sites) silent() bool {
-	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > 0 })
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > leastRoot })
 }
 
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
@@ -147,16 +162,6 @@ func (s *sites) project(v blas64.General) {
 		}
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
-}
-
-// covariance sets sigma to Σ = K - vᵀv.
-func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
-	for i := range sigma.N {
-		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
-	}
-	if !s.silent() {
-		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
-	}
 }
 
 // locate sets b and μ = m + K b for the sites that were factorised.
@@ -286,14 +291,21 @@ func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]
 	}
 }
 
+// outcome is what every fit leaves besides its posterior.
+type outcome struct {
+	evidence    functional
+	state       State
+	diagnostics Diagnostics
+}
+
 // Evidence implements Posterior.
-func (s *sites) Evidence() Functional { return s.evidence }
+func (o *outcome) Evidence() Functional { return o.evidence }
 
 // State implements Posterior.
-func (s *sites) State() State { return s.state }
+func (o *outcome) State() State { return o.state }
 
 // Diagnostics implements Posterior.
-func (s *sites) Diagnostics() Diagnostics { return s.diagnostics }
+func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 
 // fixedPoint tells how near an iteration is to its fixed point.
 type fixedPoint struct {
@@ -315,19 +327,19 @@ func (f fixedPoint) reached(tolerance float64) bool {
 }
 
 // conclude records in the diagnostics where an iteration ended. Its evidence must be set.
-func (s *sites) conclude(method string, f fixedPoint, tolerance float64) error {
-	d := &s.diagnostics
-	if !finite(s.evidence.value) || math.IsNaN(f.distance) {
-		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, s.evidence.value, d.Iterations)
+func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
+	d := &o.diagnostics
+	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
-		d.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance)}
-	case f.settled(tolerance) && !d.Converged:
-		s.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point; double precision does not carry prior variances this large", ErrNotConverged, method, f.distance)
+		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
+	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
+		o.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point after %d iterations; double precision does not carry prior variances this large beside posterior ones this small (a smaller amplitude or noise in the kernel helps)", ErrNotConverged, method, f.distance, d.Iterations)
 	case !d.Converged:
-		s.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
+		o.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
 	}
 	return nil
 }

@@ -12,7 +12,9 @@ type Curve struct {
 	Name string // as in YAML files and results
 	Doc  string
 	X, Y string // what the axes show
-	Func func(p Predictions, c Confidence) Series
+	// Diagonal: perfect is y = x.
+	Diagonal bool
+	Func     func(p Predictions, c Confidence) Series
 }
 
 // Series are the points of a curve; N is the number of predictions behind each.
@@ -41,7 +43,7 @@ var Curves = []Curve{
 		},
 	},
 	{
-		Name: "calibration", X: "mean largest probability", Y: "share of correct decisions",
+		Name: "calibration", X: "mean largest probability", Y: "share of correct decisions", Diagonal: true,
 		Doc:  "accuracy against confidence in the bins of ece, the empty ones left out",
 		Func: func(p Predictions, _ Confidence) Series { return calibration(p) },
 	},

@@ -1,7 +1,7 @@
-// Package cv divides cases into training and test parts (splitters, one file each) and scores class probabilities
-// (package-level tables of scores, curves and measures of confidence).
+// Package cv divides cases into training and test parts (splitters, one file each) and scores predictions: class
+// probabilities, or the means and variances of numbers (package-level tables of scores, curves and measures of confidence).
 //
-// It knows labels and probabilities, never models: nothing here fits or predicts. Classes are numbered 0 … C-1 in
+// It knows labels and predictions, never models: nothing here fits or predicts. Classes are numbered 0 … C-1 in
 // natural order; for two classes class 1 is y = +1. Logarithms are natural except where a unit says bits. The reference
 // is GPML, Rasmussen & Williams 2006.
 package cv
@@ -23,15 +23,15 @@ type Fold struct {
 // Splitter is a way to divide cases into training and test parts. Its options are its exported fields; their zero values
 // are the documented defaults.
 type Splitter interface {
-	// Split divides n = max(len(labels), len(groups)) cases.
+	// Split divides n cases.
 	//
-	// labels are the classes 0 … C-1, or nil for numeric targets. groups names, for every case, what must stay together:
-	// no group may have cases in both parts of a fold. It may be nil if labels are given (every case is its own group).
-	// The result depends on the arguments only. Labels and groups of different lengths panic.
+	// labels are their classes 0 … C-1, or nil for numeric targets. groups names, for every case, what must stay together:
+	// no group may have cases in both parts of a fold; nil: every case is its own group. The result depends on the
+	// arguments only. Labels or groups of another length panic.
 	//
 	// It is an error if the options ask for what these cases cannot give: parts that would be empty, a group in both
 	// parts, or a training part without one of the classes, which no classifier could then learn.
-	Split(labels []int, groups []string, seed uint64) ([]Fold, error)
+	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
 }
 
 // Table lists the splitters.
@@ -44,19 +44,18 @@ var Table = registry.Table[Splitter]{
 	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
 }
 
-// cases counts the cases and checks that labels and groups agree.
-func cases(labels []int, groups []string) (int, error) {
-	if labels != nil && groups != nil && len(labels) != len(groups) {
-		panic(fmt.Sprintf("cv: %d labels and %d groups", len(labels), len(groups)))
+// cases checks the arguments of Split.
+func cases(n int, labels []int, groups []string) error {
+	if labels != nil && len(labels) != n || groups != nil && len(groups) != n {
+		panic(fmt.Sprintf("cv: %d cases, %d labels and %d groups", n, len(labels), len(groups)))
 	}
-	n := max(len(labels), len(groups))
 	if n < 2 {
-		return n, fmt.Errorf("%d cases cannot be split into a training and a test part", n)
+		return fmt.Errorf("%d cases cannot be split into a training and a test part", n)
 	}
-	if counts := classCounts(labels); labels != nil && slices.Max(counts) == n {
-		return n, fmt.Errorf("all %d cases are of class %d; a classifier needs two classes", n, labels[0])
+	if labels != nil && slices.Max(classCounts(labels)) == n {
+		return fmt.Errorf("all %d cases are of class %d; a classifier needs two classes", n, labels[0])
 	}
-	return n, nil
+	return nil
 }
 
 // classCounts counts the cases of every class.

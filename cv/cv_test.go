@@ -85,7 +85,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	n := len(labels)
 	keepLabels, keepGroups := slices.Clone(labels), slices.Clone(groups)
 	split := func(labels []int, groups []string, seed uint64) []Fold {
-		folds, err := s.Split(labels, groups, seed)
+		folds, err := s.Split(n, labels, groups, seed)
 		if err != nil {
 			t.Fatalf("n = %d: %v", n, err)
 		}
@@ -183,7 +183,7 @@ func TestStratifiedWithinOne(t *testing.T) {
 		n := 2*classes + r.IntN(80)
 		k := 2 + r.IntN(min(n-1, 12))
 		labels, _ := sample(n, classes, r)
-		folds, err := KFold{K: k}.Split(labels, nil, r.Uint64())
+		folds, err := KFold{K: k}.Split(len(labels), labels, nil, r.Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestHoldOutShares(t *testing.T) {
 		n := 4*classes + r.IntN(90)
 		size := 0.1 + 0.8*r.Float64()
 		labels, _ := sample(n, classes, r)
-		folds, err := HoldOut{TestSize: size}.Split(labels, nil, r.Uint64())
+		folds, err := HoldOut{TestSize: size}.Split(len(labels), labels, nil, r.Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,11 +260,11 @@ func TestApportion(t *testing.T) {
 
 func TestRepeats(t *testing.T) {
 	labels, _ := sample(50, 2, rand.New(rand.NewPCG(1, 1)))
-	once, err := KFold{K: 5}.Split(labels, nil, 9)
+	once, err := KFold{K: 5}.Split(len(labels), labels, nil, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := RepeatedKFold{K: 5, Repeats: 3}.Split(labels, nil, 9)
+	many, err := RepeatedKFold{K: 5, Repeats: 3}.Split(len(labels), labels, nil, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestShuffleIsEven(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}
 	counts := make([]int, len(labels))
 	for seed := range uint64(2000) {
-		folds, err := KFold{K: 5}.Split(labels, nil, seed)
+		folds, err := KFold{K: 5}.Split(len(labels), labels, nil, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestShuffleIsEven(t *testing.T) {
 func TestGroupsBalanced(t *testing.T) {
 	groups := strings.Split("a a a a a a b b b c c d d e", " ")
 	for seed := range uint64(10) {
-		folds, err := GroupKFold{K: 2}.Split(nil, groups, seed)
+		folds, err := GroupKFold{K: 2}.Split(len(groups), nil, groups, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestGroupsBalanced(t *testing.T) {
 
 // The folds of column 10, -1, 10, 3 are those of -1, 3 and 10, in this order.
 func TestPredefined(t *testing.T) {
-	folds, err := Predefined{}.Split([]int{0, 1, 1, 0, 0, 1}, []string{"10", "-1", "10", " 3", "-1", "3"}, 0)
+	folds, err := Predefined{}.Split(6, []int{0, 1, 1, 0, 0, 1}, []string{"10", "-1", "10", " 3", "-1", "3"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestPredefined(t *testing.T) {
 	}
 }
 
-// Numeric targets have no labels; groups then say how many cases there are.
+// Numeric targets have no labels.
 func TestNumericTargets(t *testing.T) {
 	groups := make([]string, 30)
 	for i := range groups {
@@ -355,7 +355,11 @@ func TestNumericTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folds, err := s.Split(nil, groups, 1)
+		own := groups
+		if !slices.Contains(grouped, entry.Name) {
+			own = nil
+		}
+		folds, err := s.Split(30, nil, own, 1)
 		if err != nil {
 			t.Errorf("%s: %v", entry.Name, err)
 		} else if got := len(folds[0].Train) + len(folds[0].Test); got != 30 {
@@ -405,7 +409,7 @@ func TestErrors(t *testing.T) {
 		{Predefined{}, []int{0, 1}, []string{"1", "1"}, "0 training and 2 test cases"},
 		{Predefined{}, []int{0, 1, 1}, []string{"1", "2", "2"}, "fold 0 would train without class 0"},
 	} {
-		_, err := test.s.Split(test.labels, test.groups, 1)
+		_, err := test.s.Split(max(len(test.labels), len(test.groups)), test.labels, test.groups, 1)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%T%+v: error %v, want %q", test.s, test.s, err, test.want)
 		}
@@ -415,7 +419,7 @@ func TestErrors(t *testing.T) {
 			t.Error("10 labels and 9 groups: no panic")
 		}
 	}()
-	KFold{}.Split(labels, pairs[:9], 1)
+	KFold{}.Split(10, labels, pairs[:9], 1)
 }
 
 // A class of fewer than k cases is no error as long as every training part has some of it.
@@ -423,7 +427,7 @@ func TestSmallClass(t *testing.T) {
 	labels := make([]int, 40)
 	labels[3], labels[30] = 1, 1
 	for seed := range uint64(20) {
-		if _, err := (KFold{}).Split(labels, nil, seed); err != nil {
+		if _, err := (KFold{}).Split(len(labels), labels, nil, seed); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,9 +15,8 @@ type GroupKFold struct {
 }
 
 // Split implements Splitter.
-func (s GroupKFold) Split(labels []int, groups []string, seed uint64) ([]Fold, error) {
-	n, err := cases(labels, groups)
-	if err != nil {
+func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
+	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
 	if groups == nil {

@@ -16,9 +16,8 @@ type HoldOut struct {
 }
 
 // Split implements Splitter.
-func (s HoldOut) Split(labels []int, groups []string, seed uint64) ([]Fold, error) {
-	n, err := cases(labels, groups)
-	if err != nil {
+func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
+	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
 	size := s.TestSize

@@ -11,13 +11,12 @@ type KFold struct {
 }
 
 // Split implements Splitter.
-func (s KFold) Split(labels []int, groups []string, seed uint64) ([]Fold, error) {
-	return s.split(labels, groups, seed, 0)
+func (s KFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
+	return s.split(n, labels, groups, seed, 0)
 }
 
-func (s KFold) split(labels []int, groups []string, seed uint64, repeat int) ([]Fold, error) {
-	n, err := cases(labels, groups)
-	if err != nil {
+func (s KFold) split(n int, labels []int, groups []string, seed uint64, repeat int) ([]Fold, error) {
+	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
 	k, err := numberOfFolds(s.K, n, "cases")

@@ -5,9 +5,8 @@ package cv
 type LeaveOneOut struct{}
 
 // Split implements Splitter.
-func (LeaveOneOut) Split(labels []int, groups []string, _ uint64) ([]Fold, error) {
-	n, err := cases(labels, groups)
-	if err != nil {
+func (LeaveOneOut) Split(n int, labels []int, groups []string, _ uint64) ([]Fold, error) {
+	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
 	tested := make([]int, n)

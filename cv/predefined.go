@@ -13,9 +13,8 @@ import (
 type Predefined struct{}
 
 // Split implements Splitter.
-func (Predefined) Split(labels []int, groups []string, _ uint64) ([]Fold, error) {
-	n, err := cases(labels, groups)
-	if err != nil {
+func (Predefined) Split(n int, labels []int, groups []string, _ uint64) ([]Fold, error) {
+	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
 	if groups == nil {
@@ -23,6 +22,7 @@ func (Predefined) Split(labels []int, groups []string, _ uint64) ([]Fold, error)
 	}
 	number := make([]int, n)
 	for i, g := range groups {
+		var err error
 		if number[i], err = strconv.Atoi(strings.TrimSpace(g)); err != nil {
 			return nil, fmt.Errorf("case %d is in fold %q, which is not an integer", i+1, g)
 		}

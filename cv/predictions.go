@@ -8,14 +8,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predictions are the class probabilities that a classifier gave to cases it was not trained on, and what became of
-// them: all that scores and curves look at.
+// Predictions are what a model said of cases it was not trained on, and what became of them: all that scores and curves
+// look at. Classes have Labels and Proba, numeric targets the last three.
 type Predictions struct {
 	Cases  []int      // m: which case each row is about; rows of one case (repeated_kfold) count as one in intervals
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
-	Base   []float64  // m: log p of the row's own class under the base line, the class frequencies of the training part; nats
+	// Base has, for every row, log p of its own class under the base line, the class frequencies of the training part, or
+	// the log density of its own target under the normal distribution with the mean and variance of the training part;
+	// nats.
+	Base []float64
+
+	Targets, Mean, Variance []float64 // m: the target, and the mean and variance predicted for it, noise included
 }
+
+// Numeric says that the targets are numbers.
+func (p Predictions) Numeric() bool { return p.Proba == nil }
 
 // sumTolerance is how far the probabilities of one case may be from summing to 1: far more than rounding, far less than
 // a mistake.
@@ -61,21 +69,27 @@ func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (P
 	return Predictions{Cases: cases, Labels: labels, Proba: proba, Base: base}, nil
 }
 
-// Pool puts the predictions of several classifiers together, in this order; each keeps its own base line. There must be
-// at least one, and all over the same classes.
+// Pool puts the predictions of several models together, in this order; each keeps its own base line. There must be at
+// least one, and all over the same classes, or numbers.
 func Pool(parts ...Predictions) Predictions {
-	m, classes := 0, 0
+	var all Predictions
 	for _, p := range parts {
-		rows, c := p.Proba.Dims()
-		m, classes = m+rows, c
-	}
-	all := Predictions{Proba: mat.NewDense(m, classes, nil)}
-	for _, p := range parts {
-		rows := len(p.Labels)
-		all.Proba.Slice(len(all.Labels), len(all.Labels)+rows, 0, classes).(*mat.Dense).Copy(p.Proba)
 		all.Cases = append(all.Cases, p.Cases...)
 		all.Labels = append(all.Labels, p.Labels...)
 		all.Base = append(all.Base, p.Base...)
+		all.Targets = append(all.Targets, p.Targets...)
+		all.Mean = append(all.Mean, p.Mean...)
+		all.Variance = append(all.Variance, p.Variance...)
+	}
+	if parts[0].Numeric() {
+		return all
+	}
+	_, classes := parts[0].Proba.Dims()
+	all.Proba = mat.NewDense(len(all.Cases), classes, nil)
+	row := 0
+	for _, p := range parts {
+		all.Proba.Slice(row, row+len(p.Cases), 0, classes).(*mat.Dense).Copy(p.Proba)
+		row += len(p.Cases)
 	}
 	return all
 }

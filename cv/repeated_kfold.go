@@ -12,7 +12,7 @@ type RepeatedKFold struct {
 }
 
 // Split implements Splitter.
-func (s RepeatedKFold) Split(labels []int, groups []string, seed uint64) ([]Fold, error) {
+func (s RepeatedKFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
 	repeats := s.Repeats
 	if repeats == 0 {
 		repeats = 10
@@ -22,7 +22,7 @@ func (s RepeatedKFold) Split(labels []int, groups []string, seed uint64) ([]Fold
 	}
 	var out []Fold
 	for r := range repeats {
-		part, err := KFold{s.K, s.Stratified}.split(labels, groups, seed, r)
+		part, err := KFold{s.K, s.Stratified}.split(n, labels, groups, seed, r)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ type Score struct {
 	Doc     string
 	Unit    string
 	Greater bool // greater is better
+	Numeric bool // of numeric targets; the other scores are of classes
 	Count   bool // a count: it adds up over folds; the other scores are averaged, weighted by cases
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
@@ -55,6 +56,14 @@ var Scores = []Score{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Doc: "area under the ROC curve, two classes only: how probably a case of the second class gets a larger probability of it than one of the first; ties count half; DeLong's interval",
 	},
+	{
+		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
+		Doc: "root mean squared error of the predicted mean, for numeric targets; its interval is that of the square",
+	},
+	{
+		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
+		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: 0 is guessing, less is better",
+	},
 }
 
 func withoutInterval(value float64) Estimate { return Estimate{value, math.NaN(), math.NaN()} }
@@ -87,6 +96,9 @@ type Result struct {
 // count the probabilities that had to be raised to the smallest normal double to keep logarithms finite.
 func Evaluate(p Predictions) (results []Result, warnings []string) {
 	for _, s := range Scores {
+		if s.Numeric != p.Numeric() {
+			continue
+		}
 		if e, ok := s.Func(p); ok {
 			results = append(results, Result{s, e})
 		}

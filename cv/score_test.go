@@ -89,7 +89,7 @@ func TestScoresOfTwoClasses(t *testing.T) {
 		"auc":              {0.5, none, none},    // against the one case of class 0: a tie, a win, a loss
 	}
 	results, warnings := Evaluate(p)
-	if len(results) != len(Scores) || len(warnings) != 0 {
+	if len(results) != len(want) || len(warnings) != 0 {
 		t.Fatalf("%d results, warnings %v", len(results), warnings)
 	}
 	for i, r := range results {

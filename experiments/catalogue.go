@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -55,6 +56,7 @@ func Catalogue() []Kind {
 		kernels,
 		kind("means", objective.Means),
 		kind("likelihoods", likelihood.Table),
+		kind("priors", param.Priors),
 		kind("inference", approx.Table),
 		kind("strategies", search.Table),
 		kind("objectives", objective.Criteria),

@@ -118,6 +118,10 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 		for i, c := range n.Content {
 			d.value(c, v.Index(i), nil)
 		}
+	case reflect.Interface: // the one component that stands within another
+		if p, _, ok := component(d, n, "prior", param.Priors); ok {
+			v.Set(reflect.ValueOf(p))
+		}
 	default:
 		d.scalar(n, v)
 	}
@@ -140,8 +144,10 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value) {
 			return
 		}
 	default:
-		// The library checks the range of integers and the spelling of booleans.
-		if n.Decode(v.Addr().Interface()) == nil {
+		// The library checks the range of integers and the spelling of booleans, but cuts off what stands after a point.
+		var f float64
+		whole := n.Tag != "!!float" || n.Decode(&f) == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
+		if whole && n.Decode(v.Addr().Interface()) == nil {
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -18,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -44,17 +46,17 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
-		if err != nil {
-			d.at(spec.node, "%v", err)
-			continue
-		}
-		for _, w := range ds.Warnings {
-			p.Manifest.Warnings = append(p.Manifest.Warnings, ds.Name+": "+w)
-		}
-		sets := d.trainingSets(s, spec, ds)
+		forms := map[bool]*loaded{} // of the labels: classes, or numbers; nil: cannot be read
 		for _, m := range s.Models {
-			if err := p.add(d, s, spec, ds, sets, m, seen); err != nil {
+			src, met := forms[m.numeric()]
+			if !met {
+				src = p.load(d, s, spec, m.numeric())
+				forms[m.numeric()] = src
+			}
+			if src == nil {
+				continue
+			}
+			if err := p.add(d, s, spec, src.ds, src.sets, m, seen); err != nil {
 				d.at(spec.node, "%v", err)
 			}
 		}
@@ -72,6 +74,28 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	return p, nil
 }
 
+// loaded is a data set and its training sets.
+type loaded struct {
+	ds   *data.Data
+	sets []*trainingSet
+}
+
+// load reads a data set, its labels as classes or as numbers. It is nil if that is a mistake.
+func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
+	spec.Regression = numeric
+	ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
+	if err != nil {
+		d.at(spec.node, "%v", err)
+		return nil
+	}
+	for _, w := range ds.Warnings {
+		if w = ds.Name + ": " + w; !slices.Contains(p.Manifest.Warnings, w) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
+		}
+	}
+	return &loaded{ds, d.trainingSets(s, spec, ds)}
+}
+
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
 func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainingSet {
 	first := wholeSet(ds, spec.Spec)
@@ -87,7 +111,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		}
 		// Folds depend on the experiment's seed and the kind of split only, so that all models meet the same ones.
 		seed := derive(s.Seed, "split", e.Name)
-		folds, err := e.Splitter.Split(ds.Labels, ds.Groups, seed)
+		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
 		if err != nil {
 			d.at(e.node, "%s: %v", ds.Name, err)
 			continue
@@ -108,7 +132,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 // wholeSet is all of the training data.
 func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 	t := &trainingSet{evaluation: "train", source: ds, how: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
-	for i := range len(ds.Labels) {
+	for i := range ds.Rows {
 		t.train = append(t.train, i)
 	}
 	return t
@@ -116,9 +140,21 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
-	model := m.on(len(ds.Classes))
+	criterion, err := s.Tune.criterion()
+	if err != nil {
+		return err
+	}
+	model, tuned := m.on(len(ds.Classes)), m.tuned(len(ds.Classes))
 	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	caps, err := tuned.Check(len(ds.Classes))
+	if err == nil {
+		_, err = criterion.Uses(caps)
+	}
+	if err != nil {
+		d.at(m.tuningNode, "%s: %v", ds.Name, err)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -132,19 +168,23 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
-	criterion, err := s.Tune.criterion()
-	if err != nil {
-		return err
-	}
-	o, err := objective.New(model, criterion, all.data)
+	o, err := objective.New(tuned, criterion, all.data)
 	if err != nil {
 		return err
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Labels), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
-		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
+		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
+	}
+	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+	}
+	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+			ds.Name, needs, s.Tune.Criterion, m.TuningText)
+		return nil
 	}
 	for _, h := range layout.Specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
@@ -163,13 +203,17 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return err
 	}
 	if seen[string(identity)] {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s, %s, %s, %s is declared twice and runs once", c.Dataset, c.Kernel, c.Likelihood, c.Inference))
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil
 	}
 	seen[string(identity)] = true
+	fits := int64(1) // at a time
+	if m.Tuning != nil {
+		fits = 2
+	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, criterion: criterion, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -177,11 +221,23 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
+			Memory: fits * memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
+}
+
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case given && !c.AddsPrior():
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
 }
 
 // memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
@@ -198,7 +254,7 @@ func memory(n, m, d, classes int) int64 {
 // held is the number of held-out cases.
 func (t *trainingSet) held() int {
 	if t.evaluation == "test" {
-		return len(t.source.Test.Labels)
+		return len(t.source.Test.Rows)
 	}
 	return len(t.test)
 }
@@ -213,6 +269,17 @@ func (t *trainingSet) key(identity []byte) string {
 	}
 	h.Write(text)
 	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// needsGradient names what needs a gradient, if anything does.
+func (t Tune) needsGradient() string {
+	switch {
+	case t.Strategy != nil && t.Strategy.Optimizer() != "":
+		return "method: " + t.Method
+	case t.StandardErrors:
+		return "standard_errors: true"
+	}
+	return ""
 }
 
 // criterion is what is maximised.
@@ -266,6 +333,19 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Memory     int64 // bytes of its largest job
+}
+
+// Methods names the inference, and the one that tunes it if that is another.
+func (o Overview) Methods() string {
+	if o.TuneInference != o.Inference {
+		return o.Inference + ", tuned with " + o.TuneInference
+	}
+	return o.Inference
+}
+
+// String names the configuration.
+func (o Overview) String() string {
+	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
 }
 
 // Overview says what would run, a row a configuration.

@@ -2,10 +2,14 @@ package experiments
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -36,26 +40,36 @@ type Answer struct {
 	Test        *TestAnswer              `json:"test,omitempty"`
 }
 
-// TestAnswer scores the predictions of the test cases.
+// TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
 type TestAnswer struct {
-	N               int           `json:"n"`
-	Errors          int           `json:"errors"`
-	ErrorRate       record.Number `json:"error_rate"`
-	InformationBits record.Number `json:"information_bits"` // base line: training frequencies
-	LogLoss         record.Number `json:"log_loss"`         // nats per case
+	N                   int            `json:"n"`
+	Errors              *int           `json:"errors,omitempty"`
+	ErrorRate           *record.Number `json:"error_rate,omitempty"`
+	InformationBits     *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	LogLoss             *record.Number `json:"log_loss,omitempty"`         // nats per case
+	RMSE                *record.Number `json:"rmse,omitempty"`
+	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
 }
 
 // Evaluate does it. Mistakes in the query are Problems, with the flag they stand in.
 func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	d := newDecoder("--data")
-	spec := source(q.Data)
-	spec.Test, spec.Label, spec.Positive, spec.Preprocess = q.Test, data.Name(q.Label), data.Name(q.Positive), q.Preprocess
-	for _, p := range spec.Check() {
-		d.as("--"+p.Key).at(nil, "%s", p.Message)
+	spec, err := source(q.Data)
+	if err != nil {
+		d.at(nil, "%v", err)
+		return nil, d.err()
+	}
+	if q.Test != noTest {
+		spec.Test = q.Test
 	}
 	var m Model
 	if nodes, ok := q.nodes(d); ok {
 		m = d.model(nodes, objective.Averaged{})
+	}
+	spec.Regression = m.numeric()
+	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
 	}
 	if err := d.err(); err != nil {
 		return nil, err
@@ -65,7 +79,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	set := wholeSet(ds, spec)
-	if ds.Test != nil {
+	if ds.Test != nil && q.Test != noTest {
 		set.evaluation = "test"
 	}
 	p, err := set.prepare()
@@ -82,7 +96,10 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	theta := o.Layout.Start()
 	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
 		v, err := strconv.ParseFloat(q.Theta[name], 64)
-		if err == nil {
+		switch {
+		case errors.Is(err, strconv.ErrSyntax):
+			err = fmt.Errorf("%q is not a number", q.Theta[name])
+		default: // a number out of range is an infinity
 			err = o.Layout.Set(theta, name, v)
 		}
 		if err != nil {
@@ -94,23 +111,34 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
-		return nil, err
+		d.as(ds.Name).at(nil, "%v", err)
+		return nil, d.err()
 	}
 	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
 }
 
+// noTest as Query.Test leaves out a bundled test set.
+const noTest = "none"
+
 // source takes a name for a bundled data set if there is one, else for a file.
-func source(name string) data.Spec {
-	if _, err := data.Lookup(name); err == nil {
-		return data.Spec{Dataset: name}
+func source(name string) (data.Spec, error) {
+	_, unknown := data.Lookup(name)
+	if unknown == nil {
+		return data.Spec{Dataset: name}, nil
 	}
-	return data.Spec{Train: name}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return data.Spec{}, fmt.Errorf("%w, and there is no file of that name", unknown)
+	}
+	return data.Spec{Train: name}, nil
 }
 
 // Describe summarises a bundled data set or a file of cases whose labels are classes or, where they cannot be, numbers.
 // Missing values are counted.
 func Describe(name string) (data.Summary, error) {
-	spec := source(name)
+	spec, err := source(name)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
 	spec.Missing = "mean"
 	d, err := data.Load(spec, ".", 0)
 	if err != nil {
@@ -129,11 +157,19 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
 	for _, part := range []struct {
-		flag, text string
-		node       **yaml.Node
-	}{{"--kernel", q.Kernel, &nodes.Kernel}, {"--mean", q.Mean, &nodes.Mean}, {"--likelihood", q.Likelihood, &nodes.Likelihood}, {"--inference", q.Inference, &nodes.Inference}} {
-		*part.node = d.as(part.flag).parse([]byte(part.text))
-		ok = ok && *part.node != nil
+		flag, text, instance string
+		node                 **yaml.Node
+	}{{"--kernel", q.Kernel, "se", &nodes.Kernel}, {"--mean", q.Mean, "zero", &nodes.Mean}, {"--likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"--inference", q.Inference, "laplace", &nodes.Inference}} {
+		d, n := d.as(part.flag), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+		if strings.TrimSpace(part.text) != "" {
+			n = d.parse([]byte(part.text))
+		}
+		if n != nil && isNull(n) {
+			d.at(nil, "is empty; give a name or YAML flow text, as in %s %s", part.flag, part.instance)
+			n = nil
+		}
+		*part.node = n
+		ok = ok && n != nil
 	}
 	return nodes, ok
 }
@@ -162,17 +198,22 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 	}
 	results, floored := cv.Evaluate(predictions)
 	a.Warnings = append(a.Warnings, floored...)
-	a.Test = &TestAnswer{N: len(p.labels)}
+	a.Test = &TestAnswer{N: len(p.rows)}
 	for _, r := range results {
 		switch v := record.Number(r.Value); r.Name {
 		case "errors":
-			a.Test.Errors = int(r.Value)
+			count := int(r.Value)
+			a.Test.Errors = &count
 		case "error_rate":
-			a.Test.ErrorRate = v
+			a.Test.ErrorRate = &v
 		case "information_bits":
-			a.Test.InformationBits = v
+			a.Test.InformationBits = &v
 		case "log_loss":
-			a.Test.LogLoss = v
+			a.Test.LogLoss = &v
+		case "rmse":
+			a.Test.RMSE = &v
+		case "standardized_log_loss":
+			a.Test.StandardizedLogLoss = &v
 		}
 	}
 	return a, nil

@@ -10,10 +10,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -46,6 +48,8 @@ type prepared struct {
 	rows     []int          // of the held-out cases, in their file
 	labels   []int          // their classes
 	counts   []int          // training cases per class
+	targets  []float64      // of the held-out cases, where they are numbers
+	moments  record.Moments // of the training cases' numbers
 	warnings []string
 }
 
@@ -79,17 +83,20 @@ func (t *trainingSet) fill(p *prepared) error {
 		return err
 	}
 	p.warnings = warnings
-	labels := make([]int, len(t.train))
+	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
-	for i, row := range t.train {
-		labels[i] = t.source.Labels[row]
-		p.counts[labels[i]]++
+	if t.source.Targets != nil {
+		mean, variance := stat.PopMeanVariance(p.data.Y.Value, nil)
+		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}
+	} else {
+		for _, row := range t.train {
+			p.counts[t.source.Labels[row]]++
+		}
 	}
-	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: targets(labels, len(t.source.Classes)), Classes: t.source.Classes, Scaled: t.how != "none"}
 	from, rows := t.source, t.test
 	if t.evaluation == "test" {
 		from = t.source.Test
-		rows = make([]int, len(from.Labels))
+		rows = make([]int, len(from.Rows))
 		for i := range rows {
 			rows[i] = i
 		}
@@ -100,7 +107,11 @@ func (t *trainingSet) fill(p *prepared) error {
 	p.held = &kernel.Inputs{X: pre.Apply(pick(from.X, rows))}
 	for _, row := range rows {
 		p.rows = append(p.rows, from.Rows[row])
-		p.labels = append(p.labels, from.Labels[row])
+		if from.Targets != nil {
+			p.targets = append(p.targets, from.Targets[row])
+		} else {
+			p.labels = append(p.labels, from.Labels[row])
+		}
 	}
 	return nil
 }
@@ -115,23 +126,30 @@ func pick(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// targets codes class indices the way approximations read them.
-func targets(labels []int, classes int) approx.Targets {
-	if classes != 2 {
-		return approx.Targets{Classes: classes, Index: labels}
-	}
-	y := approx.Targets{Classes: 2, Value: make([]float64, len(labels))}
-	for i, c := range labels {
-		y.Value[i] = float64(2*c - 1)
+// targets codes the training labels the way approximations read them.
+func (t *trainingSet) targets() approx.Targets {
+	y := approx.Targets{Classes: len(t.source.Classes)}
+	for _, row := range t.train {
+		switch {
+		case y.Classes == 0:
+			y.Value = append(y.Value, t.source.Targets[row])
+		case y.Classes == 2:
+			y.Value = append(y.Value, float64(2*t.source.Labels[row]-1))
+		default:
+			y.Index = append(y.Index, t.source.Labels[row])
+		}
 	}
 	return y
 }
 
 // job makes the trials and the assessment of one study.
 type job struct {
-	model     objective.Model
-	criterion objective.Criterion
-	optimizer string // the local optimiser, "" for plain points
+	model     objective.Model // what predicts
+	tuned     objective.Model // the same with another inference method, if hybrid
+	hybrid    bool
+	criterion objective.Criterion // of tuned
+	curvature bool                // standard errors are asked for
+	optimizer string              // the local optimiser, "" for plain points
 	average   objective.Average
 	set       *trainingSet
 }
@@ -144,18 +162,18 @@ func (j *job) where() string {
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
 }
 
-func (j *job) objective() (*objective.Objective, *prepared, error) {
+func (j *job) objective(m objective.Model, c objective.Criterion) (*objective.Objective, *prepared, error) {
 	p, err := j.set.prepare()
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := objective.New(j.model, j.criterion, p.data)
+	o, err := objective.New(m, c, p.data)
 	return o, p, err
 }
 
 // trial evaluates one proposal: a local optimisation, or the points of a row, each warm-started by the one before.
 func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
-	o, p, err := j.objective()
+	o, p, err := j.objective(j.tuned, j.criterion)
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
 	}
@@ -164,12 +182,20 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	}
 	t := record.Trial{Status: "evaluated"}
 	run := objective.NewRun(ctx, o)
+	predicts := run
+	if j.hybrid && p.held != nil {
+		o, _, err := j.objective(j.model, objective.LogEvidence{})
+		if err != nil {
+			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
+		}
+		predicts = objective.NewRun(ctx, o)
+	}
 	for _, free := range proposal.Points {
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
-		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free)))}
-		if err := j.evaluate(run, free, p, &point); err != nil {
+		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
+		if err := j.evaluate(run, predicts, free, p, &point); err != nil {
 			if ctx.Err() != nil {
 				return t, ctx.Err()
 			}
@@ -181,18 +207,30 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return t, nil
 }
 
-// evaluate fills a point with its value and, where cases are held out, their scores.
-func (j *job) evaluate(run *objective.Run, free []float64, p *prepared, point *record.Point) error {
+// converged fits at a point.
+func converged(run *objective.Run, free []float64) (*objective.Point, error) {
 	fit, err := run.At(free)
+	if err != nil {
+		return nil, err
+	}
+	if d := fit.Diagnostics(); !d.Converged {
+		return nil, fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
+	}
+	return fit, nil
+}
+
+// evaluate fills a point with its value and, where cases are held out, their scores under the model that predicts.
+func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared, point *record.Point) error {
+	fit, err := converged(run, free)
 	if err != nil {
 		return err
 	}
-	point.Value, point.Gradient = record.Number(fit.Value()), nan
-	if d := fit.Diagnostics(); !d.Converged {
-		return fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
-	}
+	point.Value = record.Number(fit.Value())
 	if p.held == nil {
 		return nil
+	}
+	if fit, err = converged(predicts, free); err != nil { // the same fit again, if the same model predicts
+		return err
 	}
 	predictions, err := p.predict(fit, j.average)
 	if err != nil {
@@ -206,8 +244,13 @@ func (j *job) evaluate(run *objective.Run, free []float64, p *prepared, point *r
 	return nil
 }
 
-// predict gives the class probabilities of the held-out cases.
+// predict gives the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	if p.targets != nil {
+		mean, variance := make([]float64, len(p.rows)), make([]float64, len(p.rows))
+		fit.PredictMoments(mean, variance, p.held)
+		return cv.NewRegression(p.rows, p.targets, mean, variance, float64(p.moments.Mean), float64(p.moments.Variance))
+	}
 	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
 	fit.PredictProba(proba, p.held, average)
 	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
@@ -232,7 +275,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 	return t, nil
 }
 
-// assess fits the classifier at the chosen hyperparameters, cold, and predicts the held-out cases.
+// assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
 	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
@@ -247,7 +290,7 @@ func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fi
 }
 
 func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error {
-	o, p, err := j.objective()
+	o, p, err := j.objective(j.model, objective.LogEvidence{})
 	if err != nil {
 		return err
 	}
@@ -263,6 +306,11 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.curvature {
+		if err := j.standardErrors(ctx, free, f); err != nil {
+			return err
+		}
+	}
 	if p.held == nil {
 		return nil
 	}
@@ -271,8 +319,39 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 		return err
 	}
 	f.Rows, f.Labels = p.rows, p.labels
+	if predictions.Numeric() {
+		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
+		f.Mean, f.Variance = record.Numbers(predictions.Mean), record.Numbers(predictions.Variance)
+	}
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+	}
+	return nil
+}
+
+// standardErrors adds the curvature of the tuned objective. That there is none is a warning.
+func (j *job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
+	o, _, err := j.objective(j.tuned, j.criterion)
+	if err != nil {
+		return err
+	}
+	c, err := o.Curvature(ctx, free)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("no standard errors: %v", err))
+		return nil
+	}
+	f.Warnings = append(f.Warnings, c.Warnings...)
+	if c.StandardErrors == nil {
+		return nil
+	}
+	f.Curvature = &record.Curvature{StandardErrors: record.Numbers(c.StandardErrors)}
+	specs := o.Layout.FreeSpecs()
+	for a, i := range c.Inside {
+		f.Curvature.Names = append(f.Curvature.Names, specs[i].ThetaName())
+		f.Curvature.Correlations = append(f.Curvature.Correlations, record.Numbers(mat.Row(nil, a, c.Correlations)))
 	}
 	return nil
 }
@@ -332,10 +411,10 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	return report, summary, p.write(dir, report, journal.Lines())
 }
 
-// write writes the report in every format that has a file, and the times beside it.
+// write writes the report in the formats that are always written and in those asked for, and the times beside it.
 func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) error {
 	for _, f := range reports.Formats {
-		if f.File == "" {
+		if f.File == "" || !f.Always && !slices.Contains(p.Manifest.Formats, f.Name) {
 			continue
 		}
 		if err := writeFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {
@@ -366,30 +445,41 @@ func writeFile(name string, write func(io.Writer) error) error {
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
 func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
-	found, err := search.ReadManifest(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	found, err := p.owned(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		found = p.Manifest
-		if err := search.WriteManifest(dir, found); err != nil {
-			return nil, begun, err
-		}
-	case err != nil:
-		return nil, begun, fmt.Errorf("%w: %w", ErrOtherConfiguration, err)
-	case found.Key != p.Manifest.Key:
-		return nil, begun, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+		err = search.WriteManifest(dir, found)
+	}
+	if err != nil {
+		return nil, begun, err
 	}
 	journal, err = search.OpenJournal(dir)
 	return journal, found.Build, err
 }
 
+// owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
+func (p *Plan) owned(dir string) (record.Manifest, error) {
+	found, err := search.ReadManifest(dir)
+	var unreadable *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return found, err
+	case errors.As(err, &unreadable):
+		return found, fmt.Errorf("run folder: %w; choose another folder with -o", err)
+	case err != nil:
+		return found, fmt.Errorf("%w: %w; choose another folder with -o, or delete it", ErrOtherConfiguration, err)
+	case found.Key != p.Manifest.Key:
+		return found, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+	}
+	return found, nil
+}
+
 // Done counts the jobs that the journal in dir has already.
 func (p *Plan) Done(dir string) (int, error) {
-	found, err := search.ReadManifest(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.owned(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
-	}
-	if err != nil || found.Key != p.Manifest.Key {
-		return 0, fmt.Errorf("%s: %w", dir, errors.Join(ErrOtherConfiguration, err))
+	} else if err != nil {
+		return 0, err
 	}
 	journal, err := search.OpenJournal(dir)
 	if err != nil {

@@ -2,12 +2,20 @@ package experiments
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -125,5 +133,205 @@ func TestAFailedPointIsOnRecord(t *testing.T) {
 	}
 	if strings.Contains(string(text), "NaN") {
 		t.Errorf("NaN in the report:\n%s", text)
+	}
+}
+
+// Tuned with one inference and predicting with another: the optimum of the one, the log evidence and the predictions of
+// the other there.
+func TestHybrids(t *testing.T) {
+	text := strings.Replace(valid, "inference: laplace", "inference: [laplace, ep]", 1) + "evaluate: {hold_out: {}}\n"
+	for _, tune := range []string{
+		"tune={method: bfgs, inference: [laplace, ep]}",
+		"tune={method: grid, inference: [laplace, ep], grid: {amplitude: {values: [1, 3]}, length_scale: {values: [1, 4]}}}",
+	} {
+		r := runs(t, text, tune)
+		if len(r.Configurations) != 4 {
+			t.Fatalf("%d configurations, want 4", len(r.Configurations))
+		}
+		for k, c := range r.Configurations {
+			if want := [4][2]string{{"laplace", "laplace"}, {"laplace", "ep"}, {"ep", "laplace"}, {"ep", "ep"}}[k]; [2]string{c.Inference, c.TuneInference} != want {
+				t.Fatalf("configuration %d predicts with %s, tuned with %s", k, c.Inference, c.TuneInference)
+			}
+			tuner, predictor := r.Configurations[k%2*3], r.Configurations[k/2*3]
+			q := Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference, Theta: map[string]string{}}
+			for i, h := range c.Hyperparameters {
+				if h != tuner.Hyperparameters[i] {
+					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
+				}
+				q.Theta["log_"+h.Name] = strconv.FormatFloat(math.Log(float64(h.Number)), 'g', -1, 64)
+			}
+			a, err := q.Evaluate(t.Context())
+			if err != nil || math.Abs(float64(a.LogEvidence)-float64(c.LogEvidence)) > 1e-9 {
+				t.Errorf("%s tuned with %s: log evidence %v, want %v, error %v", c.Inference, c.TuneInference, c.LogEvidence, a.LogEvidence, err)
+			}
+			for i, restart := range c.Restarts {
+				if restart.Value != tuner.Restarts[i].Value {
+					t.Errorf("%s tuned with %s: restart ends at %v, want %v", c.Inference, c.TuneInference, restart.Value, tuner.Restarts[i].Value)
+				}
+			}
+			for i, p := range c.Grid {
+				if *p.LogEvidence != *tuner.Grid[i].LogEvidence || !slices.Equal(p.Scores, predictor.Grid[i].Scores) {
+					t.Errorf("%s tuned with %s: grid point %d has %v and %v", c.Inference, c.TuneInference, i, *p.LogEvidence, p.Scores)
+				}
+			}
+		}
+	}
+}
+
+// Regression end to end against a direct dense computation: log evidence, predictive moments (by their scores), with a
+// test file and with folds.
+func TestRegressionAgainstADirectSolve(t *testing.T) {
+	const n, m, amplitude, length, noise, constant = 25, 7, 1.7, 0.8, 0.3, 2.0
+	dir := t.TempDir()
+	x, y := make([]float64, n+m), make([]float64, n+m)
+	var train, test strings.Builder
+	train.WriteString("x,y\n")
+	test.WriteString("x,y\n")
+	for i := range x {
+		x[i] = 0.37*float64(i*i%32) - 0.01*float64(i)
+		y[i] = 2 + math.Sin(2*x[i]) + 0.2*math.Cos(37*x[i])
+		to := &train
+		if i >= n {
+			to = &test
+		}
+		fmt.Fprintf(to, "%v,%v\n", x[i], y[i])
+	}
+	for name, text := range map[string]string{"train.csv": train.String(), "test.csv": test.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// solve gives the log evidence of some cases, and the scores of others.
+	solve := func(train, test []int) (evidence, rmse, loss float64) {
+		k := func(a, b int) float64 {
+			return amplitude * amplitude * math.Exp(-(x[a]-x[b])*(x[a]-x[b])/(2*length*length))
+		}
+		c, r, targets := mat.NewSymDense(len(train), nil), mat.NewVecDense(len(train), nil), make([]float64, len(train))
+		for i, a := range train {
+			for j, b := range train {
+				c.SetSym(i, j, k(a, b))
+			}
+			c.SetSym(i, i, k(a, a)+noise*noise)
+			r.SetVec(i, y[a]-constant)
+			targets[i] = y[a]
+		}
+		var chol mat.Cholesky
+		var alpha, v mat.VecDense
+		if !chol.Factorize(c) || chol.SolveVecTo(&alpha, r) != nil {
+			t.Fatal("singular")
+		}
+		evidence = -mat.Dot(&alpha, r)/2 - chol.LogDet()/2 - float64(len(train))/2*math.Log(2*math.Pi)
+		mean, variance := stat.PopMeanVariance(targets, nil)
+		base := distuv.Normal{Mu: mean, Sigma: math.Sqrt(variance)}
+		for _, b := range test {
+			cross := mat.NewVecDense(len(train), nil)
+			for i, a := range train {
+				cross.SetVec(i, k(a, b))
+			}
+			if chol.SolveVecTo(&v, cross) != nil {
+				t.Fatal("singular")
+			}
+			p := distuv.Normal{Mu: constant + mat.Dot(cross, &alpha), Sigma: math.Sqrt(k(b, b) - mat.Dot(cross, &v) + noise*noise)}
+			rmse += (y[b] - p.Mu) * (y[b] - p.Mu) / float64(len(test))
+			loss += (base.LogProb(y[b]) - p.LogProb(y[b])) / float64(len(test))
+		}
+		return evidence, math.Sqrt(rmse), loss
+	}
+	same := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))) {
+			t.Errorf("%s = %.14g, want %.14g", what, got, want)
+		}
+	}
+	all, held := make([]int, n), make([]int, m)
+	for i := range all {
+		all[i] = i
+	}
+	for i := range held {
+		held[i] = n + i
+	}
+	evidence, rmse, loss := solve(all, held)
+	q := Query{Data: filepath.Join(dir, "train.csv"), Test: filepath.Join(dir, "test.csv"), Preprocess: "none", Kernel: "{se: {amplitude: 1.7, length_scale: 0.8}}",
+		Mean: "{constant: 2}", Likelihood: "{gaussian: {noise: 0.3}}", Inference: "exact"}
+	a, err := q.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same("log evidence", float64(a.LogEvidence), evidence)
+	same("rmse", float64(*a.Test.RMSE), rmse)
+	same("standardized log loss", float64(*a.Test.StandardizedLogLoss), loss)
+	if a.Test.N != m || a.Test.Errors != nil || len(a.Gradient) != 2 {
+		t.Errorf("%+v", a)
+	}
+
+	text := fmt.Sprintf("data: {train: %s/train.csv, test: %s/test.csv}\nmodel: {kernel: %q, mean: {constant: 2}, likelihood: {gaussian: {noise: 0.3}}, inference: [exact, ep, laplace]}\n"+
+		"tune: none\nevaluate: {test: {}, kfold: {k: 4}}\n", dir, dir, "KERNEL")
+	text = strings.Replace(text, `"KERNEL"`, q.Kernel, 1)
+	r := runs(t, text)
+	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, derive(0, "split", "kfold"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Configurations {
+		same(c.Inference+": log evidence", float64(c.LogEvidence), evidence)
+		for name, want := range map[string]float64{"rmse": rmse, "standardized_log_loss": loss} {
+			got, _ := c.Scores.Value(name)
+			same(c.Inference+": "+name, got.Value, want)
+		}
+		for i, f := range folds {
+			evidence, rmse, loss := solve(f.Train, f.Test)
+			same(c.Inference+": log evidence of a fold", float64(c.Folds[i].LogEvidence), evidence)
+			for name, want := range map[string]float64{"rmse": rmse, "standardized_log_loss": loss} {
+				got, _ := c.Folds[i].Scores.Value(name)
+				same(c.Inference+": "+name+" of a fold", got.Value, want)
+			}
+		}
+	}
+}
+
+// The same labels are classes to one likelihood and numbers to another.
+func TestLabelsAreWhatTheLikelihoodTakes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "d.csv"), []byte("x,label\n0,1\n1,2\n3,1\n7,2\n4,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := runs(t, "data: {train: "+dir+"/d.csv}\nmodel: {kernel: se, likelihood: [probit, gaussian, logit], inference: ep}\ntune: {method: grid, grid: {amplitude: {values: [1, 2]}}}\nevaluate: {kfold: {k: 2}}\nreport: {curves: [calibration]}\n")
+	for i, want := range []struct {
+		classes int
+		score   string
+	}{{2, "information_bits"}, {0, "rmse"}, {2, "information_bits"}} {
+		c := r.Configurations[i]
+		if _, ok := c.Scores.Value(want.score); !ok || len(c.Classes) != want.classes || c.Scores.N != 5 || len(c.Failures) > 0 {
+			t.Errorf("%s: classes %q, scores %v, failures %v", c.Likelihood, c.Classes, c.Scores, c.Failures)
+		}
+		if _, ok := c.Grid[0].Scores.Get(want.score); !ok {
+			t.Errorf("%s: a grid point has the scores %v", c.Likelihood, c.Grid[0].Scores)
+		}
+	}
+}
+
+// Standard errors belong to the fit on all of the training data, where the tuned objective has a maximum.
+func TestStandardErrors(t *testing.T) {
+	text := strings.Replace(valid, "inference: laplace", "inference: ep", 1) + "evaluate: {kfold: {k: 2}}\n"
+	for tune, warned := range map[string]string{
+		"tune={method: bfgs, standard_errors: true}":                     "",
+		"tune={method: bfgs, standard_errors: true, inference: laplace}": "",
+		"tune={method: bfgs}": "",
+		"tune={method: grid, standard_errors: true, grid: {amplitude: {values: [500]}, length_scale: {values: [20]}}}": "from a maximum",
+	} {
+		c := runs(t, text, tune).Configurations[0]
+		asked := strings.Contains(tune, "standard_errors")
+		if (len(c.StandardErrors) == 2) != asked || (len(c.Correlations) == 2) != asked {
+			t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
+		}
+		if text := strings.Join(c.Warnings, "\n"); (warned == "") != (text == "") || !strings.Contains(text, warned) {
+			t.Errorf("%s: warnings %q, want %q", tune, c.Warnings, warned)
+		}
+		if asked {
+			if s, ok := c.StandardErrors.Get("log_length_scale"); !ok || !(s > 0.01 && s < 10) || c.Correlations[0][1] != c.Correlations[1][0] {
+				t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
+			}
+		}
 	}
 }

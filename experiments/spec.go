@@ -49,9 +49,11 @@ type DataSpec struct {
 // Model is one combination of kernel, mean, likelihood and inference.
 type Model struct {
 	objective.Model
-	KernelText, MeanText, LikelihoodText, InferenceText string // as YAML flow text
-	perClass                                            bool   // every class has the kernel with hyperparameters of its own
-	kernelNode, inferenceNode                           *yaml.Node
+	Tuning                                                          approx.Approximation // whose criterion is maximised; nil: Inference
+	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string               // as YAML flow text
+	perClass                                                        bool                 // every class has the kernel with hyperparameters of its own
+	classes                                                         string               // one of classModes
+	kernelNode, inferenceNode, tuningNode                           *yaml.Node
 }
 
 // Tune says how hyperparameters are chosen on each training set.
@@ -59,7 +61,9 @@ type Tune struct {
 	Method    string          // a strategy's name, or "none"
 	Strategy  search.Strategy // nil for "none"
 	Criterion string          // what is maximised: "log_evidence"
-	node      *yaml.Node
+	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
+	StandardErrors bool
+	node           *yaml.Node
 }
 
 // Evaluation is one way of holding out cases.
@@ -139,8 +143,8 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 			s.Average, s.averageText = average, name
 		}
 	}
-	d.data(root, doc.Data, s)
 	d.models(root, doc.Model, s)
+	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
@@ -214,7 +218,7 @@ func (d *decoder) data(root, n *yaml.Node, s *Spec) {
 		return
 	}
 	for _, v := range d.expand(n, dataLists) {
-		var spec data.Spec
+		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
 		for _, p := range spec.Check() {
 			at := v
@@ -261,7 +265,7 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 
 // model reads the parts of one model and checks that they go together.
 func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
-	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), InferenceText: flow(nodes.Inference), kernelNode: nodes.Kernel, inferenceNode: nodes.Inference}
+	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, inferenceNode: nodes.Inference}
 	in := func(part string) *decoder {
 		if nodes.flags {
 			return d.as("--" + part)
@@ -294,36 +298,86 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 		}
 	}
 	if given(nodes.Inference) {
-		m.Inference, _, infOK = component(in("inference"), nodes.Inference, "inference", approx.Table)
+		m.Inference, m.InferenceText, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
+		m.TuningText, m.tuningNode = m.InferenceText, nodes.Inference
 	}
-	if infOK && nodes.Classes == "one_vs_rest" {
-		m.Inference, m.InferenceText = approx.OneVsRest{Binary: m.Inference}, "{one_vs_rest: "+m.InferenceText+"}"
-		if _, ok := average.(objective.Averaged); !ok {
-			d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
-		}
+	if _, ok := average.(objective.Averaged); infOK && nodes.Classes == "one_vs_rest" && !ok {
+		d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
 	}
 	if likOK && infOK {
-		if err := usable(m); err != nil {
+		if err := usable(m.Inference, m.Likelihood); err != nil {
 			in("inference").at(nodes.Inference, "%v", err)
 		}
 	}
 	return m
 }
 
+// inference reads an inference method, for one of classModes.
+func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximation, text string, ok bool) {
+	a, _, ok = component(d, n, "inference", approx.Table)
+	text = flow(n)
+	if ok && classes == "one_vs_rest" {
+		a, text = approx.OneVsRest{Binary: a}, "{one_vs_rest: "+text+"}"
+	}
+	return a, text, ok
+}
+
+// tuneWith multiplies the models by the inference methods that tune them.
+func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
+	methods := d.expand(n, modelLists)
+	models := s.Models
+	s.Models = nil
+	if len(models)*len(methods) > maxConfigurations {
+		d.bounded(n, make([]*yaml.Node, maxConfigurations+1))
+		return
+	}
+	for _, m := range models {
+		for _, v := range methods {
+			a, text, ok := d.inference(v, m.classes)
+			if !ok {
+				continue
+			}
+			if m.Likelihood != nil {
+				if err := usable(a, m.Likelihood); err != nil {
+					d.at(v, "%v", err)
+				}
+			}
+			if m.Tuning, m.TuningText, m.tuningNode = a, text, v; text == m.InferenceText {
+				m.Tuning = nil
+			}
+			s.Models = append(s.Models, m)
+		}
+	}
+}
+
+// numeric says that the labels are numbers.
+func (m Model) numeric() bool {
+	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Numeric
+}
+
 // on is the model for data of so many classes.
 func (m Model) on(classes int) objective.Model {
 	model := m.Model
 	if m.perClass {
-		model.Kernels = slices.Repeat(model.Kernels, classes)
+		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2)) // two that one process has no use for are refused with a reason
+	}
+	return model
+}
+
+// tuned is the model whose criterion is maximised.
+func (m Model) tuned(classes int) objective.Model {
+	model := m.on(classes)
+	if m.Tuning != nil {
+		model.Inference = m.Tuning
 	}
 	return model
 }
 
 // usable says why inference and likelihood work for no number of classes. How many there are is known with the data.
-func usable(m Model) error {
+func usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	var refusal error
 	for _, classes := range []int{2, 3, 0} {
-		_, err := m.Inference.Uses(m.Likelihood, classes)
+		_, err := a.Uses(lik, classes)
 		if err == nil {
 			return nil
 		}
@@ -414,14 +468,19 @@ func (d *decoder) mean(n *yaml.Node) objective.Mean {
 	return m
 }
 
+// tuneKeys are the keys of the tune section that all methods share.
+var tuneKeys = []string{"method", "objective", "inference", "standard_errors"}
+
 // tune reads the tune section: what all methods share is taken out, the rest belongs to the strategy.
 func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	s.Tune = Tune{Method: "bfgs", node: n}
 	options := n
 	shared := struct {
-		Method    string `yaml:"method"`
-		Objective string `yaml:"objective"`
-	}{"bfgs", "log_evidence"}
+		Method         string     `yaml:"method"`
+		Objective      string     `yaml:"objective"`
+		Inference      *yaml.Node `yaml:"inference"`
+		StandardErrors bool       `yaml:"standard_errors"`
+	}{Method: "bfgs", Objective: "log_evidence"}
 	switch {
 	case n == nil || isNull(n):
 		options = nil
@@ -432,7 +491,7 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		options = emptied(n)
 		for i := 0; i < len(n.Content); i += 2 {
 			to := options
-			if k := n.Content[i].Value; k == "method" || k == "objective" {
+			if slices.Contains(tuneKeys, n.Content[i].Value) {
 				to = common
 			}
 			to.Content = append(to.Content, n.Content[i], n.Content[i+1])
@@ -443,8 +502,16 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		return
 	}
 	choose(d, n, "objective", &shared.Objective, objective.Criteria.Names())
-	s.Tune.Method, s.Tune.Criterion = shared.Method, shared.Objective
+	s.Tune.Method, s.Tune.Criterion, s.Tune.StandardErrors = shared.Method, shared.Objective, shared.StandardErrors
+	if shared.Inference != nil {
+		d.tuneWith(shared.Inference, s)
+	}
 	if shared.Method == "none" {
+		for _, key := range []string{"inference", "standard_errors"} {
+			if v := find(n, key); v != nil {
+				d.at(v, "method none takes no %q; nothing is tuned", key)
+			}
+		}
 		if options != nil && len(options.Content) > 0 {
 			d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
 		}
@@ -459,7 +526,7 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
 		return
 	}
-	s.Tune.Strategy, err = e.New(d.reading(options, "method", "objective"))
+	s.Tune.Strategy, err = e.New(d.reading(options, tuneKeys...))
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}

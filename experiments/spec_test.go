@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,8 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"name":                   {"name: t", "name: a/b", "2:7", "name"},
 		"duplicate key":          {"seed: 1", "seed: 1\nseed: 2", "4:1", "first given at line 3"},
 		"negative seed":          {"seed: 1", "seed: -1", "3:7", "whole number, 0 or more"},
+		"seed with a fraction":   {"seed: 1", "seed: 1.5", "3:7", "whole number, 0 or more, found \"1.5\""},
+		"huge count":             {valid, valid + "evaluate: {kfold: {k: -1e300}}\n", "9:23", "whole number"},
 		"data is a list":         {"data: {dataset: crabs, preprocess: standardize}", "data: []", "4:7", "empty list"},
 		"no data":                {"data: {dataset: crabs, preprocess: standardize}\n", "", "1:1", "no data"},
 		"kernel missing":         {"  kernel: se\n", "", "6:3", "no kernel"},
@@ -99,6 +102,19 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"unknown evaluation":     {valid, valid + "evaluate: {kfolds: {k: 3}}\n", "9:12", `did you mean "kfold"?`},
 		"unknown method":         {valid, valid + "tune: {method: bgfs}\n", "9:16", `did you mean "bfgs"?`},
 		"none with restarts":     {valid, valid + "tune: {method: none, restarts: 2}\n", "9:22", "nothing is tuned"},
+		"none with inference":    {valid, valid + "tune: {method: none, inference: ep}\n", "9:33", "nothing is tuned"},
+		"none with errors":       {valid, valid + "tune: {method: none, standard_errors: true}\n", "9:39", "nothing is tuned"},
+		"unknown tune inference": {valid, valid + "tune: {inference: [ep, eq]}\n", "9:24", `did you mean "ep"?`},
+		"unknown tune key":       {valid, valid + "tune: {inferense: ep}\n", "9:8", `did you mean "inference"?`},
+		"no leave-one-out":       {valid, valid + "tune: {inference: laplace, objective: loo_log_probability}\n", "9:19", "maximise log_evidence"},
+		"numbers as classes":     {"dataset: crabs", "dataset: housing", "", "numeric label"},
+		"classes as numbers":     {"likelihood: probit\n  inference: laplace", "likelihood: gaussian\n  inference: exact", "4:7", "number"},
+		"threshold of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing, above: 25}\nmodel:\n  kernel: se\n  likelihood: gaussian", "4:33", "numeric labels"},
+		"per class of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing}\nmodel:\n  kernel: {per_class: se}\n  likelihood: gaussian", "8:14", "one shared kernel"},
+		"exact with probit":      {"inference: laplace", "inference: exact", "8:14", "likelihood: gaussian"},
+		"map of numbers":         {valid, strings.Replace(valid, "probit", "gaussian", 1) + "predict: {average: map}\n", "7:15", "two-class likelihood"},
+		"groups of numbers":      {valid, strings.NewReplacer("probit", "gaussian", "crabs", "housing").Replace(valid) + "evaluate: group_kfold\n", "9:11", "no groups"},
+		"no gradient of pl":      {valid, strings.NewReplacer("probit", "noisy_threshold", "laplace", "{pl: {evidence: posterior}}").Replace(valid), "8:14", "needs the gradient"},
 		"unknown format":         {valid, valid + "report: {formats: [txt]}\n", "9:20", `did you mean "text"?`},
 		"unknown average":        {valid, valid + "predict: {average: mean}\n", "9:20", "averaged"},
 		"grid over an unknown":   {valid, valid + "tune: {method: grid, grid: {length: {values: [1]}}}\n", "", ""},
@@ -183,6 +199,16 @@ func TestGalleryIsValid(t *testing.T) {
 	}
 }
 
+func TestTheFileInTheReadmeIsValid(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	planned(t, text)
+}
+
 func TestLoadNamesAMissingFile(t *testing.T) {
 	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil)
 	if p, ok := err.(Problems); !ok || !strings.Contains(p.Error(), "none.yaml") {
@@ -200,6 +226,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("model: {kernel: {sum: [{product: [se, {active: {dims: [1], kernel: noise}}]}]}}"))
+	f.Add([]byte("model: {kernel: {se: {amplitude: {prior: [{log_normal: {sd: 1}}, half_t]}}}, mean: {constant: {prior: {normal: {mean: x}}}}}"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := Parse("f.yaml", text, nil)

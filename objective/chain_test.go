@@ -44,7 +44,7 @@ func TestGradientsOverTheTables(t *testing.T) {
 				if err1 != nil || err2 != nil || err3 != nil {
 					t.Fatal(err1, err2, err3)
 				}
-				if g, ok := lik.At(make([]float64, len(lik.Params()))).(likelihood.GaussianNoise); ok && g.NoiseVariance() == 0 {
+				if _, smooth := lik.At(make([]float64, len(lik.Params()))).(likelihood.Differentiable); !smooth {
 					kern = kernel.Sum{{Kind: k.Name, Kernel: kern}, {Kind: "noise", Kernel: kernel.Noise{Amplitude: param.Setting{Fixed: ptr(1)}}}}
 				}
 				m := Model{Kernels: []kernel.Kernel{kern}, Mean: Constant{}, Likelihood: lik, Inference: inference}

@@ -7,16 +7,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Criterion is the scalar of a posterior that is maximised, in nats.
+// Criterion is the scalar that is maximised, in nats: one of the posterior over the latent processes, with or without
+// the log density of the hyperparameters' priors.
 type Criterion interface {
 	// Uses says whether the criterion has a gradient given what an approximation can do, or why it cannot be computed.
 	Uses(approx.Caps) (gradient bool, err error)
 	Of(approx.Posterior) (approx.Functional, error)
+	// AddsPrior says whether Layout.LogPrior is added.
+	AddsPrior() bool
 }
 
 // Criteria lists what can be maximised.
 var Criteria = registry.Table[Criterion]{
 	registry.Of[LogEvidence, Criterion]("log_evidence", "the (approximate) log marginal likelihood log p(y|X, θ), in nats"),
+	registry.Of[LogPosterior, Criterion]("log_posterior", "log_evidence plus the log prior densities of the free hyperparameters over theta, in nats"),
 	registry.Of[LeaveOneOut, Criterion]("loo_log_probability", "Σ_i log p(y_i|X, y without y_i, θ), in nats, from one fit"),
 }
 
@@ -34,6 +38,16 @@ func (LogEvidence) Uses(c approx.Caps) (bool, error) {
 // Of returns the posterior's evidence.
 func (LogEvidence) Of(p approx.Posterior) (approx.Functional, error) { return p.Evidence(), nil }
 
+// AddsPrior is false.
+func (LogEvidence) AddsPrior() bool { return false }
+
+// LogPosterior is log p(y|X, θ) + log p(θ), the log posterior density of theta but for its constant. A hyperparameter
+// without a prior has a flat one over theta.
+type LogPosterior struct{ LogEvidence }
+
+// AddsPrior is true.
+func (LogPosterior) AddsPrior() bool { return true }
+
 // LeaveOneOut is Σ_i log p(y_i|X, y_-i, θ), GPML (5.11), from the cavities of one fit.
 type LeaveOneOut struct{}
 
@@ -49,3 +63,6 @@ func (LeaveOneOut) Uses(c approx.Caps) (bool, error) {
 func (LeaveOneOut) Of(p approx.Posterior) (approx.Functional, error) {
 	return p.(approx.LeaveOneOuter).LeaveOneOut()
 }
+
+// AddsPrior is false.
+func (LeaveOneOut) AddsPrior() bool { return false }

@@ -120,6 +120,22 @@ func (l Layout) Theta(natural []float64) []float64 {
 	return theta
 }
 
+// LogPrior returns the sum of the log prior densities, over theta, of the free hyperparameters that have a prior, and
+// adds its derivatives to grad, ordered like theta; grad may be nil.
+func (l Layout) LogPrior(grad, theta []float64) float64 {
+	sum := 0.0
+	for _, j := range l.Free {
+		if p := l.Specs[j].Prior; p != nil {
+			value, slope := p.LogDensity(theta[j])
+			sum += value
+			if grad != nil {
+				grad[j] += slope
+			}
+		}
+	}
+	return sum
+}
+
 // Set sets the entry of theta whose theta name ("log_amplitude") is given, fixed or free.
 func (l Layout) Set(theta []float64, name string, value float64) error {
 	names := make([]string, len(l.Specs))

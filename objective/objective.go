@@ -150,6 +150,9 @@ func (o *Objective) finish(p *Point, err error) (*Point, error) {
 	}
 	if err == nil {
 		p.value = p.criterion.Value()
+		if o.criterion.AddsPrior() {
+			p.value += o.Layout.LogPrior(nil, p.Theta)
+		}
 		if math.IsNaN(p.value) || math.IsInf(p.value, 0) {
 			err = fmt.Errorf("%w: the value is %v", ErrNotFinite, p.value)
 		}
@@ -197,6 +200,9 @@ func (p *Point) pullback(grad []float64, room *approx.Cov) error {
 	o, l := p.objective, p.objective.Layout
 	if !o.gradient {
 		return approx.ErrNoGradient
+	}
+	if o.criterion.AddsPrior() {
+		l.LogPrior(grad, p.Theta)
 	}
 	for j, k := range o.model.Kernels {
 		if !o.needs[j] {

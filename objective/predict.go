@@ -57,6 +57,16 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	})
 }
 
+// PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise included, GPML (2.25)-(2.26).
+// The model's targets must be numbers.
+func (p *Point) PredictMoments(mean, variance []float64, z *kernel.Inputs) {
+	p.Latent(mean, variance, z, 0)
+	noise := p.lik.(likelihood.GaussianNoise).NoiseVariance()
+	for i := range variance {
+		variance[i] += noise
+	}
+}
+
 // PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum to 1. For two classes
 // column 0 is y = -1 and column 1 is y = +1. The average must suit the likelihood, as its Uses says.
 func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {

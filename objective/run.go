@@ -2,13 +2,14 @@ package objective
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/sourcegraph/conc/panics"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
@@ -53,10 +54,10 @@ func (r *Run) At(free []float64) (*Point, error) {
 	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
 	for start := r.warm; ; start = nil {
 		r.point, r.err = nil, nil
-		if e := panics.Try(func() {
+		if err := panicked.Try(func() {
 			r.point, r.err = r.objective.fit(r.ctx, r.objective.Layout.Fill(free), start, room)
-		}).AsError(); e != nil {
-			r.err = e
+		}); err != nil {
+			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
 		}
 		converged := r.err == nil && r.point.Diagnostics().Converged
 		if converged {
@@ -80,8 +81,8 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	if r.gradient == nil && r.gradErr == nil {
 		g := make([]float64, len(free))
-		if e := panics.Try(func() { r.gradErr = p.gradient(g, &r.adjoint) }).AsError(); e != nil {
-			r.gradErr = e
+		if err := panicked.Try(func() { r.gradErr = p.gradient(g, &r.adjoint) }); err != nil {
+			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
 		}
 		if r.gradErr != nil {
 			r.Fails = append(r.Fails, r.gradErr)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,7 +61,7 @@ func (b *builder) build() Configuration {
 	c, whole := b.record, &b.studies[0]
 	out := Configuration{
 		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference,
+		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference, TuneInference: cmp.Or(c.TuneInference, c.Inference),
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
@@ -70,6 +71,12 @@ func (b *builder) build() Configuration {
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if k := f.Curvature; k != nil {
+			out.StandardErrors = values(k.Names, k.StandardErrors)
+			for _, row := range k.Correlations {
+				out.Correlations = append(out.Correlations, numbers(row))
+			}
+		}
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
@@ -166,8 +173,12 @@ func (b *builder) evaluations() []Evaluation {
 		}
 		p := cv.Pool(parts[e.Name]...)
 		results, warnings := cv.Evaluate(p)
-		e.Scores, e.Confusion = Scores{len(p.Labels), results}, p.Confusion()
+		e.Scores = Scores{len(p.Cases), results}
 		b.warnings.add(e.Name, warnings...)
+		if p.Numeric() {
+			continue // numbers have no confusion, nor curves
+		}
+		e.Confusion = p.Confusion()
 		for _, curve := range b.curves {
 			e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
 		}
@@ -185,7 +196,7 @@ func (b *builder) fold(s *study) Fold {
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores
-		f.Scores = Scores{len(s.predictions.Labels), results}
+		f.Scores = Scores{len(s.predictions.Cases), results}
 	}
 	return f
 }

@@ -16,7 +16,7 @@ import (
 // cell is empty where there is none. hyperparameters is name=value, separated by blanks.
 func renderCSV(w io.Writer, r *Report) error {
 	out := csv.NewWriter(w)
-	header := []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune",
+	header := []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
 		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "n"}
 	for _, s := range cv.Scores {
 		header = append(header, s.Name)
@@ -27,7 +27,7 @@ func renderCSV(w io.Writer, r *Report) error {
 	out.Write(header) // errors surface in out.Error
 	for i, c := range r.Configurations {
 		row := func(evaluation, repeat, fold, status string, hyperparameters Values, evidence Number, scores Scores) {
-			cells := []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.Tune,
+			cells := []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
 				evaluation, repeat, fold, status, assignments(hyperparameters, exact), exact(float64(evidence)), ""}
 			if scores.N > 0 {
 				cells[len(cells)-1] = strconv.Itoa(scores.N)

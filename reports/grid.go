@@ -57,7 +57,7 @@ func (b *builder) held() (out []*study) {
 // scoresAt puts together the scores of one point over folds, which all must have tried it, bit for bit, as the given
 // point of the given trial. Journals keep scores of a point, not its predictions, so pooling is not possible: a count
 // adds up, other scores are averaged with the numbers of held-out cases as weights. That is the pooled score for means
-// over cases; for auc and ece it is a definition.
+// over cases; for auc, ece and rmse it is a definition.
 func scoresAt(held []*study, trial, point int, theta []record.Number) (Values, bool) {
 	if len(held) == 0 {
 		return nil, false

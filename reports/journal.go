@@ -208,29 +208,52 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	if len(f.Natural) != len(c.Hyperparameters) {
 		return fmt.Errorf("%d hyperparameters, want %d", len(f.Natural), len(c.Hyperparameters))
 	}
+	if k := f.Curvature; k != nil {
+		n := len(k.Names)
+		if len(k.StandardErrors) != n || len(k.Correlations) != n || slices.ContainsFunc(k.Correlations, func(row []record.Number) bool { return len(row) != n }) {
+			return fmt.Errorf("%d standard errors and %d rows of correlations of %d hyperparameters", len(k.StandardErrors), len(k.Correlations), n)
+		}
+	}
 	m, classes := s.Test, len(c.Classes)
-	if len(f.Rows) != m || len(f.Labels) != m || len(f.Proba) != m {
-		return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), len(f.Labels), len(f.Proba), m)
+	labels, predictions := len(f.Labels), []int{len(f.Proba)}
+	if classes == 0 {
+		labels, predictions = len(f.Targets), []int{len(f.Mean), len(f.Variance)}
+	}
+	for _, k := range predictions {
+		if len(f.Rows) != m || labels != m || k != m {
+			return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), labels, k, m)
+		}
 	}
 	if m == 0 {
 		return nil
 	}
-	if len(f.TrainCounts) != classes {
-		return fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
+	var err error
+	s.predictions, err = predicted(classes, f)
+	return err
+}
+
+// predicted checks the predictions of a fit.
+func predicted(classes int, f *record.Fit) (*cv.Predictions, error) {
+	if classes == 0 {
+		if f.TrainMoments == nil {
+			return nil, fmt.Errorf("no mean and variance of the training targets")
+		}
+		p, err := cv.NewRegression(f.Rows, record.Floats(f.Targets), record.Floats(f.Mean), record.Floats(f.Variance),
+			float64(f.TrainMoments.Mean), float64(f.TrainMoments.Variance))
+		return &p, err
 	}
-	proba := mat.NewDense(m, max(classes, 1), nil)
+	if len(f.TrainCounts) != classes {
+		return nil, fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
+	}
+	proba := mat.NewDense(len(f.Rows), classes, nil)
 	for i, row := range f.Proba {
-		if len(row) != classes || classes == 0 {
-			return fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
+		if len(row) != classes {
+			return nil, fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
 		}
 		proba.SetRow(i, record.Floats(row))
 	}
 	p, err := cv.NewPredictions(f.Rows, f.Labels, proba, f.TrainCounts)
-	if err != nil {
-		return err
-	}
-	s.predictions = &p
-	return nil
+	return &p, err
 }
 
 // names lists the hyperparameters in natural units.

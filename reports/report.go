@@ -48,6 +48,7 @@ type Configuration struct {
 	Mean            string       `json:"mean"`
 	Likelihood      string       `json:"likelihood"`
 	Inference       string       `json:"inference"`
+	TuneInference   string       `json:"tune_inference"` // the one whose objective is tuned
 	Classes         []string     `json:"classes"`
 	Tune            string       `json:"tune"`
 	Objective       string       `json:"objective"` // what the values of restarts and grid points are
@@ -55,7 +56,9 @@ type Configuration struct {
 	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`
 	LogEvidence     Number       `json:"log_evidence"`
-	Restarts        []Restart    `json:"restarts"` // local optimisers only
+	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
+	Correlations    [][]Number   `json:"correlations,omitempty"`    // in the same order
+	Restarts        []Restart    `json:"restarts"`                  // local optimisers only
 	Scores          Scores       `json:"scores"`
 	Evaluations     []Evaluation `json:"evaluations"` // every way in which cases were held out
 	Folds           []Fold       `json:"folds"`       // every study but the one of all the training data
@@ -64,6 +67,11 @@ type Configuration struct {
 	Curves          Curves       `json:"curves"`
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+}
+
+// hybrid says that one inference was tuned and another predicts.
+func (c Configuration) hybrid() bool {
+	return c.TuneInference != "" && c.TuneInference != c.Inference
 }
 
 // Restart is one run of a local optimiser.
@@ -79,7 +87,7 @@ type Restart struct {
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
-// of the Evaluations. Over several folds a count adds up and every other score, auc included, is the mean of the folds
+// of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
 // weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
 	Point       Values  `json:"point"`
@@ -183,14 +191,16 @@ type Format struct {
 	Name   string // as in YAML files and flags
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
+	Always bool   // written after every run; otherwise where the experiment's report.formats names it
 	Render func(w io.Writer, r *Report) error
 }
 
 // Formats lists the formats.
 var Formats = []Format{
-	{"text", "tables for the terminal", "", renderText},
-	{"json", "everything, for programs", "results.json", renderJSON},
-	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", renderCSV},
+	{"text", "tables for the terminal", "", false, renderText},
+	{"json", "everything, for programs", "results.json", true, renderJSON},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
+	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
 }
 
 // FormatNamed finds a format.
@@ -214,4 +224,12 @@ func values(names []string, x []record.Number) Values {
 		}
 	}
 	return v
+}
+
+func numbers(x []record.Number) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
 }

@@ -552,6 +552,9 @@ func FuzzBuild(f *testing.F) {
 			if format.Name == "json" && !json.Valid(text) {
 				t.Errorf("not JSON: %s", text)
 			}
+			if format.Name == "svg" {
+				elements(t, text)
+			}
 		}
 	})
 }
@@ -568,7 +571,10 @@ func TestDamage(t *testing.T) {
 		if r, err := Build(m, lines); err == nil {
 			built++
 			for _, f := range Formats {
-				render(t, f.Name, r)
+				text := render(t, f.Name, r)
+				if f.Name == "svg" {
+					elements(t, text)
+				}
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (r *Report) shorten() map[string]string {
 	texts := map[string]string{} // the first text of every short name
 	clash := map[string]bool{}
 	for _, c := range r.Configurations {
-		for _, text := range []string{c.Kernel, c.Likelihood, c.Inference, c.Tune} {
+		for _, text := range []string{c.Kernel, c.Likelihood, c.Inference, c.TuneInference, c.Tune} {
 			var root yaml.Node
 			name := text
 			if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {

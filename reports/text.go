@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -84,20 +85,49 @@ func (c Configuration) write(w io.Writer, index int) {
 	} else {
 		fmt.Fprintf(w, "#%d  no hyperparameters\n", index)
 	}
+	if len(c.StandardErrors) > 0 {
+		fmt.Fprintf(w, "    standard errors %s%s\n", assignments(c.StandardErrors, brief), c.strongest())
+	}
 	if o := c.Optima(); o.Restarts > 0 {
 		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
 		if o.Distinct > 0 {
-			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.Objective, o.Lo, o.Hi, o.AtBest)
+			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
 		}
 		fmt.Fprintln(w)
 	}
 	for _, b := range c.Best {
-		if slices.Contains([]string{c.Objective, "information_bits", "errors"}, b.By) {
-			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", b.By, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
+		by := b.By
+		if by == c.Objective {
+			by = c.tuned()
+		}
+		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
+			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
+}
+
+// strongest is the correlation of largest size.
+func (c Configuration) strongest() string {
+	text, largest := "", -1.0
+	for a, row := range c.Correlations {
+		for b, r := range row[:a] {
+			if size := math.Abs(float64(r)); size > largest {
+				largest = size
+				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name, c.StandardErrors[a].Name)
+			}
+		}
+	}
+	return text
+}
+
+// tuned names the tuning objective, and whose it is if another inference predicts.
+func (c Configuration) tuned() string {
+	if c.hybrid() {
+		return c.Objective + " of " + c.TuneInference
+	}
+	return c.Objective
 }
 
 // list writes the first mostListed of the items, one a line, and counts the rest.
@@ -126,6 +156,9 @@ func (f Failure) String() string {
 	}
 	return where + ": " + f.Message
 }
+
+// brief is x to two digits.
+func brief(x float64) string { return fmt.Sprintf("%.2g", x) }
 
 // significant is x to six digits.
 func significant(x float64) string { return fmt.Sprintf("%.6g", x) }

@@ -8,15 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/sourcegraph/conc"
-	"github.com/sourcegraph/conc/panics"
 
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -129,7 +128,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 			case <-ctx.Done():
 				stop = fmt.Errorf("%w: %w", ErrStopped, context.Cause(ctx))
 			case <-o.Drain:
-				stop = fmt.Errorf("%w: no further jobs were wanted", ErrStopped)
+				stop = fmt.Errorf("%w: no further job was to be started", ErrStopped)
 			default:
 				if o.MaxFailures > 0 && r.summary.Failed >= o.MaxFailures {
 					stop = fmt.Errorf("%w: %d of %d jobs failed", ErrFailures, r.summary.Failed, r.summary.Done+r.summary.Skipped)
@@ -182,22 +181,26 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 func check(studies []Study, memoryLimit int64) error {
 	var errs []error
 	first := map[string]int{}
+	larger, largest := 0, Study{} // than the limit
 	for i, s := range studies {
-		where := fmt.Sprintf("study %d of configuration %d", s.Index, s.Configuration)
 		if j, twice := first[s.Key]; twice {
-			errs = append(errs, fmt.Errorf("%s is the same as study %d of configuration %d; keep one", where, studies[j].Index, studies[j].Configuration))
+			errs = append(errs, fmt.Errorf("study %d of configuration %d is the same as study %d of configuration %d; keep one", s.Index, s.Configuration, studies[j].Index, studies[j].Configuration))
 			continue
 		}
 		first[s.Key] = i
 		if memoryLimit > 0 && s.Memory > memoryLimit {
-			errs = append(errs, fmt.Errorf("%w: one job of %s needs %s, the limit is %s; use a subsample of the data or a larger --memory", ErrMemory,
-				where, gibibytes(s.Memory), gibibytes(memoryLimit)))
+			larger++
+			if s.Memory > largest.Memory {
+				largest = s
+			}
 		}
+	}
+	if larger > 0 {
+		errs = append(errs, fmt.Errorf("%w: one job of configuration %d needs %s, the limit is %s (%d of %d studies need more); use a subsample of the data or a larger --memory", ErrMemory,
+			largest.Configuration, humanize.IBytes(uint64(largest.Memory)), humanize.IBytes(uint64(memoryLimit)), larger, len(studies)))
 	}
 	return errors.Join(errs...)
 }
-
-func gibibytes(n int64) string { return fmt.Sprintf("%.3g GiB", float64(n)/(1<<30)) }
 
 // run is the state of Run. Only its goroutine touches it; workers use the journal and the options.
 type run struct {
@@ -363,9 +366,9 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	var trial record.Trial
 	var fit record.Fit
 	var err error
-	var panicked *panics.Recovered
+	var panicking error
 	if j.failure == "" {
-		panicked = panics.Try(func() {
+		panicking = panicked.Try(func() {
 			if j.fit {
 				fit, err = j.of.Assess(within, j.index, j.theta)
 			} else {
@@ -373,21 +376,21 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 			}
 		})
 	}
-	failure, warnings := j.failure, []string(nil)
+	failure := j.failure
 	late := within.Err() != nil // read before ctx, whose end is its end too
 	switch {
 	case ctx.Err() != nil:
 		return line, false
 	case late:
 		failure = fmt.Sprintf("timed out after %v", r.TrialTimeout)
-	case panicked != nil:
-		failure, warnings = describe(panicked)
+	case panicking != nil:
+		failure = panicking.Error()
 	case err != nil:
 		failure = err.Error()
 	}
 	if failure != "" {
-		trial = record.Trial{Points: []record.Point{}, Status: "failed", Warnings: warnings, Failure: failure}
-		fit = record.Fit{Natural: []record.Number{}, LogEvidence: record.Number(math.NaN()), TrainCounts: []int{}, Warnings: warnings, Failure: failure}
+		trial = record.Trial{Points: []record.Point{}, Status: "failed", Failure: failure}
+		fit = record.Fit{Natural: []record.Number{}, LogEvidence: record.Number(math.NaN()), TrainCounts: []int{}, Failure: failure}
 	}
 	line.Key = j.key
 	if j.fit {
@@ -398,38 +401,4 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 		line.Trial = &trial
 	}
 	return line, true
-}
-
-// describe tells a panic in words that are the same in every run: its value, without addresses, and as a warning the
-// innermost calls.
-func describe(p *panics.Recovered) (failure string, warnings []string) {
-	for {
-		inner, ok := p.Value.(*panics.Recovered) // carried over from a goroutine of the job's own
-		if !ok {
-			break
-		}
-		p = inner
-	}
-	switch v := p.Value.(type) {
-	case error:
-		failure = v.Error()
-	case fmt.Stringer:
-		failure = v.String()
-	case string:
-		failure = v
-	default:
-		failure = fmt.Sprintf("a value of type %T", v)
-	}
-	var calls []string
-	frames := runtime.CallersFrames(p.Callers)
-	for panicking, more := false, true; more && len(calls) < 4; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		if strings.HasPrefix(f.Function, "runtime.") {
-			panicking = panicking || f.Function == "runtime.gopanic"
-		} else if panicking {
-			calls = append(calls, fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line))
-		}
-	}
-	return "panic: " + failure, []string{"panic at " + strings.Join(calls, " < ")}
 }

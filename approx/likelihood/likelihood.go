@@ -1,13 +1,19 @@
 // Package likelihood holds the observation models p(y|f), one file each.
 //
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. What a bound likelihood can
-// do is asked by type assertion: Differentiable for Laplace, MomentMatcher for EP and for predictions.
+// do is asked by type assertion: Differentiable for Laplace, MomentMatcher for EP and for predictions, Multinomial for
+// more than two classes.
 // Binary targets y are -1 or +1, and both labels are treated alike: p(-y|-f) = p(y|f), bit for bit. Functions are total:
 // every finite f and mean, and every finite variance that is 0 or at least 1e-300, give finite results (log-probabilities
 // down to -math.MaxFloat64, never -Inf or NaN).
 package likelihood
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
 
 // Domain is the kind of target a likelihood explains.
 type Domain int
@@ -68,10 +74,12 @@ type MomentParams interface {
 	DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64)
 }
 
-// HigherMoments likelihoods give the online method its adjoint.
+// HigherMoments likelihoods give the online method, and the fixed points of EP and posterior linearisation, their adjoints.
 type HigherMoments interface {
 	MomentMatcher
-	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0.
+	// HigherLogZ returns the third and fourth derivatives of log Z with respect to mean, variance > 0. By the heat equation
+	//
+	//	∂dMean/∂variance = ½ d3Mean + dMean·d2Mean,  ∂d2Mean/∂variance = ½ d4Mean + dMean·d3Mean + d2Mean²
 	HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64)
 }
 
@@ -81,6 +89,18 @@ type GaussianNoise interface {
 	MomentMatcher
 	// NoiseVariance is the variance v of the noise: p(y|f) = N(y; f, v) or Φ(yf/√v), a step where v = 0.
 	NoiseVariance() float64
+}
+
+// Multinomial likelihoods have as many latent values f as there are classes, the natural parameters of the distribution
+// of y, so that its probabilities π give every derivative: ∂log p(y|f)/∂f = e_y - π and -∂²log p(y|f)/∂f² =
+// diag π - ππᵀ [GPML (3.38)]. They are what Laplace's method needs for more than two classes.
+type Multinomial interface {
+	Bound
+	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns log p(y|f).
+	Probabilities(pi, g, f []float64, y int) (logp float64)
+	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C. The columns of z, (C-1)×N, are points that
+	// represent a standard normal distribution, as does every first part of them; it may use fewer than there are.
+	Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General)
 }
 
 // ExpectedLog likelihoods are what variational inference needs. They are log-concave.

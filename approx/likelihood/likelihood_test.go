@@ -452,11 +452,12 @@ func TestHigherMoments(t *testing.T) {
 					}
 					_, d1, d2 := m.LogZ(y, mean, variance)
 					d3, d4 := m.HigherLogZ(y, mean, variance)
-					h := 3e-3 * s
+					const step = 1e-3
+					h := step * s
 					want3 := slope(func(x float64) float64 { _, _, d := m.LogZ(y, x, variance); return d }, mean, h)
 					want4 := slope(func(x float64) float64 { d, _ := m.HigherLogZ(y, x, variance); return d }, mean, h)
 					// What the online method adds them to; and the rounding of d2 and of mean + h, divided by the step.
-					noise := 1e-9 + 16*epsilon*(1+math.Abs(mean)/s)/3e-3
+					noise := 1e-9 + 16*epsilon*(1+math.Abs(mean)/s)/step
 					if !(math.Abs(d3-want3) <= noise*(1/(s*s*s)+math.Abs(d1*d2))) {
 						t.Errorf("y = %v, mean %v, variance %v: third derivative %v, difference %v", y, mean, variance, d3, want3)
 					}

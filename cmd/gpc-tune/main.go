@@ -13,10 +13,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -40,8 +42,11 @@ const (
 	exitForeign    = 6
 )
 
-// watch turns signals into a drain (the first: finish what runs, start nothing) and a cancellation (the second).
-// signalled tells which signal came, 0 for none.
+// grace is how long running fits may go on after the first signal.
+const grace = 30 * time.Second
+
+// watch turns signals into a drain (the first: finish what runs, start nothing) and a cancellation (the second, or the end
+// of the grace period); the third ends the program. signalled tells which signal came, 0 for none.
 func watch() (ctx context.Context, drain <-chan struct{}, signalled func() syscall.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	first := make(chan struct{})
@@ -50,10 +55,14 @@ func watch() (ctx context.Context, drain <-chan struct{}, signalled func() sysca
 	got := make(chan syscall.Signal, 1)
 	go func() {
 		got <- (<-signals).(syscall.Signal)
-		fmt.Fprintln(os.Stderr, "\ngpc-tune: finishing the running fits; signal again to stop at once")
+		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing the running fits for up to %v; signal again to stop at once\n", grace)
 		close(first)
-		<-signals
+		select {
+		case <-signals:
+		case <-time.After(grace):
+		}
 		cancel()
+		signal.Reset()
 	}()
 	return ctx, first, func() syscall.Signal {
 		select {
@@ -77,9 +86,12 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	started := false
 	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), listCommand(), dataCommand(), versionCommand()} {
 		start := c.RunE
-		c.RunE = func(c *cobra.Command, args []string) error {
+		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
-			return start(c, args)
+			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {
+				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and its files", panicking)
+			}
+			return err
 		}
 		root.AddCommand(c)
 	}
@@ -87,7 +99,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
@@ -96,6 +108,9 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 		fmt.Fprintf(stderr, "gpc-tune: %v\n", err)
 	}
 	if !started {
+		if command.HasParent() {
+			fmt.Fprintf(stderr, "usage: %s\n", command.UseLine())
+		}
 		return exitUsage
 	}
 	return code(err)

@@ -28,8 +28,8 @@ func validateCommand() *cobra.Command {
 					return err
 				}
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
-			return nil
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
+			return err
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
@@ -69,7 +69,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
 	for _, r := range plan.Overview() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Dataset, r.Kernel, r.Likelihood, r.Inference, r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
 	}
 	if err := w.Flush(); err != nil {
 		return err

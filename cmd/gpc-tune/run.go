@@ -37,6 +37,9 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			if options.Workers < 1 {
 				return usageError{fmt.Errorf("-j %d: at least one job must run at a time", options.Workers)}
 			}
+			if options.Timeout < 0 || options.TrialTimeout < 0 || options.MaxFailures < 0 {
+				return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 means never")}
+			}
 			limit, err := parseBytes(memory)
 			if err != nil {
 				return usageError{err}
@@ -63,8 +66,12 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			report, summary, err := plan.Run(c.Context(), dir, options)
 			bar.finish()
 			if err != nil {
-				if code(err) == exitStopped {
-					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: gpc-tune run %s -o %s --resume", err, summary.Done+summary.Skipped, summary.Total, args[0], dir)
+				if code(err) == exitStopped && summary.Total > 0 {
+					again := []string{"gpc-tune", "run", args[0], "-o", dir, "--resume"}
+					for _, s := range settings {
+						again = append(again, "--set", s)
+					}
+					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped, summary.Total, shellQuoted(again))
 				}
 				return err
 			}
@@ -98,6 +105,17 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(formats, " | "))
 	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
 	return c
+}
+
+// shellQuoted writes a command line that a POSIX shell splits into args.
+func shellQuoted(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		if quoted[i] = a; a == "" || strings.ContainsAny(a, " \t\n'\"\\$`!*?[](){}<>|&;#~") {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // loadPlan reads a file or a gallery entry and makes its plan.

@@ -16,7 +16,7 @@ import (
 
 // Preprocessor is an affine map of the inputs, fitted on the training part of a split and applied to both parts:
 //
-//	z = (x − Mean) / Scale     or     z = W (x − Mean)
+//	z = (x − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
 // after missing values have been replaced by Impute. What is nil is left out.
 type Preprocessor struct {
@@ -24,8 +24,11 @@ type Preprocessor struct {
 	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
 	Mean   []float64 `json:"mean,omitempty"`   // d
 	Scale  []float64 `json:"scale,omitempty"`  // d: population standard deviations, 1 for constant columns
-	W      []float64 `json:"w,omitempty"`      // d×d, row-major, symmetric
+	Root   []float64 `json:"root,omitempty"`   // d×r, row-major, of W in its r directions: W itself may be far larger than the data
 }
+
+// epsilon is the distance from 1 to the next number.
+const epsilon = 0x1p-52
 
 // preprocessing are the values of the key preprocess; the first is the default.
 var preprocessing = []struct {
@@ -133,13 +136,18 @@ func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
 			row[j] = v
 		}
 	}
-	if p.W == nil {
+	if p.How != "whiten" {
 		return z
 	}
-	white := mat.NewDense(m, d, nil)
-	w := blas64.General{Rows: d, Cols: d, Stride: d, Data: p.W}
-	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, z.RawMatrix(), w, 0, white.RawMatrix())
-	return white
+	r := len(p.Root) / d
+	if r == 0 {
+		return mat.NewDense(m, d, nil)
+	}
+	root := blas64.General{Rows: d, Cols: r, Stride: r, Data: p.Root}
+	coordinates := mat.NewDense(m, r, nil)
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, z.RawMatrix(), root, 0, coordinates.RawMatrix())
+	linalg.Gemm(blas.NoTrans, blas.Trans, 1, coordinates.RawMatrix(), root, 0, z.RawMatrix())
+	return z
 }
 
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is only centred.
@@ -160,18 +168,20 @@ func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
 
 // whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the symmetric root (ZCA). The root
 // comes from the singular values of the centred inputs, X−1μᵀ = U S Vᵀ, hence Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ, so that
-// Σ's small eigenvalues keep the digits that forming Σ would lose. Directions with a singular value of at most
-// max(n, d)·ε times the largest do not vary; W projects them out.
+// Σ's small eigenvalues keep the digits that forming Σ would lose. W projects out the directions that do not vary, of which
+// n cases leave at most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that the
+// rounding of the inputs could make, 4ε of the largest value in every column.
 func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
-	column := make([]float64, n)
+	column, rounding := make([]float64, n), make([]float64, d)
 	centred := mat.NewDense(n, d, nil)
 	for j := range d {
 		mat.Col(column, j, x)
 		p.Mean[j] = mean(column)
 		for i, v := range column {
 			centred.Set(i, j, v-p.Mean[j])
+			rounding[j] = max(rounding[j], 4*epsilon*math.Abs(v))
 		}
 	}
 	var svd mat.SVD
@@ -181,17 +191,22 @@ func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	var v mat.Dense
 	svd.VTo(&v)
 	s := svd.Values(nil)
-	rank := 0
-	for rank < len(s) && s[rank] > float64(max(n, d))*0x1p-52*s[0] {
-		rank++
+	var rank int
+	for rank = 0; rank < min(len(s), n-1) && s[rank] > float64(max(n, d))*epsilon*s[0]; rank++ {
+		noise := 0.0 // of the coordinate in this direction, over the n cases
+		for j, e := range rounding {
+			noise = math.Hypot(noise, v.At(j, rank)*e)
+		}
+		if s[rank] <= math.Sqrt(float64(n))*noise {
+			break
+		}
 	}
-	w := mat.NewSymDense(d, nil)
-	if rank > 0 {
-		root := mat.DenseCopyOf(v.Slice(0, d, 0, rank)) // V (√n S⁻¹)^½
-		root.Apply(func(_, k int, v float64) float64 { return v * math.Sqrt(math.Sqrt(float64(n))/s[k]) }, root)
-		w.SymOuterK(1, root)
+	p.Root = make([]float64, 0, d*rank)
+	for j := range d {
+		for k, v := range v.RawRowView(j)[:rank] {
+			p.Root = append(p.Root, v*math.Sqrt(math.Sqrt(float64(n))/s[k])) // V (√n S⁻¹)^½
+		}
 	}
-	p.W = mat.DenseCopyOf(w).RawMatrix().Data
 	if rank < d {
 		return []string{fmt.Sprintf("whitening: the training inputs vary in %d of %d directions; the others are projected out", rank, d)}, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -164,15 +165,47 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 				if math.Abs(cov.At(j, k)-want) > 1e-8 {
 					t.Errorf("%v: covariance (%d, %d) is %v", size, j, k, cov.At(j, k))
 				}
-				if p.W[j*d+k] != p.W[k*d+j] {
-					t.Errorf("%v: W is not symmetric at (%d, %d)", size, j, k)
-				}
 			}
 		}
-		// Of all whitening maps ZCA is the positive definite one.
+		// Of all whitening maps ZCA is the symmetric positive definite one: the differences of cases with the unit vectors
+		// added are its columns.
+		ones := mat.NewDense(d+1, d, nil)
+		for j := range d {
+			ones.Set(j, j, 1)
+		}
+		z := p.Apply(ones)
+		w := mat.NewSymDense(d, nil)
+		for j := range d {
+			for k := range d {
+				v, mirrored := z.At(j, k)-z.At(d, k), z.At(k, j)-z.At(d, j)
+				if math.Abs(v-mirrored) > 1e-9*mat.Max(z) {
+					t.Errorf("%v: W is not symmetric at (%d, %d)", size, j, k)
+				}
+				w.SetSym(j, k, v)
+			}
+		}
 		var eigen mat.EigenSym
-		if w := mat.NewSymDense(d, p.W); !eigen.Factorize(w, false) || eigen.Values(nil)[0] <= 0 {
+		if !eigen.Factorize(w, false) || eigen.Values(nil)[0] <= 0 {
 			t.Errorf("%v: W has the eigenvalues %v", size, eigen.Values(nil))
+		}
+	}
+}
+
+// With far more columns than cases W would not fit into any memory. In the n-1 directions of n cases the whitened cases
+// are as far from each other as possible: the corners of a simplex, |z_i - z_j|² = 2n.
+func TestWhitenMoreColumnsThanCases(t *testing.T) {
+	const n, d = 6, 100_000
+	x := inputs(n, d, 7)
+	p, warnings := fit(t, x, "whiten", "")
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 5 of 100000 directions") {
+		t.Errorf("warnings %q", warnings)
+	}
+	z := p.Apply(x)
+	for i := range n {
+		for j := range i {
+			if r := floats.Distance(z.RawRowView(i), z.RawRowView(j), 2); math.Abs(r*r-2*n) > 1e-6 {
+				t.Errorf("cases %d and %d are %v apart, want √%d", i, j, r, 2*n)
+			}
 		}
 	}
 }
@@ -194,6 +227,18 @@ func TestWhitenProjectsOutWhatDoesNotVary(t *testing.T) {
 	square.Mul(cov, cov)
 	if trace := mat.Trace(cov); math.Abs(trace-3) > 1e-9 || !mat.EqualApprox(&square, cov, 1e-9) {
 		t.Errorf("covariance %v", mat.Formatted(cov))
+	}
+	// Nor do columns vary that follow from others but for the rounding of large values.
+	for i := range 30 {
+		a, b := 1e6+float64(i*i%7)/3, 2e7-float64(i%5)/7
+		wide.SetRow(i, []float64{a, b, 1.1*a + 3, b - a/3, a / 7})
+	}
+	if _, warnings := fit(t, wide, "whiten", ""); len(warnings) != 1 || !strings.Contains(warnings[0], "vary in 2 of 5 directions") {
+		t.Errorf("warnings %q", warnings)
+	}
+	for i := range 30 {
+		a, b, c := x.At(i, 0), x.At(i, 1), x.At(i, 2)
+		wide.SetRow(i, []float64{a, b, c, a + 2*b, 0.3})
 	}
 	// What varies only in the test data is projected out as well.
 	off := mat.NewDense(2, 5, nil)

@@ -135,14 +135,17 @@ func isHex(s string) bool {
 
 // notNumber says why parseNumber refused s.
 func notNumber(s string) string {
-	if v, err := strconv.ParseFloat(s, 64); !isHex(s) && (err == nil || math.IsInf(v, 0)) {
-		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
-	}
-	if _, ok := parseNumber(strings.Replace(s, ",", ".", 1)); ok {
-		return fmt.Sprintf("%q has a decimal comma, where a point is wanted", s)
-	}
+	v, err := strconv.ParseFloat(s, 64)
+	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
+	_, comma := parseNumber(strings.Replace(s, ",", ".", 1))
 	if len(s) > 40 {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	switch {
+	case !finite:
+		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
+	case comma:
+		return fmt.Sprintf("%q has a decimal comma, where a point is wanted", s)
 	}
 	return fmt.Sprintf("%q is not a number", s)
 }

@@ -35,9 +35,10 @@ type Configuration struct {
 	Preprocess      string           `json:"preprocess"`
 	Kernel          string           `json:"kernel"` // as YAML flow text
 	Mean            string           `json:"mean"`
-	Likelihood      string           `json:"likelihood"` // as YAML flow text
-	Inference       string           `json:"inference"`  // as YAML flow text
-	Classes         []string         `json:"classes"`    // labels in natural order; for two classes the second is +1
+	Likelihood      string           `json:"likelihood"`     // as YAML flow text
+	Inference       string           `json:"inference"`      // as YAML flow text
+	TuneInference   string           `json:"tune_inference"` // the one whose objective is tuned: Inference (also if empty), or another
+	Classes         []string         `json:"classes"`        // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
 	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), or what else is tuned
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
@@ -92,7 +93,8 @@ type Point struct {
 	Failure  string            `json:"failure,omitempty"` // why Value is NaN
 }
 
-// Fit is the classifier of one study at its chosen hyperparameters, with its predictions on the held-out cases.
+// Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and
+// Proba, or Targets, Mean and Variance where the targets are numbers.
 type Fit struct {
 	Configuration int        `json:"configuration"`
 	Study         int        `json:"study"`
@@ -101,10 +103,29 @@ type Fit struct {
 	LogEvidence   Number     `json:"log_evidence"`
 	Converged     bool       `json:"converged"`
 	Iterations    int        `json:"iterations"`
-	TrainCounts   []int      `json:"train_counts"`     // cases per class in the training part: the base line
-	Rows          []int      `json:"rows,omitempty"`   // held-out cases, 0-based rows of the data set (or of its test file)
-	Labels        []int      `json:"labels,omitempty"` // their classes
-	Proba         [][]Number `json:"proba,omitempty"`  // their class probabilities, one row a case
+	TrainCounts   []int      `json:"train_counts"`            // cases per class in the training part: the base line
+	Rows          []int      `json:"rows,omitempty"`          // held-out cases, 0-based rows of the data set (or of its test file)
+	Labels        []int      `json:"labels,omitempty"`        // their classes
+	Proba         [][]Number `json:"proba,omitempty"`         // their class probabilities, one row a case
+	TrainMoments  *Moments   `json:"train_moments,omitempty"` // of the numeric targets of the training part: the base line
+	Targets       []Number   `json:"targets,omitempty"`       // numeric targets of the held-out cases
+	Mean          []Number   `json:"mean,omitempty"`          // predicted for them
+	Variance      []Number   `json:"variance,omitempty"`      // predicted for them, noise included
+	Curvature     *Curvature `json:"curvature,omitempty"`     // where standard errors were asked for and exist
 	Warnings      []string   `json:"warnings,omitempty"`
 	Failure       string     `json:"failure,omitempty"`
+}
+
+// Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters
+// are about normal with these standard errors and correlations. Fixed ones and those at a bound are left out.
+type Curvature struct {
+	Names          []string   `json:"names"` // theta names
+	StandardErrors []Number   `json:"standard_errors"`
+	Correlations   [][]Number `json:"correlations"`
+}
+
+// Moments are the mean and the variance (divisor n) of numbers.
+type Moments struct {
+	Mean     Number `json:"mean"`
+	Variance Number `json:"variance"`
 }

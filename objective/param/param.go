@@ -64,6 +64,7 @@ type Spec struct {
 	// FromData marks a length scale or period whose default start depends on the inputs: sqrt(d) on standardised or
 	// whitened inputs, else the median distance. It is meaningful only while Init is NaN.
 	FromData bool
+	Prior    Prior // nil: none
 }
 
 // ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the last component of
@@ -93,12 +94,13 @@ var (
 // for a hyperparameter on the log scale.
 const SearchBox = 2.0
 
-// Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with optional bounds.
-// The zero value says nothing, and the component's own default holds.
+// Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with optional bounds and a
+// prior. The zero value says nothing, and the component's own default holds.
 type Setting struct {
 	Init   *float64    `yaml:"init"`
 	Fixed  *float64    `yaml:"fixed"`
 	Bounds *[2]float64 `yaml:"bounds"`
+	Prior  Prior       `yaml:"prior"` // one of Priors; it does not set where the hyperparameter starts
 	// Bare is set when the user wrote just a number. A kernel hyperparameter then starts there and is free; a
 	// likelihood or mean parameter is held there (see Spec and HeldSpec).
 	Bare *float64 `yaml:"-"`
@@ -117,7 +119,7 @@ func (s *Setting) UnmarshalText(text []byte) error {
 // Spec makes the Spec of a kernel hyperparameter: free unless {fixed: v} was written. initial is the default start in
 // natural units; NaN means that it comes from the data.
 func (s Setting) Spec(name string, m Transform, initial float64) Spec {
-	p := Spec{Name: name, Map: m, Init: initial, Lo: DefaultLo, Hi: DefaultHi, FromData: math.IsNaN(initial)}
+	p := Spec{Name: name, Map: m, Init: initial, Lo: DefaultLo, Hi: DefaultHi, FromData: math.IsNaN(initial), Prior: s.Prior}
 	switch m {
 	case Logit:
 		p.Lo, p.Hi = Logit.Natural(-15), Logit.Natural(15)
@@ -136,35 +138,43 @@ func (s Setting) Spec(name string, m Transform, initial float64) Spec {
 	return p
 }
 
-// HeldSpec makes the Spec of a likelihood or mean parameter: held at its value unless {init: v} was written.
+// HeldSpec makes the Spec of a likelihood or mean parameter: held at its value unless {init: v} or a prior was written.
 func (s Setting) HeldSpec(name string, m Transform, initial float64) Spec {
 	p := s.Spec(name, m, initial)
-	p.Fixed = s.Init == nil
+	p.Fixed = s.Init == nil && s.Prior == nil
 	return p
 }
 
+// domain is what the values in natural units must be.
+var domain = [...]string{Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite"}
+
 // Check says what is wrong with the setting of a hyperparameter under transform m: two values at once, a value outside
-// the transform's domain, empty bounds, or a start outside them. name is used in the messages.
+// the transform's domain, empty bounds, a start outside them, or a prior that does not suit. name is used in the messages.
 func (s Setting) Check(name string, m Transform) error {
 	if s.Init != nil && s.Fixed != nil {
 		return fmt.Errorf("%s has both init and fixed; keep one", name)
 	}
+	if s.Prior != nil && s.Fixed != nil {
+		return fmt.Errorf("%s has both a prior and fixed; a prior is for a hyperparameter that is free", name)
+	}
 	inside := func(v float64) bool { u := m.Theta(v); return !math.IsNaN(u) && !math.IsInf(u, 0) }
-	domain := [...]string{"greater than 0", "between 0 and 1", "finite"}[m]
 	for _, v := range []*float64{s.Bare, s.Init, s.Fixed} {
 		if v != nil && !inside(*v) {
-			return fmt.Errorf("%s = %v must be %s", name, *v, domain)
+			return fmt.Errorf("%s = %v must be %s", name, *v, domain[m])
 		}
 	}
 	if b := s.Bounds; b != nil {
 		if !inside(b[0]) || !inside(b[1]) || b[0] >= b[1] {
-			return fmt.Errorf("bounds of %s, [%v, %v], must be two numbers %s, the smaller first", name, b[0], b[1], domain)
+			return fmt.Errorf("bounds of %s, [%v, %v], must be two numbers %s, the smaller first", name, b[0], b[1], domain[m])
 		}
 		for _, v := range []*float64{s.Bare, s.Init} {
 			if v != nil && (*v < b[0] || *v > b[1]) {
 				return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]", name, *v, b[0], b[1])
 			}
 		}
+	}
+	if s.Prior != nil {
+		return checkPrior(s.Prior, name, m)
 	}
 	return nil
 }

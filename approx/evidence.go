@@ -1,0 +1,217 @@
+package approx
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i accounts for what the sites leave out of
+// the likelihood: by factors ∫ p(y_i|f)/t_i(f) N(f; μ_i, v_i) df, N(f; μ_i, v_i) the marginal.
+type EvidenceForm int
+
+const (
+	// CavityForm takes the marginal over the site as the cavity, which it is up to a factor, and the integral exactly.
+	CavityForm EvidenceForm = iota
+	// PosteriorForm is Gauss-Hermite quadrature of the ratio as it stands against the marginal. It is less accurate, and
+	// where p(y|f) jumps it jumps with the nodes.
+	PosteriorForm
+)
+
+// UnmarshalText reads a form's name.
+func (e *EvidenceForm) UnmarshalText(text []byte) error {
+	i, err := choose("form of the evidence", string(text), "cavity", "posterior")
+	*e = EvidenceForm(i)
+	return err
+}
+
+// Quadrature are the options of PosteriorForm.
+type Quadrature struct {
+	// Order is the number of nodes. Default 10.
+	Order int `yaml:"order"`
+}
+
+const maxOrder = 100
+
+// check says what is wrong with the form of the evidence, or whether it has a gradient with lik.
+func (e EvidenceForm) check(method string, q Quadrature, lik likelihood.Likelihood) (gradient bool, err error) {
+	switch {
+	case q.Order < 0 || q.Order > maxOrder:
+		return false, fmt.Errorf("%s: quadrature order %d must be between 1 and %d (0 means the default, 10)", method, q.Order, maxOrder)
+	case e == CavityForm && q.Order != 0:
+		return false, fmt.Errorf("%s: quadrature is for evidence: posterior; the cavity form needs none", method)
+	case e == CavityForm:
+		return true, nil
+	}
+	_, smooth := bound(lik).(likelihood.Differentiable)
+	return smooth, nil
+}
+
+// rule returns nodes for N(0, 1) and the logarithms of their weights, or nothing.
+func (e EvidenceForm) rule(q Quadrature) (nodes, logWeights []float64) {
+	if e == CavityForm {
+		return nil, nil
+	}
+	n := cmp.Or(q.Order, 10)
+	nodes, logWeights = make([]float64, n), make([]float64, n)
+	quad.Hermite{}.FixedLocations(nodes, logWeights, math.Inf(-1), math.Inf(1))
+	for k, w := range logWeights {
+		nodes[k] *= math.Sqrt2
+		logWeights[k] = math.Log(w) - math.Log(math.Pi)/2
+	}
+	return nodes, logWeights
+}
+
+// term is what case i adds to the log evidence beyond its Gaussian part,
+//
+//	h = log ∫ p(y_i|μ_i + δ) exp(½τ_i δ² - b_i δ) N(δ; 0, v_i) dδ
+//
+// with its explicit derivatives, and the explicit weight of the evidence on the case (see weight).
+type term struct {
+	value float64
+	weight
+}
+
+// term computes term. With ρ the normalised integrand, the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the
+// marginal's moments; by parts, so is the rest.
+func (p *siteFit) term(i int) term {
+	if p.nodes != nil {
+		return p.quadratureTerm(i)
+	}
+	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
+	cavity := v / share
+	logZ, d1, d2 := p.lik.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
+	mean := (d1 - b) * math.Sqrt(v) / share       // E[δ]/√v
+	spread := (1+cavity*d2)/share + mean*mean - 1 // E[δ²]/v - 1
+	value := logZ + (cavity*b*b-math.Log(share))/2
+	return term{value, weight{mean, spread / 2, -mean, spread / 2}}
+}
+
+// quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
+func (p *siteFit) quadratureTerm(i int) term {
+	sd := math.Sqrt(p.sigma[i])
+	slopes := make([]float64, len(p.nodes))
+	w, value := p.tilted(i, slopes)
+	var mean, square, byMean, byVariance float64
+	for k, x := range p.nodes {
+		slope := (slopes[k] + p.tau[i]*x*sd - p.b[i]) * sd // of the logarithm of the integrand in x
+		mean += w[k] * x
+		square += w[k] * x * x
+		byMean += w[k] * slope
+		byVariance += w[k] * slope * x / 2
+	}
+	return term{value, weight{byMean, byVariance, -mean, (square - 1) / 2}}
+}
+
+// tilted returns the weights of the nodes under the normalised integrand of term, and h. It fills the slopes of
+// log p(y_i|f) at the nodes; nil for none.
+func (p *siteFit) tilted(i int, slopes []float64) (w []float64, h float64) {
+	sd := math.Sqrt(p.sigma[i])
+	w = make([]float64, len(p.nodes))
+	for k, x := range p.nodes {
+		delta := x * sd
+		logp, d1, _ := p.lik.LogZ(p.y[i], p.mu[i]+delta, 0)
+		w[k] = p.logWeights[k] + logp + delta*(p.tau[i]*delta/2-p.b[i])
+		if slopes != nil {
+			slopes[k] = d1
+		}
+	}
+	h = floats.LogSumExp(w)
+	for k := range w {
+		w[k] = math.Exp(w[k] - h)
+	}
+	return w, h
+}
+
+// explicit adds to grad the derivative of term over the likelihood's parameters.
+func (p *siteFit) explicit(grad []float64, i int) {
+	if p.nodes == nil {
+		p.byParams(grad, 1, i, p.cavity(i))
+		return
+	}
+	w, _ := p.tilted(i, nil)
+	for k, x := range p.nodes {
+		p.byParams(grad, w[k], i, gaussian{p.mu[i] + x*math.Sqrt(p.sigma[i]), 0})
+	}
+}
+
+// byParams adds to grad c times the derivative of log Z over the likelihood's parameters.
+func (p *siteFit) byParams(grad []float64, c float64, i int, at gaussian) {
+	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+	p.lik.(likelihood.MomentParams).DLogZ(d, d1, d2, p.y[i], at.mean, at.variance)
+	floats.AddScaled(grad, c, d)
+}
+
+// gaussian is N(mean, variance).
+type gaussian struct{ mean, variance float64 }
+
+// cavity is the cavity of case i: its marginal without its site.
+func (p *siteFit) cavity(i int) gaussian {
+	c := p.sigma[i] / p.share(i, p.sigma[i])
+	return gaussian{p.mu[i] - c*p.b[i], c}
+}
+
+// evaluate returns the log evidence, and how much it may change when all marginals do by one unit of fixedPoint.distance.
+func (p *siteFit) evaluate() (value, reach float64) {
+	value = -linalg.LogDet(p.u)
+	for i, b := range p.b {
+		t := p.term(i)
+		value += t.value - b*(p.mu[i]-p.mean[i])/2
+		reach += math.Abs(t.mu) + math.Abs(t.v) + math.Abs(t.nu) + math.Abs(t.tau)
+	}
+	return value, reach
+}
+
+// finish makes the posterior's evidence where the iteration ended. stationary says that it does not change with the sites.
+func (p *siteFit) finish(f fixedPoint, stationary bool) error {
+	p.evidence = functional{value: p.value}
+	err := p.conclude(p.method, f, p.target)
+	p.criterion = &siteFunctional{value: p.value, err: p.evidence.err, fit: p, evidence: true, explicit: p.explicit}
+	if !stationary {
+		p.criterion.weight = func(i int) weight { return p.term(i).weight }
+		p.criterion.needSlopes()
+	}
+	return err
+}
+
+// Evidence implements Posterior.
+func (p *siteFit) Evidence() Functional { return p.criterion }
+
+// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df.
+func (p *siteFit) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	f := &siteFunctional{fit: p, weight: p.leaveOneOutWeight, explicit: func(grad []float64, i int) { p.byParams(grad, 1, i, p.cavity(i)) }}
+	for i := range p.y {
+		c := p.cavity(i)
+		logZ, _, _ := p.lik.LogZ(p.y[i], c.mean, c.variance)
+		f.value += logZ
+	}
+	f.needSlopes()
+	return f, nil
+}
+
+// leaveOneOutWeight is the explicit weight of log Z_i, of which the cavity N(m, c) is a function of marginal and site:
+// 1/c = 1/v - τ, m = μ - c(ν - τμ).
+func (p *siteFit) leaveOneOutWeight(i int) weight {
+	c, v := p.cavity(i), p.sigma[i]
+	_, d1, d2 := p.lik.LogZ(p.y[i], c.mean, c.variance)
+	ratio := c.variance / v
+	byVariance := ((d2+d1*d1)/2 - d1*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+	byMean := d1 * ratio * math.Sqrt(v)
+	return weight{byMean, byVariance, -byMean, byVariance}
+}
+
+// needSlopes records that there is no derivative where the likelihood does not have what the implicit part needs.
+func (f *siteFunctional) needSlopes() {
+	if _, ok := f.fit.lik.(likelihood.HigherMoments); !ok && f.err == nil {
+		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
+	}
+}

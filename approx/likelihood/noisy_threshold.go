@@ -1,0 +1,99 @@
+package likelihood
+
+import (
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, which with probability ε is
+// reported wrongly. It has no useful derivatives in f and is not log-concave; its moments have a closed form. Its one
+// parameter ε, `epsilon`, is on the logit scale: held at 0.01, or at the number given, and free from v if {init: v} is
+// given.
+type NoisyThreshold struct {
+	Epsilon param.Setting `yaml:"epsilon"`
+}
+
+var (
+	_ MomentParams  = noisyThreshold{}
+	_ HigherMoments = noisyThreshold{}
+)
+
+func (NoisyThreshold) Domain() Domain { return Binary }
+
+// Params is the probability of a wrong label.
+func (t NoisyThreshold) Params() []param.Spec {
+	return []param.Spec{t.Epsilon.HeldSpec("epsilon", param.Logit, 0.01)}
+}
+
+func (t NoisyThreshold) At(theta []float64) Bound {
+	u := max(-600, min(theta[0], 600)) // far outside the default bounds, so that ε and 1-ε stay above 0
+	n := noisyThreshold{structure: t, sign: 1, epsilon: param.Logit.Natural(u), rest: param.Logit.Natural(-u)}
+	if u > 0 { // exchanging ε and 1-ε exchanges the labels
+		n.sign, n.epsilon, n.rest = -1, n.rest, n.epsilon
+	}
+	return n
+}
+
+// noisyThreshold is NoisyThreshold with a value of ε ≤ ½, or with the labels exchanged and 1-ε in its place.
+type noisyThreshold struct {
+	structure     NoisyThreshold
+	sign          float64 // -1: the labels are exchanged
+	epsilon, rest float64 // ε ≤ ½ and 1-ε
+}
+
+func (n noisyThreshold) Likelihood() Likelihood { return n.structure }
+
+// smoothed is the threshold averaged over N(mean, s²), at z = y·mean/s: Z = ε + (1-2ε)Φ(z), with d = ∂log Z/∂z and
+// m = z + d, so that d′ = -dm and m′ = 1 - dm.
+type smoothed struct{ s, z, mass, logMass, density, d, m float64 }
+
+// at computes Z, log Z, N(z)/Z, d = (1-2ε)N/Z and m. Where z < 0, with r = N/Φ and the share w = (1-2ε)Φ/Z of Φ in Z,
+// d = wr and m = (z + r) - (1-w)r, of which the first bracket does not cancel.
+func (n noisyThreshold) at(y, mean, variance float64) smoothed {
+	if variance == 0 && mean == 0 {
+		return smoothed{s: 1, mass: 0.5, logMass: -math.Ln2}
+	}
+	const beyond = 1e3 // Φ(-z) and N(z) are 0
+	s := math.Sqrt(max(variance, 1e-300))
+	z := n.sign * y * max(-beyond, min(mean/s, beyond))
+	if variance == 0 {
+		z = math.Copysign(beyond, z)
+	}
+	slope := n.rest - n.epsilon
+	t := linalg.TruncatedNormal(z)
+	if z > 0 {
+		wrong := n.epsilon + slope*math.Exp(linalg.LogNormCDF(-z)) // 1 - Z
+		density := t.Hazard * math.Exp(t.LogMass) / (1 - wrong)
+		return smoothed{s, z, 1 - wrong, math.Log1p(-wrong), density, slope * density, z + slope*density}
+	}
+	phi := math.Exp(t.LogMass)
+	mass := n.epsilon + slope*phi
+	density := t.Hazard * (phi / mass)
+	return smoothed{s, z, mass, math.Log(mass), density, slope * density, t.Mean - t.Hazard*(n.epsilon/mass)}
+}
+
+// LogZ returns log Z and its derivatives with respect to mean, yd/s and -dm/s².
+func (n noisyThreshold) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+	t := n.at(y, mean, variance)
+	return t.logMass, n.sign * y * t.d / t.s, -t.d * t.m / t.s / t.s
+}
+
+// HigherLogZ returns yd(m(m + d) - 1)/s³ and its derivative with respect to mean.
+func (n noisyThreshold) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+	t := n.at(y, mean, variance)
+	d3 := t.d * (t.m*(t.m+t.d) - 1)
+	d4 := t.d * (t.d - t.m*(t.m*(t.m+4*t.d)+t.d*t.d-3))
+	return n.sign * y * d3 / t.s / t.s / t.s, d4 / t.s / t.s / t.s / t.s
+}
+
+// DLogZ implements MomentParams for θ = logit ε: ∂Z/∂θ = ε(1-ε)(1 - 2Φ) and ∂d/∂θ = -ε(1-ε)N/Z².
+func (n noisyThreshold) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
+	t := n.at(y, mean, variance)
+	slope := n.sign * n.rest * (n.epsilon / t.mass) // ∂ε/∂θ/Z; where the labels are exchanged, 1-ε falls with θ
+	d := -slope * t.density
+	logZ[0] = -slope * math.Erf(t.z/math.Sqrt2)
+	dMean[0] = n.sign * y * d / t.s
+	d2Mean[0] = -d * (t.m + t.d) / t.s / t.s
+}

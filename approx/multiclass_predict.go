@@ -1,0 +1,183 @@
+package approx
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// LatentCovariancer posteriors have several latent processes, which the data correlate.
+type LatentCovariancer interface {
+	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag are those of
+	// Posterior.PredictProba.
+	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
+}
+
+// project returns what class c contributes to the covariance of the latent values at new inputs, GPML Algorithm 3.4 lines
+// 4-9: between classes c and d it is, with k* = cross and k** = diag,
+//
+//	δ_cd q_c + x_cᵀx_d,   q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
+//
+// q_c is floored at 0, which only rounding can reach.
+func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float64, x blas64.General) {
+	n, m := cross.Dims()
+	if n != p.n || len(diag) != m {
+		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), p.n))
+	}
+	root, k := p.of(c, p.root), cross.RawMatrix()
+	x = linalg.NewGeneral(n, m)
+	for i, r := range root {
+		for j, v := range k.Data[i*k.Stride : i*k.Stride+m] {
+			x.Data[i*m+j] = r * v
+		}
+	}
+	linalg.SolveTri(blas.Trans, p.u[c], x)
+	q = make([]float64, m)
+	copy(q, diag)
+	subtractSquares(q, x)
+	for j, v := range q {
+		q[j] = max(v, 0)
+	}
+	linalg.SolveTri(blas.NoTrans, p.u[c], x)
+	for i, r := range root {
+		for j := range m {
+			x.Data[i*m+j] *= r
+		}
+	}
+	linalg.SolveTri(blas.Trans, p.m, x)
+	return q, x
+}
+
+// Latent implements Posterior.
+func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
+	q, x := p.project(class, cross, diag)
+	if len(mean) != len(q) || len(variance) != len(q) {
+		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), len(q)))
+	}
+	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
+	clear(variance)
+	subtractSquares(variance, x)
+	for j, v := range variance {
+		variance[j] = q[j] - v
+	}
+}
+
+// LatentCovariance implements LatentCovariancer.
+func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
+	p.covariances(cross, diag, false, func(j int, s *mat.SymDense) { dst[j].CopySym(s) })
+}
+
+// covariances calls visit with the covariance of the latent values at every new input; differences says that only those
+// matter, and then a term common to all entries is left out, which may exceed them by orders of magnitude.
+func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, s *mat.SymDense)) {
+	const block = 64 // new inputs at a time: C n numbers for each
+	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
+	s := mat.NewSymDense(p.classes, nil)
+	sums := make([][]float64, 0, p.classes*(p.classes+1)/2) // of products, a pair of classes c ≤ d after the other
+	for range cap(sums) {
+		sums = append(sums, make([]float64, block))
+	}
+	for from := 0; from < len(diag[0]); from += block {
+		to := min(from+block, len(diag[0]))
+		for c := range p.classes {
+			k := share(cross, c)
+			q[c], x[c] = p.project(c, k.Slice(0, p.n, from, to).(*mat.Dense), share(diag, c)[from:to])
+		}
+		if differences {
+			for i := range x[0].Data {
+				mean := 0.0
+				for c := range x {
+					mean += x[c].Data[i]
+				}
+				mean /= float64(p.classes)
+				for c := range x {
+					x[c].Data[i] -= mean
+				}
+			}
+		}
+		m, pair := to-from, 0
+		for c := range p.classes {
+			for d := c; d < p.classes; d++ {
+				sum := sums[pair][:m]
+				clear(sum)
+				for i := range p.n {
+					xd := x[d].Data[i*m : (i+1)*m]
+					for j, v := range x[c].Data[i*m : (i+1)*m] {
+						sum[j] += v * xd[j]
+					}
+				}
+				pair++
+			}
+		}
+		for j := range m {
+			pair := 0
+			for c := range p.classes {
+				for d := c; d < p.classes; d++ {
+					s.SetSym(c, d, sums[pair][j])
+					pair++
+				}
+				s.SetSym(c, c, s.At(c, c)+q[c][j])
+			}
+			visit(from+j, s)
+		}
+	}
+}
+
+// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.40) and Algorithm 3.4, at points of a
+// low-discrepancy sequence instead of random ones.
+func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	m := len(diag[0])
+	if r, c := dst.Dims(); r != m || c != p.classes {
+		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×%d", r, c, m, p.classes))
+	}
+	mu := mat.NewDense(p.classes, m, nil)
+	for c := range p.classes {
+		row := mu.RawRowView(c)
+		if mean != nil {
+			copy(row, share(mean, c))
+		}
+		linalg.Gemv(blas.Trans, 1, share(cross, c).RawMatrix(), p.of(c, p.b), 1, row)
+	}
+	z := normalPoints(p.classes-1, p.points)
+	center := make([]float64, p.classes)
+	p.covariances(cross, diag, true, func(j int, s *mat.SymDense) {
+		p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, z)
+	})
+}
+
+// defaultPoints is the number of points, if they are needed, that average a prediction.
+const defaultPoints = 1 << 14
+
+var (
+	normalPointsOf   = map[[2]int]blas64.General{}
+	normalPointsLock sync.Mutex
+)
+
+// normalPoints returns n points in d dimensions, the columns, that represent a standard normal distribution: a Halton
+// sequence, scrambled by always the same permutations and mapped by the normal quantile function. They are kept.
+func normalPoints(d, n int) blas64.General {
+	normalPointsLock.Lock()
+	defer normalPointsLock.Unlock()
+	z, ok := normalPointsOf[[2]int{d, n}]
+	if !ok {
+		uniform := mat.NewDense(n, d, nil)
+		samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(d, nil), Src: rand.NewPCG(1, 1)}.Sample(uniform)
+		z = linalg.NewGeneral(d, n)
+		for k := range n {
+			for j, u := range uniform.RawRowView(k) {
+				z.Data[j*n+k] = mathext.NormalQuantile(min(max(u, eps), 1-eps))
+			}
+		}
+		normalPointsOf[[2]int{d, n}] = z
+	}
+	return z
+}

@@ -1,0 +1,152 @@
+package approx
+
+import (
+	"context"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+var (
+	_ Approximation = PL{}
+	_ LeaveOneOuter = (*siteFit)(nil)
+)
+
+// PL is posterior linearisation for two classes (García-Fernández, Tronarp & Särkkä, "Gaussian process classification
+// using posterior linearisation"). The label is linearised as y = Af + b + noise of variance Ω, where A, b and Ω are
+// those of statistical linear regression on the marginal N(f; μ, v) of the posterior that results from them:
+//
+//	A = Cov(f, E[y|f])/v,   b = E[y] - Aμ,   Ω = Var(y) - A²v
+//
+// that is, a Gaussian site τ = A²/Ω, ν = A(y - b)/Ω. With q± = ∫ p(±1|f) N(f; μ, v) df, for which A = 2∂q₊/∂μ and
+// Var(y) = 4q₊q₋, and d± = ∂log q±/∂μ, this is
+//
+//	τ = D/(1 - vD),   ν - τμ = d_y/(1 - vD),   D = -d₊d₋
+//
+// where nothing cancels: vD ≤ 2/π if the likelihood is a threshold with noise. All sites are positive for any
+// likelihood. A State holds τ and then ν, 2n numbers.
+//
+// The log evidence is that of EP at these sites, which is the paper's (18) with its factors in closed form. It is not
+// stationary in them: its gradient takes the fixed point's own derivative into account (see siteFunctional).
+type PL struct {
+	// Schedule is the order of the updates.
+	Schedule Schedule `yaml:"schedule"`
+	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
+	// where the updates go in circles, as parallel ones do with noisy_threshold.
+	Damping float64 `yaml:"damping"`
+	// Tolerance bounds, at every site, the change of the marginal that a further update would make, in units of its
+	// standard deviation and as a share of its variance, and what that change does to the log evidence. Where the rounding
+	// error of the marginal variances allows no better, that is the bound. Default 1e-10.
+	Tolerance float64 `yaml:"tolerance"`
+	// MaxIterations bounds the sweeps, or parallel updates. Default 1000.
+	MaxIterations int `yaml:"max_iterations"`
+	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
+	Evidence EvidenceForm `yaml:"evidence"`
+	// Quadrature is for evidence: posterior.
+	Quadrature Quadrature `yaml:"quadrature"`
+}
+
+func (l PL) iteration() iteration {
+	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations}
+}
+
+// Uses implements Approximation: any binary likelihood that has Gaussian averages.
+func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := l.iteration().check("pl"); err != nil {
+		return Caps{}, err
+	}
+	if err := usesBinary("pl", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	smooth, err := l.Evidence.check("pl", l.Quadrature, lik)
+	if err != nil {
+		return Caps{}, err
+	}
+	_, slopes := bound(lik).(likelihood.HigherMoments)
+	_, params := bound(lik).(likelihood.MomentParams)
+	slopes = slopes && (params || !hasFree(lik))
+	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes}, nil
+}
+
+// Fit implements Approximation.
+func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	p, err := l.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.run(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.finish(f, false)
+}
+
+// Restore implements Approximation.
+func (l PL) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := l.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.restore(s)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.finish(f, false)
+}
+
+func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
+	p, err := newSiteFit("pl", l.iteration(), l.Evidence, l.Quadrature, cov, y, lik)
+	if err == nil {
+		p.rule = linearisation{p}
+	}
+	return p, err
+}
+
+// linearisation is the rule of PL.
+type linearisation struct{ *siteFit }
+
+// match returns the site of statistical linear regression on N(μ_i, v).
+func (p linearisation) match(i int, v, _ float64) (site, error) {
+	_, d, _ := p.lik.LogZ(p.y[i], p.mu[i], v)
+	_, other, _ := p.lik.LogZ(-p.y[i], p.mu[i], v)
+	product := -d * other
+	rest := 1 - v*product // Ω/Var(y)
+	return site{tau: product / rest, pull: d / rest}, nil
+}
+
+// slopes differentiates match, by ∂d/∂v = ½ d3 + d·d2.
+func (p linearisation) slopes(i int) siteSlopes {
+	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
+	_, d, d2 := p.lik.LogZ(y, mu, v)
+	_, e, e2 := p.lik.LogZ(-y, mu, v)
+	model := p.lik.(likelihood.HigherMoments)
+	d3, _ := model.HigherLogZ(y, mu, v)
+	e3, _ := model.HigherLogZ(-y, mu, v)
+	dv, ev := d3/2+d*d2, e3/2+e*e2
+	var s siteSlopes
+	s.tauByMean, s.pullByMean = linearised{d, e, v}.slope(d2, e2, 0)
+	s.tauByVariance, s.pullByVariance = linearised{d, e, v}.slope(dv, ev, 1)
+	return s
+}
+
+func (p linearisation) paramSlopes(i int, tau, pull []float64) {
+	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
+	_, d, _ := p.lik.LogZ(y, mu, v)
+	_, e, _ := p.lik.LogZ(-y, mu, v)
+	model, n := p.lik.(likelihood.MomentParams), len(tau)
+	dt, et, rest := make([]float64, n), make([]float64, n), make([]float64, n)
+	model.DLogZ(rest, dt, rest, y, mu, v)
+	model.DLogZ(rest, et, rest, -y, mu, v)
+	for j := range tau {
+		tau[j], pull[j] = linearised{d, e, v}.slope(dt[j], et[j], 0)
+	}
+}
+
+// linearised is a site τ = D/(1 - vD), pull = d/(1 - vD), D = -de.
+type linearised struct{ d, e, v float64 }
+
+// slope returns the derivatives of τ and pull, given those of d, e and v.
+func (l linearised) slope(d, e, v float64) (tau, pull float64) {
+	product, slope := -l.d*l.e, -(d*l.e + l.d*e)
+	rest := 1 - l.v*product
+	return (slope + v*product*product) / (rest * rest), (d + l.d*(v*product+l.v*slope)/rest) / rest
+}

@@ -1,0 +1,395 @@
+package approx
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Schedule is the order in which a method updates its sites.
+type Schedule int
+
+const (
+	Sequential Schedule = iota // one after the other, in the order of the cases, each on the marginals that the one before left
+	Parallel                   // all of them on the same marginals: one factorisation and no Σ per iteration
+	Mixed                      // parallel, and sequential from where that draws no nearer
+)
+
+// UnmarshalText reads a schedule's name.
+func (s *Schedule) UnmarshalText(text []byte) error {
+	i, err := choose("schedule", string(text), "sequential", "parallel", "mixed")
+	*s = Schedule(i)
+	return err
+}
+
+// choose returns the index of name in have; what says what was wanted.
+func choose(what, name string, have ...string) (int, error) {
+	i := slices.Index(have, name)
+	if i < 0 {
+		return 0, fmt.Errorf("unknown %s %q%s", what, name, registry.Suggest(name, have))
+	}
+	return i, nil
+}
+
+// iteration is how siteFit iterates; see EP for its fields.
+type iteration struct {
+	schedule      Schedule
+	damping       float64
+	tolerance     float64
+	maxIterations int
+}
+
+// check says what is wrong with the options.
+func (o iteration) check(method string) error {
+	if err := checkIteration(method, o.tolerance, o.maxIterations); err != nil {
+		return err
+	}
+	if !(o.damping >= 0 && o.damping <= 1) {
+		return fmt.Errorf("%s: damping = %v must be in (0, 1]; it is the share of the new value that is taken", method, o.damping)
+	}
+	return nil
+}
+
+// rule is what tells one method with iterated sites from another.
+type rule interface {
+	// match returns the site that case i should have, given its marginal N(μ_i, v) and b = ν_i - τ_i μ_i.
+	match(i int, v, b float64) (site, error)
+	// slopes returns the derivatives of the site that case i has at the fixed point, as a function of its marginal.
+	slopes(i int) siteSlopes
+	// paramSlopes sets tau and pull to the derivatives of that function with respect to the likelihood's theta.
+	paramSlopes(i int, tau, pull []float64)
+}
+
+// site is a Gaussian site of precision τ and information ν = pull + τμ, μ the marginal mean.
+type site struct {
+	tau, pull float64
+	floored   bool // τ was negative
+}
+
+// siteFit is a posterior whose sites follow from its marginals: what EP and posterior linearisation share. Its State is τ
+// and then ν.
+type siteFit struct {
+	*sites
+	method    string
+	rule      rule
+	iteration           // with its defaults filled in
+	tau, nu   []float64 // the state
+	mu, sigma []float64 // marginal means and variances
+	next      []site    // what the rule makes of them
+	r, kr     []float64 // workspace
+
+	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
+	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
+	criterion         *siteFunctional
+}
+
+func newSiteFit(method string, o iteration, e EvidenceForm, q Quadrature, cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
+	s, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.y)
+	s.state = make(State, 2*n)
+	o.damping, o.tolerance, o.maxIterations = cmp.Or(o.damping, 1), cmp.Or(o.tolerance, defaultTolerance), cmp.Or(o.maxIterations, defaultIterations)
+	nodes, logWeights := e.rule(q)
+	return &siteFit{
+		sites: s, method: method, iteration: o, nodes: nodes, logWeights: logWeights, tau: s.state[:n], nu: s.state[n:],
+		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), r: make([]float64, n), kr: make([]float64, n),
+	}, nil
+}
+
+// set copies a State.
+func (p *siteFit) set(s State) error {
+	if err := checkState(p.method, s, len(p.state)); err != nil {
+		return err
+	}
+	for i, t := range s[:len(p.tau)] {
+		if t < 0 {
+			return fmt.Errorf("%s: state has site precision %v at case %d, want at least 0", p.method, t, i)
+		}
+	}
+	copy(p.state, s)
+	return nil
+}
+
+// run iterates from start, or from sites that say nothing, and ends in refresh.
+func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
+	if start != nil {
+		if err := p.set(start); err != nil {
+			return fixedPoint{}, err
+		}
+	}
+	n, d := len(p.y), &p.diagnostics
+	v := linalg.NewGeneral(n, n)
+	var w *sweepWork
+	schedule, damping, limit, course := p.schedule, p.damping, p.maxIterations, newCourse(p.state)
+	for {
+		f, err := p.refresh(v)
+		if f.rounding > unresolved {
+			limit = min(limit, max(d.Iterations, hopeless))
+		}
+		if err != nil || f.settled(p.target) || d.Iterations >= limit || math.IsNaN(f.distance) {
+			return f, err
+		}
+		if schedule == Sequential {
+			if w == nil {
+				w = newSweep(n)
+			}
+			p.covariance(w.sigma, v)
+		}
+		for range sweepsPerRefresh {
+			if err := ctx.Err(); err != nil {
+				return f, err
+			}
+			if schedule == Sequential {
+				if f, err = p.sweep(w, damping); err != nil {
+					return f, err
+				}
+			} else {
+				p.update(damping)
+			}
+			d.Iterations++
+			if course.circles(p, f.distance, damping) {
+				if schedule == Mixed {
+					schedule = Sequential
+					break
+				}
+				if damping > leastDamping {
+					damping /= 2
+					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
+				}
+			}
+			if schedule != Sequential || f.settled(p.target) || d.Iterations == limit {
+				break
+			}
+		}
+	}
+}
+
+// hopeless is how many iterations are spent on what double precision does not carry.
+const hopeless = 50
+
+// restore takes a State as it is.
+func (p *siteFit) restore(s State) (fixedPoint, error) {
+	if err := p.set(s); err != nil {
+		return fixedPoint{}, err
+	}
+	return p.refresh(linalg.NewGeneral(len(p.y), len(p.y)))
+}
+
+// leastDamping is where lowering the damping ends.
+const leastDamping = 1. / 64
+
+// course watches where the sites go.
+type course struct {
+	from, last        State     // the sites at the start of a window and now
+	path              []float64 // how far each number of the state went since
+	nearest, previous float64   // the least distance from a fixed point in this window and in the one before
+	iterations        float64   // weighted by their damping
+}
+
+// window is the length of a course's window, in undamped iterations.
+const window = 10
+
+func newCourse(s State) *course {
+	return &course{from: slices.Clone(s), last: slices.Clone(s), path: make([]float64, len(s)), nearest: math.Inf(1), previous: math.Inf(1)}
+}
+
+// circles notes an iteration and reports, at the end of a window, whether the sites went in circles: they drew no nearer to
+// a fixed point and went at least twice as far as they got, in units of the marginals. Sites that move straight on, as
+// those of wide priors do for dozens of iterations, draw no nearer either, but are on their way.
+func (c *course) circles(p *siteFit, distance, damping float64) bool {
+	for j, s := range p.state {
+		c.path[j] += math.Abs(s - c.last[j])
+	}
+	copy(c.last, p.state)
+	c.nearest = min(c.nearest, distance)
+	if c.iterations += damping; c.iterations < window {
+		return false
+	}
+	var path, progress float64
+	n := len(p.sigma)
+	for i, v := range p.sigma {
+		path += c.path[i]*v + c.path[n+i]*math.Sqrt(v)
+		progress += math.Abs(c.from[i]-c.last[i])*v + math.Abs(c.from[n+i]-c.last[n+i])*math.Sqrt(v)
+	}
+	stuck := c.nearest > 0.8*c.previous && path > 2*progress
+	copy(c.from, p.state)
+	clear(c.path)
+	c.nearest, c.previous, c.iterations = math.Inf(1), c.nearest, 0
+	return stuck
+}
+
+// refresh computes everything that follows from the sites: the factor of B, b, the marginals, what the rule makes of
+// them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻ᵀ S^½ K is left in it.
+func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
+	var fit fixedPoint
+	if err := p.factorise(p.tau); err != nil {
+		return fit, err
+	}
+	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
+	for i, t := range p.tau {
+		p.r[i] = p.nu[i] - t*p.mean[i]
+	}
+	clear(p.b)
+	for range 2 {
+		linalg.Symv(1, p.k, p.r, 0, p.kr)
+		p.shrink(p.r, p.r, p.kr)
+		for i, d := range p.r {
+			p.b[i] += d
+		}
+		p.latentAt(p.mu, p.b)
+		for i, t := range p.tau {
+			p.r[i] = p.nu[i] - t*p.mu[i] - p.b[i]
+		}
+	}
+	p.project(v)
+	for i := range p.sigma {
+		p.sigma[i] = p.variance(i)
+	}
+	subtractSquares(p.sigma, v)
+	for i, v := range p.sigma {
+		p.sigma[i] = p.atLeast(i, v)
+		s, err := p.propose(i, p.sigma[i], p.b[i], &fit)
+		if err != nil {
+			return fit, err
+		}
+		p.next[i] = s
+	}
+	value, reach := p.evaluate()
+	p.value, p.target = value, p.tolerance/max(1, reach)
+	return fit, nil
+}
+
+// atLeast bounds a marginal variance from below by its rounding error; it is never 0.
+func (p *siteFit) atLeast(i int, v float64) float64 { return max(v, eps*p.variance(i), 1e-60) }
+
+// propose returns the site that the rule gives case i on its marginal N(μ_i, v), b = ν_i - τ_i μ_i, and adds to fit by how
+// much it would change that marginal: its mean in units of its standard deviation, its variance in units of itself.
+func (p *siteFit) propose(i int, v, b float64, fit *fixedPoint) (site, error) {
+	s, err := p.rule.match(i, v, b)
+	change := (s.tau - p.tau[i]) * v
+	ratio := max(1+change, eps) // of the old variance to the new
+	fit.distance = max(fit.distance, math.Abs(s.pull-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
+	fit.rounding = max(fit.rounding, 8*eps*p.variance(i)/(v*p.share(i, v)))
+	if s.floored {
+		fit.floors++
+	}
+	return s, err
+}
+
+// share is the cavity's share of the precision of marginal i, whose variance is v.
+func (p *siteFit) share(i int, v float64) float64 { return max(1-p.tau[i]*v, eps) }
+
+// update moves all sites towards those of the last refresh.
+func (p *siteFit) update(damping float64) {
+	for i, s := range p.next {
+		p.tau[i] += damping * (s.tau - p.tau[i])
+		p.nu[i] += damping * (s.pull + s.tau*p.mu[i] - p.nu[i])
+	}
+}
+
+const (
+	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in it.
+	sweepsPerRefresh = 8
+	// block is how many sites share one update of Σ.
+	block = 32
+)
+
+// sweepWork is the workspace of sweeps.
+type sweepWork struct {
+	sigma   blas64.Symmetric // Σ as the last finished block left it
+	c, x    []float64
+	columns blas64.General // the columns s_t of a block, in rows
+}
+
+func newSweep(n int) *sweepWork {
+	return &sweepWork{
+		sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block), columns: linalg.NewGeneral(block, n),
+	}
+}
+
+// covariance sets sigma to Σ = K - vᵀv.
+func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
+	for i := range sigma.N {
+		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
+	}
+	if !s.silent() {
+		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
+	}
+}
+
+// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed point it found them. A new
+// site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ Σ_ii), and adds a multiple of s to μ. Σ itself is
+// brought up to date block by block; until then a site subtracts Σ_t c_t s_t[i] s_t from its own column.
+func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
+	var fit fixedPoint
+	n := len(p.tau)
+	for i0 := 0; i0 < n; i0 += block {
+		i1 := min(i0+block, n)
+		w.gather(i0, i1)
+		for i := i0; i < i1; i++ {
+			t := i - i0
+			s := w.columns.Data[t*n : (t+1)*n]
+			if t > 0 {
+				before := w.columns
+				before.Rows = t
+				for j, c := range w.c[:t] {
+					w.x[j] = c * before.Data[j*n+i]
+				}
+				linalg.Gemv(blas.Trans, -1, before, w.x[:t], 1, s)
+			}
+			s[i] = p.atLeast(i, s[i])
+			tau, mu := p.tau[i], p.mu[i]
+			b := p.nu[i] - tau*mu
+			next, err := p.propose(i, s[i], b, &fit)
+			if err != nil {
+				return fit, err
+			}
+			dTau, dPull := damping*(next.tau-tau), damping*(next.pull-b)
+			p.tau[i] += dTau
+			p.nu[i] += dPull + dTau*mu
+			scale := 1 / (1 + dTau*s[i])
+			w.c[t] = dTau * scale
+			shift := dPull * scale
+			for j, v := range s {
+				p.mu[j] += shift * v
+			}
+		}
+		w.flush(i1 - i0)
+	}
+	return fit, nil
+}
+
+// gather copies columns i0 to i1 of Σ.
+func (w *sweepWork) gather(i0, i1 int) {
+	n := w.sigma.N
+	for j := range i1 {
+		for i := max(i0, j); i < i1; i++ {
+			v := w.sigma.Data[j*n+i]
+			w.columns.Data[(i-i0)*n+j] = v
+			if j >= i0 {
+				w.columns.Data[(j-i0)*n+i] = v
+			}
+		}
+	}
+	for i := i0; i < i1; i++ {
+		copy(w.columns.Data[(i-i0)*n+i1:(i-i0+1)*n], w.sigma.Data[i*n+i1:(i+1)*n])
+	}
+}
+
+// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ.
+func (w *sweepWork) flush(k int) {
+	columns := w.columns
+	columns.Rows = k
+	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
+}

@@ -1,0 +1,68 @@
+// Package panicked makes errors of panics. Their text goes into results, so that it is the same in every run of one build:
+// it has no addresses and no goroutines, which a stack trace has.
+package panicked
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/sourcegraph/conc/panics"
+)
+
+// calls is how many of the innermost calls an Error names.
+const calls = 4
+
+// Error is a panic.
+type Error struct {
+	Value any      // what panic was called with
+	At    []string // the innermost calls, as "kernel.SE.Gram (se.go:31)"
+}
+
+// Try calls f. It returns what f panicked with as an *Error, or nil.
+func Try(f func()) error {
+	p := panics.Try(f)
+	if p == nil {
+		return nil
+	}
+	for {
+		inner, ok := p.Value.(*panics.Recovered) // carried over from a goroutine that f waited for
+		if !ok {
+			break
+		}
+		p = inner
+	}
+	e := &Error{Value: p.Value}
+	frames := runtime.CallersFrames(p.Callers)
+	for panicking, more := false, true; more && len(e.At) < calls; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicking = panicking || f.Function == "runtime.gopanic"
+		} else if panicking {
+			e.At = append(e.At, fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line))
+		}
+	}
+	return e
+}
+
+// Error says what happened, and where in one line.
+func (e *Error) Error() string {
+	what := fmt.Sprintf("a value of type %T", e.Value) // others print their addresses
+	switch v := e.Value.(type) {
+	case error:
+		what = v.Error()
+	case fmt.Stringer:
+		what = v.String()
+	case string:
+		what = v
+	}
+	return fmt.Sprintf("panic: %s, at %s", what, strings.Join(e.At, " < "))
+}
+
+// Unwrap is the value of the panic where that is an error.
+func (e *Error) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

@@ -1,0 +1,142 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Curvature is Laplace's approximation over the free hyperparameters at a maximum θ̂ of an objective f: with f the log
+// posterior density of theta, or the log evidence under a flat prior, theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f.
+// Hyperparameters that are at a bound, or on which f does not depend there, are held where they are.
+type Curvature struct {
+	Inside         []int         // the others: indices into the free hyperparameters
+	Hessian        *mat.SymDense // over those Inside
+	StandardErrors []float64     // √[(-H)⁻¹]_ii; nil if f has no maximum there
+	Correlations   *mat.SymDense // nil likewise
+	Warnings       []string      // why there is none, or what it is worth
+}
+
+const (
+	// curvatureStep is the step in theta of the differences. Their error, some h²/6 of the fourth derivatives and the
+	// gradient's rounding over h, is then about 1e-6 of the curvature.
+	curvatureStep = 1e-3
+	// gradientRounding is the rounding error of a gradient relative to max(1, |f|).
+	gradientRounding = 1e-8
+)
+
+// Curvature takes the Hessian at the given free hyperparameters by central differences of the gradient: two gradients
+// for each hyperparameter inside its bounds. The error is that of a fit or a gradient; an f without a maximum at the
+// point is not an error.
+func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, error) {
+	run := NewRun(ctx, o)
+	gradient := func(i int, step float64) ([]float64, error) {
+		u, g := slices.Clone(free), make([]float64, len(free))
+		u[i] += step
+		return g, run.Gradient(g, u)
+	}
+	at := make([]float64, len(free))
+	point, err := run.At(free)
+	if err != nil {
+		return nil, err
+	}
+	noise := gradientRounding * max(1, math.Abs(point.Value())) / curvatureStep // error of H
+	if err := run.Gradient(at, free); err != nil {
+		return nil, err
+	}
+	c, specs := &Curvature{}, o.Layout.FreeSpecs()
+	var rows [][]float64
+	var atBound, flat []string
+	for i, s := range specs {
+		if lo, hi := s.ThetaBounds(); free[i] <= lo || free[i] >= hi {
+			atBound = append(atBound, s.ThetaName())
+			continue
+		}
+		up, err := gradient(i, curvatureStep)
+		if err != nil {
+			return nil, err
+		}
+		down, err := gradient(i, -curvatureStep)
+		if err != nil {
+			return nil, err
+		}
+		floats.Sub(up, down)
+		floats.Scale(1/(2*curvatureStep), up)
+		if floats.Norm(up, math.Inf(1)) <= noise {
+			flat = append(flat, s.ThetaName())
+			continue
+		}
+		c.Inside, rows = append(c.Inside, i), append(rows, up)
+	}
+	if len(atBound) > 0 {
+		c.Warnings = append(c.Warnings, "no standard error at a bound: "+strings.Join(atBound, ", "))
+	}
+	if len(flat) > 0 {
+		c.Warnings = append(c.Warnings, "no standard error where the objective is flat: "+strings.Join(flat, ", "))
+	}
+	if len(c.Inside) == 0 {
+		return c, nil
+	}
+	c.Hessian = mat.NewSymDense(len(rows), nil)
+	for a, i := range c.Inside {
+		for b, j := range c.Inside[:a+1] {
+			c.Hessian.SetSym(a, b, (rows[a][j]+rows[b][i])/2)
+		}
+	}
+	c.invert(specs, at, noise)
+	return c, nil
+}
+
+// invert fills what follows from H, given the gradient g at the point and the error of H.
+func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64) {
+	n := len(c.Inside)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(c.Hessian, true) {
+		c.Warnings = append(c.Warnings, "no standard errors: the Hessian has no eigenvalues in floating point")
+		return
+	}
+	values := eigen.Values(nil) // ascending: the last is the least curved
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	if values[n-1] > -noise {
+		last := mat.Col(nil, n-1, &vectors)
+		for a, v := range last {
+			last[a] = math.Abs(v)
+		}
+		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: the objective has no maximum here, for its second derivative is %.3g in a direction that is mostly %s",
+			values[n-1], specs[c.Inside[floats.MaxIdx(last)]].ThetaName()))
+		return
+	}
+
+	covariance := mat.NewSymDense(n, nil)
+	decrement := 0.0 // gᵀ(-H)⁻¹g
+	g := make([]float64, n)
+	for a, i := range c.Inside {
+		g[a] = gradient[i]
+	}
+	for k, lambda := range values {
+		v := mat.Col(nil, k, &vectors)
+		covariance.SymRankOne(covariance, -1/lambda, mat.NewVecDense(n, v))
+		decrement -= floats.Dot(g, v) * floats.Dot(g, v) / lambda
+	}
+	c.StandardErrors, c.Correlations = make([]float64, n), mat.NewSymDense(n, nil)
+	for a := range n {
+		c.StandardErrors[a] = math.Sqrt(covariance.At(a, a))
+	}
+	for a, s := range c.StandardErrors {
+		c.Correlations.SetSym(a, a, 1)
+		for b := a + 1; b < n; b++ {
+			c.Correlations.SetSym(a, b, max(-1, min(covariance.At(a, b)/(s*c.StandardErrors[b]), 1)))
+		}
+	}
+	if d := math.Sqrt(decrement); d > 0.1 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are those of the curvature at a point that is about %.2g of them from a maximum", d))
+	}
+}

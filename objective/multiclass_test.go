@@ -1,0 +1,107 @@
+package objective
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// rings labels points of the plane by their distance from the origin.
+func rings(n int, seed uint64) Data {
+	d := ring(n, seed)
+	d.Classes = []string{"a", "b", "c"}
+	d.Y = approx.Targets{Classes: 3, Index: make([]int, n)}
+	for i := range n {
+		switch r := floats.Norm(d.X.X.RawRowView(i), 2); {
+		case r > 1.5:
+			d.Y.Index[i] = 2
+		case r > 0.9:
+			d.Y.Index[i] = 1
+		}
+	}
+	return d
+}
+
+func TestSoftmaxThroughTheWholeChain(t *testing.T) {
+	train, test := rings(60, 1), rings(100, 2)
+	noisy := kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	for _, m := range []Model{
+		{Kernels: []kernel.Kernel{noisy}, Mean: Constant{}},
+		{Kernels: []kernel.Kernel{kernel.SE{}, kernel.Linear{}, kernel.SE{}}, Mean: Constant{}},
+	} {
+		m.Likelihood, m.Inference = likelihood.Softmax{}, approx.Laplace{}
+		o, err := New(m, LogEvidence{}, train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := o.Layout.Pick(o.Layout.Start())
+		for i := range free {
+			free[i] += 0.3 * math.Sin(float64(i+1))
+		}
+		differences(t, o, free, 1e-5)
+		p, err := o.At(context.Background(), free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float64, len(free))
+		if err := p.Gradient(g); err != nil {
+			t.Fatal(err)
+		}
+		names := o.Layout.FreeSpecs()
+		i := slices.IndexFunc(g, func(v float64) bool { return math.Abs(v) < 1e-9 })
+		if i < 0 || names[i].Name != "mean.constant" { // all classes share it, and softmax knows differences only
+			t.Errorf("gradient %v, want 0 by the mean alone", g)
+		}
+		proba := mat.NewDense(100, 3, nil)
+		p.PredictProba(proba, test.X, Averaged{})
+		for i := range 100 {
+			if row := proba.RawRowView(i); math.Abs(floats.Sum(row)-1) > 1e-12 {
+				t.Errorf("probabilities %v", row)
+			}
+		}
+		mean, variance := make([]float64, 100), make([]float64, 100)
+		for c := range 3 {
+			if p.Latent(mean, variance, test.X, c); !(slices.Min(variance) > 0) {
+				t.Errorf("latent variance %v of class %d", slices.Min(variance), c)
+			}
+		}
+		again, err := o.Restore(p.Theta, p.Posterior.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Value() != p.Value() {
+			t.Errorf("restored %v, fitted %v", again.Value(), p.Value())
+		}
+	}
+}
+
+func TestSoftmaxClassifierLearns(t *testing.T) {
+	train, test := rings(90, 3), rings(200, 4)
+	fit, err := Classifier{
+		Model: Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}},
+	}.Fit(context.Background(), train, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proba, right := mat.NewDense(200, 3, nil), 0
+	fit.PredictProba(proba, test.X)
+	for i, y := range test.Y.Index {
+		if floats.MaxIdx(proba.RawRowView(i)) == y {
+			right++
+		}
+	}
+	if right < 170 {
+		t.Errorf("%d of 200 right", right)
+	}
+	if s := fit.(*Tuned).Tuning.Status; s != Converged {
+		t.Errorf("tuning ended with %s", s)
+	}
+}
