@@ -47,11 +47,12 @@ type NegativeSites int
 const (
 	FloorNegative  NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
 	RefuseNegative                      // stop with an error
+	KeepNegative                        // keep it; a cavity or a posterior without a positive definite covariance is an error
 )
 
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {
-	i, err := choose("policy for negative sites", string(text), "floor", "error")
+	i, err := choose("policy for negative sites", string(text), "floor", "error", "keep")
 	*p = NegativeSites(i)
 	return err
 }
@@ -120,26 +121,30 @@ func (e EP) finish(p *siteFit, f fixedPoint) error {
 // matching is EP's rule: a site makes the marginal have the moments of the tilted distribution.
 type matching struct {
 	*siteFit
-	negative NegativeSites
+	policy NegativeSites
 }
 
 // match gives the site that turns the cavity of case i into a Gaussian with the moments of the tilted distribution,
-// GPML (3.59), floored at precision 0.
+// GPML (3.59).
 func (p matching) match(i int, v, b float64) (site, error) {
+	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
+		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
+	}
 	cavity := v / p.share(i, v)
-	mean := p.mu[i] - cavity*b
-	_, d1, d2 := p.lik.LogZ(p.y[i], mean, cavity)
+	_, d1, d2 := p.lik.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
 	s := site{tau: -d2 / max(1+cavity*d2, eps)}
-	if s.tau < 0 {
+	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
 		s.tau = 0
 	}
 	s.pull = d1 + s.tau*cavity*(d1-b)
-	if s.floored && p.negative == RefuseNegative {
-		return s, fmt.Errorf("ep: the site of case %d has negative precision in sweep %d; allow negative_sites: floor, or use a log-concave likelihood", i, p.diagnostics.Iterations+1)
+	if s.floored && p.policy == RefuseNegative {
+		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: floor or keep, a log-concave likelihood, or inference: pl, whose sites are positive", i, p.diagnostics.Iterations+1)
 	}
 	return s, nil
 }
+
+func (p matching) negative() bool { return p.policy == KeepNegative }
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site precision.
 const negligible = 1e-12

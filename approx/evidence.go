@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // EvidenceForm is how the log evidence of a Gaussian posterior with sites t_i accounts for what the sites leave out of
@@ -159,7 +158,7 @@ func (p *siteFit) cavity(i int) gaussian {
 
 // evaluate returns the log evidence, and how much it may change when all marginals do by one unit of fixedPoint.distance.
 func (p *siteFit) evaluate() (value, reach float64) {
-	value = -linalg.LogDet(p.u)
+	value = -p.logDet()
 	for i, b := range p.b {
 		t := p.term(i)
 		value += t.value - b*(p.mu[i]-p.mean[i])/2
@@ -209,9 +208,14 @@ func (p *siteFit) leaveOneOutWeight(i int) weight {
 	return weight{byMean, byVariance, -byMean, byVariance}
 }
 
-// needSlopes records that there is no derivative where the likelihood does not have what the implicit part needs.
+// needSlopes records why there is no derivative where the implicit part cannot be had.
 func (f *siteFunctional) needSlopes() {
-	if _, ok := f.fit.lik.(likelihood.HigherMoments); !ok && f.err == nil {
+	_, ok := f.fit.lik.(likelihood.HigherMoments)
+	switch {
+	case f.err != nil:
+	case !ok:
 		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
+	case f.fit.negative.f.Rows > 0:
+		f.err = fmt.Errorf("%w: %d sites have negative precision", ErrNoGradient, f.fit.negative.f.Rows)
 	}
 }

@@ -141,7 +141,7 @@ func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSite
 	case approx.EP:
 		return oracleEP(t, k, m, y, p.lik.(likelihood.MomentMatcher), 60)
 	case approx.PL:
-		return oraclePL(t, k, m, y, p.lik.(likelihood.MomentMatcher))
+		return oraclePL(t, k, m, y, p.lik.(likelihood.MomentMatcher), expectation)
 	case approx.Online:
 		return oracleOnline(t, k, m, y, p.lik.(likelihood.MomentMatcher), 1)
 	case approx.EnsembleMeanField:

@@ -113,6 +113,8 @@ func (p linearisation) match(i int, v, _ float64) (site, error) {
 	return site{tau: product / rest, pull: d / rest}, nil
 }
 
+func (linearisation) negative() bool { return false }
+
 // slopes differentiates match, by ∂d/∂v = ½ d3 + d·d2.
 func (p linearisation) slopes(i int) siteSlopes {
 	mu, v, y := p.mu[i], p.sigma[i], p.y[i]

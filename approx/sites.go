@@ -17,7 +17,7 @@ import (
 const eps = 0x1p-52
 
 // sites is the Gaussian posterior that the methods with one latent process share: one Gaussian site per case, so that the posterior of
-// f at the training inputs has precision K⁻¹ + S, S = diag(τ), τ ≥ 0. With
+// f at the training inputs has precision K⁻¹ + S, S = diag(τ). Where τ ≥ 0 (see negativeSites for the rest), with
 //
 //	B = I + S^½ K S^½ = UᵀU,   R = S^½ B⁻¹ S^½ = (K + S⁻¹)⁻¹,   b = K⁻¹(μ - m)
 //
@@ -30,9 +30,10 @@ type sites struct {
 	y    []float64
 	lik  likelihood.MomentMatcher
 
-	root []float64 // S^½
-	u    blas64.Triangular
-	b    []float64
+	root     []float64 // S^½
+	u        blas64.Triangular
+	negative negativeSites
+	b        []float64
 	outcome
 }
 
@@ -102,7 +103,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (s *sites) factorise(tau []float64) error {
 	n := len(tau)
 	for i, t := range tau {
-		s.root[i] = max(math.Sqrt(t), leastRoot)
+		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)
 	}
 	if s.u.Data == nil {
 		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
@@ -119,8 +120,60 @@ func (s *sites) factorise(tau []float64) error {
 	if s.u, ok = linalg.Cholesky(b); !ok {
 		return fmt.Errorf("%w: B = I + S^½ K S^½; K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
 	}
+	return s.addNegative(tau)
+}
+
+// negativeSites is what sites of negative precision, those of cases J, -τ_J = T, add to the posterior that the others
+// make. With E the columns J of the identity and R₊, Σ₊ those of the others,
+//
+//	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊):   R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|
+//
+// C is positive definite if and only if Σ is. F is |J|×n, and empty where all sites are positive.
+type negativeSites struct {
+	f, fk  blas64.General
+	logDet float64 // ½ log|C|
+}
+
+func (s *sites) addNegative(tau []float64) error {
+	n := len(tau)
+	var cases []int
+	for i, t := range tau {
+		if t < 0 {
+			cases = append(cases, i)
+		}
+	}
+	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n)}
+	if len(cases) == 0 {
+		return nil
+	}
+	f, fk := s.negative.f, s.negative.fk
+	s.negative = negativeSites{} // for shrink
+	for a, i := range cases {
+		row, k := f.Data[a*n:(a+1)*n], fk.Data[a*n:(a+1)*n]
+		row[i] = math.Sqrt(-tau[i])
+		linalg.Symv(1, s.k, row, 0, k)
+		s.shrink(row, row, k)
+		linalg.Symv(1, s.k, row, 0, k)
+	}
+	c := linalg.NewSym(len(cases))
+	for a := range cases {
+		for b := a; b < len(cases); b++ {
+			c.Data[a*c.Stride+b] = -fk.Data[a*n+cases[b]] * math.Sqrt(-tau[cases[b]])
+		}
+		c.Data[a*c.Stride+a]++
+	}
+	v, ok := linalg.Cholesky(c)
+	if !ok {
+		return fmt.Errorf("%w: the covariance of the posterior; %d sites have negative precision", ErrNotPositiveDefinite, len(cases))
+	}
+	linalg.SolveTri(blas.Trans, v, f)
+	linalg.SolveTri(blas.Trans, v, fk)
+	s.negative = negativeSites{f, fk, linalg.LogDet(v)}
 	return nil
 }
+
+// logDet returns ½ log|B|.
+func (s *sites) logDet() float64 { return linalg.LogDet(s.u) + s.negative.logDet }
 
 // leastRoot stands in for √0, so that S^½ has an inverse. It changes no sum that it takes part in.
 const leastRoot = 1e-140
@@ -132,6 +185,10 @@ func (s *sites) silent() bool {
 
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
 func (s *sites) shrink(dst, x, kx []float64) {
+	fkx := make([]float64, s.negative.f.Rows)
+	if len(fkx) > 0 {
+		linalg.Gemv(blas.NoTrans, 1, s.negative.f, kx, 0, fkx)
+	}
 	for i, r := range s.root {
 		kx[i] *= r
 	}
@@ -140,9 +197,12 @@ func (s *sites) shrink(dst, x, kx []float64) {
 	for i, r := range s.root {
 		dst[i] = x[i] - r*kx[i]
 	}
+	if len(fkx) > 0 {
+		linalg.Gemv(blas.Trans, 1, s.negative.f, fkx, 1, dst)
+	}
 }
 
-// project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv.
+// project sets v = U⁻ᵀ S^½ K, so that Σ = K - vᵀv + (FK)ᵀFK.
 func (s *sites) project(v blas64.General) {
 	const tile = 32 // of the transposition
 	if s.silent() {
@@ -209,6 +269,9 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 			row[j] *= si * s.root[i+j]
 		}
 	}
+	if s.negative.f.Rows > 0 {
+		linalg.Syrk(blas.Trans, -1, s.negative.f, 1, r)
+	}
 }
 
 // Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
@@ -227,17 +290,22 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)
-	subtractSquares(variance, v)
+	addSquares(variance, -1, v)
+	if f := s.negative.f; f.Rows > 0 {
+		fk := linalg.NewGeneral(f.Rows, m) // F k*
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, f, raw, 0, fk)
+		addSquares(variance, 1, fk)
+	}
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
 }
 
-// subtractSquares subtracts from dst[j] the squared length of column j of v.
-func subtractSquares(dst []float64, v blas64.General) {
+// addSquares adds to dst[j] sign times the squared length of column j of v.
+func addSquares(dst []float64, sign float64, v blas64.General) {
 	for i := range v.Rows {
 		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] -= x * x
+			dst[j] += sign * x * x
 		}
 	}
 }

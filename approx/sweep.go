@@ -63,6 +63,8 @@ func (o iteration) check(method string) error {
 type rule interface {
 	// match returns the site that case i should have, given its marginal N(μ_i, v) and b = ν_i - τ_i μ_i.
 	match(i int, v, b float64) (site, error)
+	// negative says whether sites may have negative precision.
+	negative() bool
 	// slopes returns the derivatives of the site that case i has at the fixed point, as a function of its marginal.
 	slopes(i int) siteSlopes
 	// paramSlopes sets tau and pull to the derivatives of that function with respect to the likelihood's theta.
@@ -113,7 +115,7 @@ func (p *siteFit) set(s State) error {
 		return err
 	}
 	for i, t := range s[:len(p.tau)] {
-		if t < 0 {
+		if t < 0 && !p.rule.negative() {
 			return fmt.Errorf("%s: state has site precision %v at case %d, want at least 0", p.method, t, i)
 		}
 	}
@@ -131,16 +133,36 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	n, d := len(p.y), &p.diagnostics
 	v := linalg.NewGeneral(n, n)
 	var w *sweepWork
-	schedule, damping, limit, course := p.schedule, p.damping, p.maxIterations, newCourse(p.state)
+	schedule, limit, course := p.schedule, p.maxIterations, newCourse(p.state)
+	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
+	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last parallel update, and their distance
 	for {
 		f, err := p.refresh(v)
+		if err != nil {
+			return f, err
+		}
 		if f.rounding > unresolved {
 			limit = min(limit, max(d.Iterations, hopeless))
 		}
-		if err != nil || f.settled(p.target) || d.Iterations >= limit || math.IsNaN(f.distance) {
-			return f, err
+		parallel, stop := schedule != Sequential, f.settled(p.target) || d.Iterations >= limit
+		if parallel && !stop && !(f.distance <= overshoot*reached) && step > leastDamping {
+			// Too far: half the way back, or all of it and on one by one.
+			if schedule == Mixed {
+				schedule = Sequential
+				copy(p.state, before)
+				continue
+			}
+			for j, s := range before {
+				p.state[j] = (p.state[j] + s) / 2
+			}
+			step /= 2
+			d.Iterations++
+			continue
 		}
-		if schedule == Sequential {
+		if stop || math.IsNaN(f.distance) {
+			return f, nil
+		}
+		if !parallel {
 			if w == nil {
 				w = newSweep(n)
 			}
@@ -150,30 +172,33 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			if err := ctx.Err(); err != nil {
 				return f, err
 			}
-			if schedule == Sequential {
-				if f, err = p.sweep(w, damping); err != nil {
-					return f, err
-				}
-			} else {
-				p.update(damping)
+			if parallel {
+				copy(before, p.state)
+				reached = f.distance
+				p.update(step)
+				step = min(2*step, damping)
+			} else if f, err = p.sweep(w, damping); err != nil {
+				return f, err
 			}
 			d.Iterations++
 			if course.circles(p, f.distance, damping) {
 				if schedule == Mixed {
 					schedule = Sequential
-					break
-				}
-				if damping > leastDamping {
+				} else if damping > leastDamping {
 					damping /= 2
+					step = min(step, damping)
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
 				}
 			}
-			if schedule != Sequential || f.settled(p.target) || d.Iterations == limit {
+			if parallel || f.settled(p.target) || d.Iterations == limit {
 				break
 			}
 		}
 	}
 }
+
+// overshoot is the growth of the distance from a fixed point at which a parallel update is taken back.
+const overshoot = 2
 
 // hopeless is how many iterations are spent on what double precision does not carry.
 const hopeless = 50
@@ -256,7 +281,8 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	for i := range p.sigma {
 		p.sigma[i] = p.variance(i)
 	}
-	subtractSquares(p.sigma, v)
+	addSquares(p.sigma, -1, v)
+	addSquares(p.sigma, 1, p.negative.fk)
 	for i, v := range p.sigma {
 		p.sigma[i] = p.atLeast(i, v)
 		s, err := p.propose(i, p.sigma[i], p.b[i], &fit)
@@ -318,13 +344,16 @@ func newSweep(n int) *sweepWork {
 	}
 }
 
-// covariance sets sigma to Σ = K - vᵀv.
+// covariance sets sigma to Σ = K - vᵀv + (FK)ᵀFK.
 func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
 	for i := range sigma.N {
 		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
 	}
 	if !s.silent() {
 		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
+	}
+	if s.negative.fk.Rows > 0 {
+		linalg.Syrk(blas.Trans, 1, s.negative.fk, 1, sigma)
 	}
 }
 
