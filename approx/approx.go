@@ -50,6 +50,7 @@ type Caps struct {
 	Gradient            bool // of the log evidence
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
+	NoEvidence          bool // the method makes predictions only
 }
 
 // State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
@@ -93,7 +94,8 @@ type Functional interface {
 
 // Posterior is an approximate posterior over the latent process(es).
 type Posterior interface {
-	// Evidence is the approximate log marginal likelihood, in nats.
+	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is none its value is NaN and
+	// its derivatives are ErrNoEvidence.
 	Evidence() Functional
 	// Latent sets mean[j] and variance[j] of f(z_j) for the given class. cross is K(X, Z), n×m; diag is k(z_j, z_j). The
 	// prior mean at z_j is added by the caller.
@@ -114,6 +116,8 @@ type LeaveOneOuter interface {
 var (
 	// ErrNoGradient: the functional has no gradient at this point.
 	ErrNoGradient = errors.New("approx: no gradient at this point")
+	// ErrNoEvidence: the method makes predictions but has no evidence.
+	ErrNoEvidence = errors.New("approx: no evidence")
 	// ErrNotPositiveDefinite: a matrix that must be positive definite is not, or holds NaN or Inf.
 	ErrNotPositiveDefinite = errors.New("approx: matrix is not positive definite")
 	// ErrNotConverged: the method stopped before it reached its tolerance.

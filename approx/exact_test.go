@@ -345,12 +345,17 @@ func (p noisyProbit) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance floa
 	}
 }
 
+func (p noisyProbit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+	d3Mean, d4Mean = likelihood.Probit{}.HigherLogZ(y, mean/p.s, variance/(p.s*p.s))
+	return d3Mean / math.Pow(p.s, 3), d4Mean / math.Pow(p.s, 4)
+}
+
 // TestLikelihoodGradient: the derivative over a parameter of a likelihood that is not Gaussian, so that the mode of
 // Laplace's method moves with it.
 func TestLikelihoodGradient(t *testing.T) {
 	const n, h = 20, 2e-5
 	x, y := twoClasses(n, 24)
-	for _, method := range []approx.Approximation{approx.Laplace{}, approx.EP{}} {
+	for _, method := range []approx.Approximation{approx.Laplace{}, approx.EP{}, approx.Online{}} {
 		t.Run(fmt.Sprintf("%T", method), func(t *testing.T) {
 			for _, at := range [][2]float64{{0, 0}, {2, -1}, {3, 2}, {-2, 1}} {
 				k, _, _ := seGram(x, 0.5, at[0])

@@ -108,18 +108,18 @@ func precisionMatrix(k matrix, tau vector) (r matrix, logDet float64) {
 	return b, logDet
 }
 
-// extended is a log evidence and its adjoint.
+// extended is a log evidence and tr(G E) of its adjoint G.
 type extended struct {
 	logEvidence float64
-	adjoint     matrix
+	along       func(e *mat.SymDense) float64
 }
 
 // along returns tr(G E).
-func (x extended) along(e *mat.SymDense) float64 {
+func (a matrix) along(e *mat.SymDense) float64 {
 	sum := number(0)
-	for i := range x.adjoint {
-		for j := range x.adjoint {
-			sum.Add(sum, mul(x.adjoint[i][j], number(e.At(i, j))))
+	for i := range a {
+		for j := range a {
+			sum.Add(sum, mul(a[i][j], number(e.At(i, j))))
 		}
 	}
 	return float(sum)
@@ -172,7 +172,7 @@ func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differe
 				adjoint[i][j].Mul(half, x)
 			}
 		}
-		return extended{float(logp) - float(inner(a, f))/2 - logDet/2, adjoint}
+		return extended{float(logp) - float(inner(a, f))/2 - logDet/2, adjoint.along}
 	}
 	t.Fatal("Newton's method in extended precision does not converge")
 	return extended{}
@@ -244,7 +244,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 				adjoint[i][j].Mul(number(0.5), sub(mul(b[i], b[j]), r[i][j]))
 			}
 		}
-		return extended{value, adjoint}
+		return extended{value, adjoint.along}
 	}
 	t.Fatal("EP in extended precision does not converge")
 	return extended{}
@@ -257,6 +257,8 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 		return extendedLaplace(t, k, y, p.lik.(likelihood.Differentiable), start)
 	case approx.EP:
 		return extendedEP(t, k, y, p.lik.(likelihood.MomentMatcher), start)
+	case approx.Online:
+		return extendedOnline(k, y, p.lik.(likelihood.HigherMoments))
 	case approx.EnsembleMeanField:
 		return extendedMeanField(t, k, y, p.lik.(likelihood.GaussianNoise), start, false)
 	case approx.NaiveMeanField:

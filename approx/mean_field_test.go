@@ -145,7 +145,7 @@ func extendedMeanField(t *testing.T, k matrix, y []float64, lik likelihood.Gauss
 		if !naive {
 			value -= logDet / 2
 		}
-		return extended{value, adjoint}
+		return extended{value, adjoint.along}
 	}
 	t.Fatal("mean-field theory in extended precision does not converge")
 	return extended{}

@@ -233,6 +233,27 @@ func (s *sites) project(v blas64.General) {
 	linalg.SolveTri(blas.Trans, s.u, v)
 }
 
+// locate sets b and μ = m + K b for the sites that were factorised.
+func (s *sites) locate(tau, nu, mu []float64) {
+	r, kr := make([]float64, len(tau)), make([]float64, len(tau))
+	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
+	for i, t := range tau {
+		r[i] = nu[i] - t*s.mean[i]
+	}
+	clear(s.b)
+	for range 2 {
+		linalg.Symv(1, s.k, r, 0, kr)
+		s.shrink(r, r, kr)
+		for i, d := range r {
+			s.b[i] += d
+		}
+		s.latentAt(mu, s.b)
+		for i, t := range tau {
+			r[i] = nu[i] - t*mu[i] - s.b[i]
+		}
+	}
+}
+
 // latentAt sets f = m + K a.
 func (s *sites) latentAt(f, a []float64) {
 	copy(f, s.mean)

@@ -28,7 +28,12 @@ var Criteria = registry.Table[Criterion]{
 type LogEvidence struct{}
 
 // Uses follows the approximation.
-func (LogEvidence) Uses(c approx.Caps) (bool, error) { return c.Gradient, nil }
+func (LogEvidence) Uses(c approx.Caps) (bool, error) {
+	if c.NoEvidence {
+		return false, errors.New("this inference method has no log evidence with these options; maximise a cv score, or tune with another inference")
+	}
+	return c.Gradient, nil
+}
 
 // Of returns the posterior's evidence.
 func (LogEvidence) Of(p approx.Posterior) (approx.Functional, error) { return p.Evidence(), nil }

@@ -17,6 +17,7 @@ var (
 	_ MomentParams         = gaussian{}
 	_ GaussianNoise        = gaussian{}
 	_ HigherMoments        = gaussian{}
+	_ ExpectedParams       = gaussian{}
 )
 
 func (Gaussian) Domain() Domain { return Numeric }
@@ -49,7 +50,7 @@ func (g gaussian) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 // LogZ returns log N(y; mean, σ² + variance) and its derivatives.
 func (g gaussian) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 	v := g.variance + variance
-	d1 := max(-math.MaxFloat64, min((y-mean)/v, math.MaxFloat64))
+	d1 := bounded((y - mean) / v)
 	return floor(-((y-mean)*d1 + math.Log(2*math.Pi*v)) / 2), d1, -1 / v
 }
 
@@ -68,3 +69,14 @@ func (g gaussian) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64
 
 // HigherLogZ is 0 and 0: log Z is quadratic in mean.
 func (gaussian) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) { return 0, 0 }
+
+// Expected returns log N(y; mean, σ²) - ½ variance/σ² and its derivatives.
+func (g gaussian) Expected(y, mean, variance float64) (e float64, d [4]float64) {
+	logp, d1, d2 := g.LogZ(y, mean, 0)
+	return floor(logp - variance/g.variance/2), [4]float64{d1, d2}
+}
+
+// DExpected implements ExpectedParams for θ = log σ.
+func (g gaussian) DExpected(e []float64, y, mean, variance float64) {
+	e[0] = ((y-mean)*(y-mean)+variance)/g.variance - 1
+}

@@ -102,3 +102,18 @@ type Multinomial interface {
 	// represent a standard normal distribution, as does every first part of them; it may use fewer than there are.
 	Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General)
 }
+
+// ExpectedLog likelihoods are what variational inference needs. They are log-concave.
+type ExpectedLog interface {
+	MomentMatcher
+	// Expected returns e = ∫ log p(y|f) N(f; mean, variance) df, variance > 0, and its first four derivatives with respect
+	// to mean; also ∂e/∂variance = ½ ∂²e/∂mean².
+	Expected(y, mean, variance float64) (e float64, d [4]float64)
+}
+
+// ExpectedParams likelihoods give variational inference the gradient over their parameters.
+type ExpectedParams interface {
+	ExpectedLog
+	// DExpected sets e[j] to the derivative with respect to theta[j] of what Expected returns under that name.
+	DExpected(e []float64, y, mean, variance float64)
+}

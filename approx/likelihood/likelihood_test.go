@@ -413,6 +413,15 @@ func TestParameterDerivatives(t *testing.T) {
 						return [3]float64{logp, d1, d2}
 					})
 				}
+				if m, ok := lik.At(theta).(likelihood.ExpectedParams); ok {
+					m.DExpected(got[0], y, mean, 3)
+					clear(got[1])
+					clear(got[2])
+					check(fmt.Sprintf("DExpected(%v, %v, 3)", y, mean), func(b likelihood.Bound) [3]float64 {
+						e, _ := b.(likelihood.ExpectedLog).Expected(y, mean, 3)
+						return [3]float64{e}
+					})
+				}
 				if m, ok := lik.At(theta).(likelihood.MomentParams); ok {
 					for _, variance := range []float64{1e-4, 0.3, 1, 20, 1e5} {
 						m.DLogZ(got[0], got[1], got[2], y, mean, variance)
@@ -459,6 +468,81 @@ func TestHigherMoments(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExpected holds averages of log p to much narrower panels, and further derivatives to differences.
+func TestExpected(t *testing.T) {
+	each(t, func(t *testing.T, bound likelihood.Bound, ys []float64) {
+		m, ok := bound.(likelihood.ExpectedLog)
+		if !ok {
+			return
+		}
+		p := bound.(likelihood.Differentiable)
+		for _, y := range ys {
+			for _, mean := range both(means) {
+				for _, variance := range variances {
+					e, d := m.Expected(y, mean, variance)
+					s := math.Sqrt(variance)
+					want := refined(func(x float64) [4]float64 {
+						logp, d1, d2, d3 := p.Derivs(y, mean+s*x)
+						w := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
+						return [4]float64{w * logp, w * d1, w * d2, w * d3}
+					}, -mean/s, 1/s)
+					// f is a double, so that log p is uncertain by |f d1|, and likewise its derivatives.
+					reach := math.Abs(mean) + s
+					for k, c := range [4]struct{ got, uncertain float64 }{
+						{e, reach * math.Abs(d[0])}, {d[0], reach * math.Abs(d[1])}, {d[1], reach * math.Abs(d[2])}, {d[2], reach * math.Abs(d[3])},
+					} {
+						if tolerance := 1e-13*math.Abs(want[k]) + 16*epsilon*c.uncertain + 1e-16; !(math.Abs(c.got-want[k]) <= tolerance) {
+							t.Errorf("y = %v, mean %v, variance %v: derivative %d is %v, want %v", y, mean, variance, k, c.got, want[k])
+						}
+					}
+					h := 3e-3 * (1 + s)
+					fourth := slope(func(x float64) float64 { _, d := m.Expected(y, x, variance); return d[2] }, mean, h)
+					if tolerance := 1e-9/((1+s)*(1+s)) + 16*epsilon*(1+math.Abs(mean)/s+math.Abs(d[2])/s); !(math.Abs(d[3]-fourth) <= tolerance) {
+						t.Errorf("y = %v, mean %v, variance %v: fourth derivative %v, differences give %v", y, mean, variance, d[3], fourth)
+					}
+				}
+			}
+		}
+		// ∂e/∂variance = ½ ∂²e/∂mean²
+		for _, mean := range both(means[:9]) {
+			for _, variance := range []float64{0.3, 3, 100, 1e5} {
+				h := 2e-3 * min(variance, 1+math.Sqrt(variance))
+				e, d := m.Expected(ys[0], mean, variance)
+				want := slope(func(v float64) float64 { e, _ := m.Expected(ys[0], mean, v); return e }, variance, h)
+				if !(math.Abs(d[1]/2-want) <= 1e-8*math.Abs(want)+16*epsilon*(math.Abs(e)+1e-3)/h) {
+					t.Errorf("mean %v, variance %v: half the second derivative is %v, differences give %v", mean, variance, d[1]/2, want)
+				}
+			}
+		}
+	})
+}
+
+// refined integrates over |x| ≤ 12 by Gauss-Legendre panels that end at every half and, around a centre, at every power of
+// 2 times a scale.
+func refined(f func(float64) [4]float64, centre, scale float64) (total [4]float64) {
+	ends := []float64{centre}
+	for k := -2; k < 60; k++ {
+		ends = append(ends, centre+math.Ldexp(scale, k), centre-math.Ldexp(scale, k))
+	}
+	for j := -24; j <= 24; j++ {
+		ends = append(ends, float64(j)/2)
+	}
+	slices.Sort(ends)
+	var x, w [20]float64
+	quad.Legendre{}.FixedLocations(x[:], w[:], 0, 1)
+	for i, end := range ends[1:] {
+		from, to := max(ends[i], -12), min(end, 12)
+		for j := range x {
+			if from < to {
+				for k, v := range f(from + (to-from)*x[j]) {
+					total[k] += (to - from) * w[j] * v
+				}
+			}
+		}
+	}
+	return total
 }
 
 // TestGaussianNoise: the noise adds to the variance of f, and y is the sum or its sign.
@@ -539,6 +623,11 @@ func FuzzLikelihood(f *testing.F) {
 				if d, ok := bound.(likelihood.Differentiable); ok {
 					if logp, d1, d2, d3 := d.Derivs(y, mean); !finite(logp, d1, d2, d3) {
 						t.Errorf("Derivs(%v, %v) = %v, %v, %v, %v", y, mean, logp, d1, d2, d3)
+					}
+				}
+				if m, ok := bound.(likelihood.ExpectedLog); ok && variance > 0 {
+					if e, d := m.Expected(y, mean, variance); !finite(e, d[0], d[1], d[2], d[3]) || d[1] > 0 {
+						t.Errorf("Expected(%v, %v, %v) = %v, %v", y, mean, variance, e, d)
 					}
 				}
 				if m, ok := bound.(likelihood.MomentMatcher); ok {

@@ -15,6 +15,7 @@ var (
 	_ Differentiable = Probit{}
 	_ GaussianNoise  = Probit{}
 	_ HigherMoments  = Probit{}
+	_ ExpectedLog    = Probit{}
 )
 
 func (Probit) Domain() Domain         { return Binary }
@@ -38,6 +39,12 @@ func (Probit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 	s := math.Sqrt(1 + variance)
 	t := linalg.TruncatedNormal(y * mean / s)
 	return floor(t.LogMass), y * t.Hazard / s, -t.Hazard * t.Mean / (1 + variance)
+}
+
+// Expected returns ∫ log Φ(yf) N(f; mean, variance) df and its derivatives, by quadrature to about 1e-14 of their
+// size (the fourth: of the third over √variance).
+func (p Probit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
+	return expected(p, y, mean, variance)
 }
 
 // HigherLogZ returns the third and fourth derivatives.

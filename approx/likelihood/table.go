@@ -18,3 +18,6 @@ var Table = registry.Table[Likelihood]{
 
 // floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.
 func floor(logp float64) float64 { return max(logp, -math.MaxFloat64) }
+
+// bounded keeps a derivative finite where f overflows, |f| near 1e308.
+func bounded(d float64) float64 { return max(-math.MaxFloat64, min(d, math.MaxFloat64)) }

@@ -1,0 +1,283 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+var _ Approximation = Online{}
+
+// Online is the online method of Csató et al. (2000), equations (10)-(12), also known as assumed-density filtering: it takes
+// in one case after the other and each time replaces the posterior by the Gaussian with its mean and variances, which is
+// the first sweep of EP. With μ_i, v_i the mean and variance of f_i that case i meets, the log evidence, in nats, is
+//
+//	L = Σ_i log ∫ p(y_i|f) N(f; μ_i, v_i) df
+//
+// the probability of each label given those before it. It depends on the order of the cases. In a given order it is a
+// smooth function of covariance and mean, and its adjoint is exact, by a reverse pass through the updates. A negative site
+// precision, which only likelihoods that are not log-concave call for, is taken as 0 and counted in Diagnostics.Floors.
+// A State is empty: one pass is all there is to a fit.
+type Online struct {
+	// OrderSeed shuffles the cases. Default 0.
+	OrderSeed OrderSeed `yaml:"order_seed"`
+	// Sweeps is how often the cases are gone through, default 1. From the second time on each case is taken in again as if
+	// it were new, a heuristic of Csató et al. that mends what the order did; then there is no evidence.
+	Sweeps int `yaml:"sweeps"`
+}
+
+// OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the data.
+type OrderSeed struct {
+	Seed      uint64
+	Unchanged bool
+}
+
+// UnmarshalText reads a seed, or none for the order of the data.
+func (o *OrderSeed) UnmarshalText(text []byte) error {
+	if string(text) == "none" {
+		*o = OrderSeed{Unchanged: true}
+		return nil
+	}
+	seed, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("order_seed %q is neither a whole number from 0 nor none, the order of the data", text)
+	}
+	*o = OrderSeed{Seed: seed}
+	return nil
+}
+
+// order is the cases in the order in which they are visited.
+func (o OrderSeed) order(n int) []int {
+	if !o.Unchanged {
+		return rand.New(rand.NewPCG(o.Seed, 0)).Perm(n)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
+func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if o.Sweeps < 0 {
+		return Caps{}, fmt.Errorf("online: sweeps = %d must not be negative (0 means the default, 1)", o.Sweeps)
+	}
+	if err := usesOneProcess("online", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	if o.Sweeps > 1 {
+		return Caps{NoEvidence: true}, nil
+	}
+	_, higher := bound(lik).(likelihood.HigherMoments)
+	_, params := bound(lik).(likelihood.MomentParams)
+	return Caps{Gradient: higher && (params || !hasFree(lik))}, nil
+}
+
+// Fit implements Approximation.
+func (o Online) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return o.Restore(cov, y, lik, start)
+}
+
+// Restore implements Approximation.
+func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	base, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkState("online", s, 0); err != nil {
+		return nil, err
+	}
+	n, sweeps := len(base.y), max(o.Sweeps, 1)
+	p := &onlinePosterior{sites: base, order: o.OrderSeed.order(n), visits: make([]visit, n), columns: linalg.NewSym(n)}
+	tau, nu, mu := make([]float64, n), make([]float64, n), make([]float64, n)
+	copy(mu, p.mean)
+	p.reorder(p.columns, p.k)
+	for p.diagnostics.Iterations < sweeps {
+		if p.diagnostics.Iterations > 0 {
+			v, sigma := linalg.NewGeneral(n, n), linalg.NewSym(n)
+			p.project(v)
+			p.covariance(sigma, v)
+			p.reorder(p.columns, sigma)
+		}
+		p.evidence.value = p.pass(mu)
+		p.diagnostics.Iterations++
+		for t, i := range p.order {
+			tau[i] += p.visits[t].tau
+			nu[i] += p.visits[t].nu
+		}
+		if err := p.factorise(tau); err != nil {
+			return nil, err
+		}
+		p.locate(tau, nu, mu)
+	}
+	if !finite(p.evidence.value) {
+		return nil, fmt.Errorf("%w: online, log evidence %v; the prior variances overflow", ErrNotConverged, p.evidence.value)
+	}
+	p.differentiate()
+	p.diagnostics.Converged = p.rounding <= unresolved
+	switch {
+	case !p.diagnostics.Converged:
+		p.evidence.err = fmt.Errorf("%w: online met variances uncertain by a relative %.1g; double precision does not carry prior variances this large", ErrNotConverged, p.rounding)
+	case p.rounding > 1e-6:
+		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves the variances that online met uncertain by a relative %.1g", p.rounding)}
+	}
+	if sweeps > 1 {
+		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with sweeps: %d takes every case in more than once; use sweeps: 1", ErrNoEvidence, sweeps)}
+	}
+	return p, nil
+}
+
+type onlinePosterior struct {
+	*sites
+	order    []int            // of the cases; what follows is in it
+	visits   []visit          // of the last pass
+	columns  blas64.Symmetric // row t, from t on, is column t of Σ as case t met it
+	rounding float64          // largest relative rounding error of a variance that a case met
+}
+
+// visit is what a case met and what it left.
+type visit struct {
+	mean, variance float64 // of f before
+	d1, d2         float64 // derivatives of log Z
+	change         float64 // what it adds to Σ is change·s sᵀ, s its column: d2, or 0 where that is positive
+	tau, nu        float64 // its site
+}
+
+// reorder copies k in the order of the visits.
+func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
+	for t, i := range p.order {
+		for u, j := range p.order[t:] {
+			dst.Data[t*dst.Stride+t+u] = k.Data[min(i, j)*k.Stride+max(i, j)]
+		}
+	}
+}
+
+// pass visits every case once and returns Σ log Z. The prior of the pass has mean mu and the covariance in p.columns. As only
+// later cases see what a case does to Σ, only the part after it is updated, block by block; what its own block has done to
+// a column is added when its turn comes.
+func (p *onlinePosterior) pass(mu []float64) float64 {
+	n, w := len(p.order), p.columns.Data
+	mean, change, x := make([]float64, n), make([]float64, block), make([]float64, block)
+	for t, i := range p.order {
+		mean[t] = mu[i]
+	}
+	value := 0.0
+	for first := 0; first < n; first += block {
+		end := min(first+block, n)
+		for t := first; t < end; t++ {
+			s := w[t*n+t : (t+1)*n]
+			if k := t - first; k > 0 {
+				before := blas64.General{Rows: k, Cols: n - t, Stride: n, Data: w[first*n+t:]}
+				for u, c := range change[:k] {
+					x[u] = c * before.Data[u*n]
+				}
+				linalg.Gemv(blas.Trans, 1, before, x[:k], 1, s)
+			}
+			s[0] = max(s[0], eps*p.variance(p.order[t]))
+			v := &p.visits[t]
+			value += p.visit(v, p.order[t], mean[t], s[0])
+			for u, c := range s[1:] {
+				mean[t+1+u] += v.d1 * c
+			}
+			change[t-first] = v.change
+		}
+		if end < n {
+			done := blas64.General{Rows: end - first, Cols: n - end, Stride: n, Data: w[first*n+end:]}
+			rest := blas64.Symmetric{Uplo: blas.Upper, N: n - end, Stride: n, Data: w[end*n+end:]}
+			linalg.SyrkDiag(blas.Trans, 1, done, change[:end-first], 1, rest)
+		}
+	}
+	return value
+}
+
+// visit takes in case i with f_i ~ N(mean, variance) and returns its log Z.
+func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64 {
+	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, variance)
+	*v = visit{mean: mean, variance: variance, d1: d1, d2: d2, change: min(d2, 0)}
+	if variance > 0 {
+		p.rounding = max(p.rounding, 8*eps*p.variance(i)/variance)
+	}
+	if d2*variance > negligible {
+		p.diagnostics.Floors++
+	}
+	v.tau = -v.change / max(1+variance*v.change, eps)
+	v.nu = d1 + v.tau*(mean+variance*d1)
+	return logZ
+}
+
+// differentiate gives the evidence its derivatives.
+func (p *onlinePosterior) differentiate() {
+	higher, ok := p.lik.(likelihood.HigherMoments)
+	if !ok {
+		p.evidence.err = fmt.Errorf("%w: the likelihood does not give the higher derivatives of its averages", ErrNoGradient)
+		return
+	}
+	p.evidence.adjoint = func(dst *Cov) {
+		n := len(p.order)
+		checkAdjoint(dst.K, n)
+		g := linalg.NewSym(n)
+		mean, _, _ := p.reverse(higher, g)
+		for t, i := range p.order {
+			for u, j := range p.order[t:] {
+				dst.K.SetSym(i, j, g.Data[t*n+t+u])
+			}
+			if dst.Mean != nil {
+				dst.Mean[i] = mean[t]
+			}
+		}
+	}
+	if model, ok := p.lik.(likelihood.MomentParams); ok {
+		p.evidence.likelihood = func(grad []float64) {
+			_, by1, by2 := p.reverse(higher, linalg.NewSym(len(p.order)))
+			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+			for t, v := range p.visits {
+				model.DLogZ(d, d1, d2, p.y[p.order[t]], v.mean, v.variance)
+				for j := range grad {
+					grad[j] += d[j] + by1[t]*d1[j] + by2[t]*d2[j]
+				}
+			}
+		}
+	}
+}
+
+// reverse differentiates the pass from its last visit to its first. On its way g and mean, in the order of the visits, are
+// the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by change·s sᵀ and d1·s. by1
+// and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v.
+func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetric) (mean, by1, by2 []float64) {
+	n := len(p.order)
+	mean, by1, by2 = make([]float64, n), make([]float64, n), make([]float64, n)
+	for t := n - 1; t >= 0; t-- {
+		v := p.visits[t]
+		row, s := g.Data[t*n+t:(t+1)*n], p.columns.Data[t*n+t+1:(t+1)*n]
+		if t+1 < n {
+			later := blas64.Symmetric{Uplo: blas.Upper, N: n - t - 1, Stride: n, Data: g.Data[(t+1)*n+t+1:]}
+			linalg.Symv(1, later, s, 0, row[1:])
+			by1[t] = dot(mean[t+1:], s)
+			if v.d2 <= 0 {
+				by2[t] = dot(row[1:], s)
+			}
+			for u, gs := range row[1:] {
+				row[1+u] = v.d1*mean[t+1+u]/2 + v.change*gs
+			}
+		}
+		d3, d4 := 0.0, 0.0
+		if v.variance > 0 {
+			d3, d4 = lik.HigherLogZ(p.y[p.order[t]], v.mean, v.variance)
+		}
+		mean[t] = v.d1 + by1[t]*v.d2 + by2[t]*d3
+		row[0] = (v.d2 + v.d1*v.d1 + by1[t]*(d3+2*v.d1*v.d2) + by2[t]*(d4+2*v.d2*v.d2+2*v.d1*d3)) / 2
+	}
+	return mean, by1, by2
+}
