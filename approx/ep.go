@@ -9,29 +9,28 @@ import (
 
 var _ Approximation = EP{}
 
-// EP is expectation propagation for two classes, or for numbers (GPML 3.6): Gaussian sites of precision τ_i and information ν_i, chosen
-// so that every marginal of the posterior has the mean and variance of its tilted distribution, the cavity
-// N(f; m_-i, v_-i) times p(y_i|f). With Z_i the mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
+// EP is expectation propagation for two classes, or for numbers (GPML 3.6): Gaussian sites of precision τ_i and
+// information ν_i, chosen so that every marginal of the posterior has the mean and variance of its tilted distribution, the
+// cavity N(f; m_-i, v_-i) times p(y_i|f). With Z_i the mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
 //
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
 //
-// which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. The sites are
-// visited in the order of the cases (GPML Algorithm 3.5). A State holds τ and then ν, 2n numbers.
+// which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. It is stationary in
+// the sites at their fixed point, unless one of them is floored. A State holds τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
-// sites, and its adjoint is ErrNotConverged, for the evidence is then not stationary in the sites. A floored site leaves
-// the adjoint ErrNoGradient for the same reason.
+// sites, and its adjoint is ErrNotConverged.
 type EP struct {
-	// Schedule is the order of the updates.
+	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed.
 	Schedule Schedule `yaml:"schedule"`
-	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1.
+	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
+	// where the updates go in circles, and for a while where a parallel one overshoots.
 	Damping float64 `yaml:"damping"`
 	// Tolerance bounds, at every site, the difference of the tilted mean from the marginal mean, in units of the marginal
-	// standard deviation, and the relative difference of their variances. The log evidence is stationary in the sites, so
-	// its own error is of the order of the square. Where the rounding error of the marginal variances allows no better,
-	// that is the bound. Default 1e-10.
+	// standard deviation, and the relative difference of their variances, and what the two do to the log evidence. Where the
+	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance"`
-	// MaxIterations bounds the sweeps. Default 1000.
+	// MaxIterations bounds the sweeps, or parallel updates. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`

@@ -211,10 +211,13 @@ func (p *siteFit) leaveOneOutWeight(i int) weight {
 // needSlopes records why there is no derivative where the implicit part cannot be had.
 func (f *siteFunctional) needSlopes() {
 	_, ok := f.fit.lik.(likelihood.HigherMoments)
+	_, smooth := f.fit.lik.(likelihood.Differentiable)
 	switch {
 	case f.err != nil:
 	case !ok:
 		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
+	case f.evidence && f.fit.nodes != nil && !smooth:
+		f.err = fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)
 	case f.fit.negative.f.Rows > 0:
 		f.err = fmt.Errorf("%w: %d sites have negative precision", ErrNoGradient, f.fit.negative.f.Rows)
 	}

@@ -43,7 +43,7 @@ func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float
 	linalg.SolveTri(blas.Trans, p.u[c], x)
 	q = make([]float64, m)
 	copy(q, diag)
-	addSquares(q, -1, x)
+	subtractSquares(q, x)
 	for j, v := range q {
 		q[j] = max(v, 0)
 	}
@@ -65,7 +65,7 @@ func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 	}
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
 	clear(variance)
-	addSquares(variance, -1, x)
+	subtractSquares(variance, x)
 	for j, v := range variance {
 		variance[j] = q[j] - v
 	}

@@ -22,20 +22,22 @@ var (
 //
 //	τ = D/(1 - vD),   ν - τμ = d_y/(1 - vD),   D = -d₊d₋
 //
-// where nothing cancels: vD ≤ 2/π if the likelihood is a threshold with noise. All sites are positive for any
-// likelihood. A State holds τ and then ν, 2n numbers.
+// where nothing cancels, as vD ≤ 2/π. All sites are positive, whatever the likelihood. A State holds τ and then ν, 2n
+// numbers.
 //
 // The log evidence is that of EP at these sites, which is the paper's (18) with its factors in closed form. It is not
-// stationary in them: its gradient takes the fixed point's own derivative into account (see siteFunctional).
+// stationary in them: its gradient takes the fixed point's own derivative into account (see siteFunctional). A fit that
+// stops before it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 type PL struct {
-	// Schedule is the order of the updates.
+	// Schedule is the order of the updates: sequential, parallel or mixed.
 	Schedule Schedule `yaml:"schedule"`
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
-	// where the updates go in circles, as parallel ones do with noisy_threshold.
+	// where the updates go in circles, as parallel ones do with noisy_threshold, and for a while where a parallel one
+	// overshoots.
 	Damping float64 `yaml:"damping"`
 	// Tolerance bounds, at every site, the change of the marginal that a further update would make, in units of its
-	// standard deviation and as a share of its variance, and what that change does to the log evidence. Where the rounding
-	// error of the marginal variances allows no better, that is the bound. Default 1e-10.
+	// standard deviation and as a share of its variance, and what all these changes do to the log evidence. Where the
+	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance"`
 	// MaxIterations bounds the sweeps, or parallel updates. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`

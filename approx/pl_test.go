@@ -160,6 +160,9 @@ func TestPLWithThePapersQuadrature(t *testing.T) {
 			t.Errorf("%s: gradient %v", p.name, caps.Gradient)
 		}
 		if !caps.Gradient {
+			if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(n, nil)}, 0); !errors.Is(err, approx.ErrNoGradient) {
+				t.Errorf("%s: adjoint: error %v", p.name, err)
+			}
 			continue
 		}
 		g := p.adjoint(t, post, n)

@@ -299,22 +299,25 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)
-	addSquares(variance, -1, v)
+	subtractSquares(variance, v)
 	if f := s.negative.f; f.Rows > 0 {
 		fk := linalg.NewGeneral(f.Rows, m) // F k*
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, f, raw, 0, fk)
-		addSquares(variance, 1, fk)
+		addSquares(1, variance, fk)
 	}
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
 }
 
-// addSquares adds to dst[j] sign times the squared length of column j of v.
-func addSquares(dst []float64, sign float64, v blas64.General) {
+// subtractSquares subtracts from dst[j] the squared length of column j of v.
+func subtractSquares(dst []float64, v blas64.General) { addSquares(-1, dst, v) }
+
+// addSquares adds c times that.
+func addSquares(c float64, dst []float64, v blas64.General) {
 	for i := range v.Rows {
 		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] += sign * x * x
+			dst[j] += c * x * x
 		}
 	}
 }

@@ -40,7 +40,7 @@ func choose(what, name string, have ...string) (int, error) {
 	return i, nil
 }
 
-// iteration is how siteFit iterates; see EP for its fields.
+// iteration is how siteFit iterates: options of EP and PL.
 type iteration struct {
 	schedule      Schedule
 	damping       float64
@@ -281,8 +281,8 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	for i := range p.sigma {
 		p.sigma[i] = p.variance(i)
 	}
-	addSquares(p.sigma, -1, v)
-	addSquares(p.sigma, 1, p.negative.fk)
+	subtractSquares(p.sigma, v)
+	addSquares(1, p.sigma, p.negative.fk)
 	for i, v := range p.sigma {
 		p.sigma[i] = p.atLeast(i, v)
 		s, err := p.propose(i, p.sigma[i], p.b[i], &fit)
