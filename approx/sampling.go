@@ -406,7 +406,11 @@ func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.Ge
 	linalg.SolveTri(blas.Trans, p.u, v)
 	variance = make([]float64, m)
 	copy(variance, diag)
-	subtractSquares(variance, v)
+	for i := range n {
+		for j, x := range v.Data[i*m : (i+1)*m] {
+			variance[j] -= x * x
+		}
+	}
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
