@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -42,7 +43,7 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 	if err := usesMeanField("ensemble_mean_field", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true}, nil
+	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
 // Fit implements Approximation.
@@ -93,6 +94,13 @@ func (m EnsembleMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*m
 		return nil, fmt.Errorf("%w: rounding error hides what the other cases leave of a variance, to a relative %.1g; add a noise kernel or lower the amplitude", ErrNotPositiveDefinite, uncertainty)
 	}
 	p.evidence.adjoint = func(dst *Cov) { p.ensembleAdjoint(dst, inverse) }
+	p.pullLambda = func(dst *mat.SymDense, weight []float64) { // dλ_i = λ_i² [A⁻¹ dK A⁻¹]_ii
+		scaled := make([]float64, n)
+		for i, l := range p.lambda {
+			scaled[i] = weight[i] * l * l
+		}
+		linalg.SyrkDiag(blas.NoTrans, 1, full(inverse), scaled, 1, dst.RawSymmetric())
+	}
 	return p, nil
 }
 
@@ -102,18 +110,27 @@ func (m EnsembleMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*m
 func (p *meanField) ensembleAdjoint(dst *Cov, inverse blas64.Symmetric) {
 	n := len(p.b)
 	checkAdjoint(dst.K, n)
-	full, v := linalg.NewGeneral(n, n), make([]float64, n)
+	v := make([]float64, n)
 	g := dst.K.RawSymmetric()
 	for i, b := range p.b {
 		v[i] = p.lambda[i] * p.cut[i].Variance
 		for j := i; j < n; j++ {
-			a := inverse.Data[i*n+j]
-			full.Data[i*n+j], full.Data[j*n+i] = a, a
-			g.Data[i*g.Stride+j] = (b*p.b[j] - a) / 2
+			g.Data[i*g.Stride+j] = (b*p.b[j] - inverse.Data[i*n+j]) / 2
 		}
 	}
-	linalg.SyrkDiag(blas.NoTrans, 0.5, full, v, 1, g)
+	linalg.SyrkDiag(blas.NoTrans, 0.5, full(inverse), v, 1, g)
 	if dst.Mean != nil {
 		copy(dst.Mean, p.b)
 	}
+}
+
+// full is a symmetric matrix with both of its triangles.
+func full(s blas64.Symmetric) blas64.General {
+	a := linalg.NewGeneral(s.N, s.N)
+	for i := range s.N {
+		for j := i; j < s.N; j++ {
+			a.Data[i*a.Stride+j], a.Data[j*a.Stride+i] = s.Data[i*s.Stride+j], s.Data[i*s.Stride+j]
+		}
+	}
+	return a
 }

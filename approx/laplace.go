@@ -65,7 +65,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
 	}
 	_, params := bound(lik).(likelihood.DifferentiableParams)
-	return Caps{Gradient: params || !hasFree(lik)}, nil
+	_, moments := bound(lik).(likelihood.MomentParams)
+	return Caps{Gradient: params || !hasFree(lik), LeaveOneOut: true, LeaveOneOutGradient: params && moments || !hasFree(lik)}, nil
 }
 
 // Fit implements Approximation.
@@ -110,6 +111,7 @@ type laplacePosterior struct {
 	model     likelihood.Differentiable
 	tolerance float64
 	scale     float64 // max K_ii, which bounds every |K_ij|
+	mode      *point
 }
 
 func (p *laplacePosterior) newPoint() *point {
@@ -175,7 +177,7 @@ func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Po
 	for i, d := range at.delta {
 		p.b[i] = at.a[i] + d
 	}
-	p.state, p.diagnostics.Iterations = at.state(), iterations
+	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
 	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }, likelihood: p.likelihoodGradient(at)}
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -55,6 +56,8 @@ type meanField struct {
 	tau      []float64
 	step     []float64 // Newton's step of z
 	length   float64   // of Newton's step, in units of D's curvature
+
+	pullLambda func(dst *mat.SymDense, weight []float64) // adds Σ_i weight_i ∂λ_i/∂K to dst
 }
 
 // usesMeanField says why a mean-field method cannot work with lik on this many classes, or nil.
@@ -154,8 +157,8 @@ func (p *meanField) evaluate() {
 		p.d += quadratic + linear - w
 		p.slack += 8 * eps * (math.Abs(quadratic) + math.Abs(linear) + math.Abs(w))
 		p.residual[i] = p.mean[i] + p.product[i] - p.y[i]*math.Sqrt(p.lambda[i])*c.Mean
-		curvature := c.Hazard * c.Mean
-		p.tau[i] = curvature / (p.lambda[i]*c.Variance + p.noise*curvature)
+		curvature, d := p.response(i)
+		p.tau[i] = curvature / d
 	}
 	p.slack += eps * p.scale * p.size * p.size
 }

@@ -3,6 +3,8 @@ package approx
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
@@ -32,7 +34,7 @@ func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, erro
 	if err := usesMeanField("naive_mean_field", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true}, nil
+	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
 // Fit implements Approximation.
@@ -68,6 +70,11 @@ func (m NaiveMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mean
 		p.lambda[i] = p.a.Data[i*p.a.Stride+i]
 	}
 	p.evidence.adjoint = p.naiveAdjoint
+	p.pullLambda = func(dst *mat.SymDense, weight []float64) {
+		for i, w := range weight {
+			dst.SetSym(i, i, dst.At(i, i)+w)
+		}
+	}
 	return p, nil
 }
 

@@ -53,7 +53,7 @@ func logDet(a mat.Matrix) float64 {
 type gaussianSites struct {
 	variance, mean []float64
 	logEvidence    float64
-	leaveOneOut    float64
+	leaveOneOut    float64 // 0: the oracle does not say
 }
 
 // oracleLaplace iterates f = (K⁻¹ + W)⁻¹(Wf + ∇log p + K⁻¹m), GPML (3.18), and evaluates (3.32).
@@ -176,7 +176,7 @@ func TestOracle(t *testing.T) {
 			if got := post.Evidence().Value(); !near(got, want.logEvidence, 1e-9) {
 				t.Errorf("log evidence %.13g, want %.13g", got, want.logEvidence)
 			}
-			if l, ok := post.(approx.LeaveOneOuter); ok {
+			if l, ok := post.(approx.LeaveOneOuter); ok && want.leaveOneOut != 0 {
 				f, err := l.LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)

@@ -184,7 +184,7 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	run := objective.NewRun(ctx, o)
 	predicts := run
 	if j.hybrid && p.held != nil {
-		o, _, err := j.objective(j.model, objective.LogEvidence{})
+		o, _, err := j.objective(j.model, nil)
 		if err != nil {
 			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
 		}
@@ -290,7 +290,7 @@ func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fi
 }
 
 func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error {
-	o, p, err := j.objective(j.model, objective.LogEvidence{})
+	o, p, err := j.objective(j.model, nil)
 	if err != nil {
 		return err
 	}

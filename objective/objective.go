@@ -31,7 +31,8 @@ type Objective struct {
 }
 
 // New checks that the parts of the model work together and with the data. Wrong combinations, counts that do not match
-// and inputs that are not finite are errors.
+// and inputs that are not finite are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
+// they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
@@ -46,8 +47,10 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 		}
 	}
 	o := &Objective{model: m, criterion: c, data: d}
-	if o.gradient, err = c.Uses(caps); err != nil {
-		return nil, fmt.Errorf("objective: %w", err)
+	if c != nil {
+		if o.gradient, err = c.Uses(caps); err != nil {
+			return nil, fmt.Errorf("objective: %w", err)
+		}
 	}
 	o.Layout = m.Layout(d.X.Dim(), d.Classes, math.NaN())
 	for _, s := range o.Layout.Specs {
@@ -146,21 +149,31 @@ func (o *Objective) prior(theta []float64, room []approx.Cov) (*Point, error) {
 // finish takes the criterion of a fitted point, and says where a failed one was.
 func (o *Objective) finish(p *Point, err error) (*Point, error) {
 	if err == nil {
-		p.criterion, err = o.criterion.Of(p.Posterior)
-	}
-	if err == nil {
-		p.value = p.criterion.Value()
-		if o.criterion.AddsPrior() {
-			p.value += o.Layout.LogPrior(nil, p.Theta)
-		}
-		if math.IsNaN(p.value) || math.IsInf(p.value, 0) {
-			err = fmt.Errorf("%w: the value is %v", ErrNotFinite, p.value)
-		}
+		err = p.evaluate()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("objective: at %s: %w", o.Layout.describe(p.Theta), err)
 	}
 	return p, nil
+}
+
+// evaluate takes the criterion's value.
+func (p *Point) evaluate() (err error) {
+	o := p.objective
+	if p.value = math.NaN(); o.criterion == nil {
+		return nil
+	}
+	if p.criterion, err = o.criterion.Of(p.Posterior); err != nil {
+		return err
+	}
+	p.value = p.criterion.Value()
+	if o.criterion.AddsPrior() {
+		p.value += o.Layout.LogPrior(nil, p.Theta)
+	}
+	if math.IsNaN(p.value) || math.IsInf(p.value, 0) {
+		return fmt.Errorf("%w: the value is %v", ErrNotFinite, p.value)
+	}
+	return nil
 }
 
 // Value is the criterion, in nats.

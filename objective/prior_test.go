@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -100,5 +101,22 @@ func TestTheOptimumMovesWithThePrior(t *testing.T) {
 	}
 	if last-mode > 0.01 {
 		t.Errorf("log amplitude %v under a prior of width 0.03 around %v", last, mode)
+	}
+}
+
+// An objective without a criterion predicts as any other, and has nothing to maximise.
+func TestWithoutACriterion(t *testing.T) {
+	with, without := withPriors(t, approx.EP{}, LogEvidence{}, nil, nil, nil), withPriors(t, approx.EP{}, nil, nil, nil, nil)
+	free := []float64{1, 0.3, -0.2}
+	p, err1 := with.At(context.Background(), free)
+	q, err2 := without.At(context.Background(), free)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if z := with.data.X; !mat.Equal(predict(p, z, Averaged{}), predict(q, z, Averaged{})) {
+		t.Error("the predictions differ")
+	}
+	if err := q.Gradient(make([]float64, 3)); !math.IsNaN(q.Value()) || without.HasGradient() || !errors.Is(err, approx.ErrNoGradient) {
+		t.Errorf("value %v, gradient error %v", q.Value(), err)
 	}
 }
