@@ -375,8 +375,12 @@ func (m Model) tuned(classes int) objective.Model {
 
 // usable says why inference and likelihood work for no number of classes. How many there are is known with the data.
 func usable(a approx.Approximation, lik likelihood.Likelihood) error {
+	counts := []int{2, 3, 0}
+	if _, ok := a.(approx.OneVsRest); ok {
+		counts = []int{3} // at 2 it would tell of itself, not of the method that it applies
+	}
 	var refusal error
-	for _, classes := range []int{2, 3, 0} {
+	for _, classes := range counts {
 		_, err := a.Uses(lik, classes)
 		if err == nil {
 			return nil
