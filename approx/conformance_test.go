@@ -366,8 +366,10 @@ func TestStops(t *testing.T) {
 	}
 	negative := make(approx.State, 2*n)
 	negative[3] = -0.1
-	if _, err := (approx.EP{}).Restore(cov, targets, likelihood.Probit{}, negative); err == nil {
-		t.Error("restored a negative site precision")
+	for _, method := range []approx.Approximation{approx.EP{}, approx.PL{}} {
+		if _, err := method.Restore(cov, targets, likelihood.Probit{}, negative); err == nil {
+			t.Errorf("%T restored a negative site precision", method)
+		}
 	}
 	for _, short := range []approx.Approximation{
 		approx.Laplace{MaxIterations: 2}, approx.EP{MaxIterations: 2}, approx.PL{MaxIterations: 2},

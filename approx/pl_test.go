@@ -735,3 +735,25 @@ func TestLeaveOneOutOfRegression(t *testing.T) {
 		t.Error("the adjoints differ")
 	}
 }
+
+// TestQuadratureOfRegression: a Gaussian likelihood is its site, up to a factor, so that any quadrature is exact.
+func TestQuadratureOfRegression(t *testing.T) {
+	x, y := twoClasses(20, 14)
+	k, _, _ := seGram(x, 0, 0.5)
+	lik := likelihood.Gaussian{}.At([]float64{-0.7})
+	var value [2]float64
+	var byNoise [2][]float64
+	for i, method := range []approx.Approximation{approx.Exact{}, approx.EP{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: 3}}} {
+		post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Value: y}, lik, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value[i], byNoise[i] = post.Evidence().Value(), make([]float64, 1)
+		if err := post.Evidence().Likelihood(byNoise[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !near(value[1], value[0], 1e-10) || !near(byNoise[1][0], byNoise[0][0], 1e-8) {
+		t.Errorf("ep %v, by log noise %v; exact %v, %v", value[1], byNoise[1][0], value[0], byNoise[0][0])
+	}
+}
