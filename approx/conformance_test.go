@@ -373,7 +373,7 @@ func TestStops(t *testing.T) {
 	}
 	for _, short := range []approx.Approximation{
 		approx.Laplace{MaxIterations: 2}, approx.EP{MaxIterations: 2}, approx.PL{MaxIterations: 2},
-		approx.EnsembleMeanField{MaxIterations: 2}, approx.NaiveMeanField{MaxIterations: 2},
+		approx.EnsembleMeanField{MaxIterations: 2}, approx.NaiveMeanField{MaxIterations: 2}, approx.Variational{MaxIterations: 2},
 	} {
 		post, err := short.Fit(context.Background(), cov, targets, likelihood.Probit{}, nil)
 		if err != nil {
@@ -449,7 +449,7 @@ func TestRefusals(t *testing.T) {
 		approx.Laplace{Tolerance: -1}, approx.Laplace{MaxIterations: -1}, approx.EP{Tolerance: math.NaN()}, approx.EP{MaxIterations: -1},
 		approx.EP{Damping: 1.5}, approx.EP{Damping: -0.1}, approx.PL{Damping: 2}, approx.PL{Tolerance: -1}, approx.PL{MaxIterations: -1},
 		approx.EP{Quadrature: approx.Quadrature{Order: 10}}, approx.PL{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: -1}},
-		approx.EnsembleMeanField{Tolerance: 2}, approx.NaiveMeanField{MaxIterations: -1},
+		approx.EnsembleMeanField{Tolerance: 2}, approx.NaiveMeanField{MaxIterations: -1}, approx.Variational{MaxIterations: -1},
 	} {
 		if _, err := bad.Uses(likelihood.Probit{}, 2); err == nil {
 			t.Errorf("%+v is accepted", bad)

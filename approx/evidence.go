@@ -160,7 +160,7 @@ func (p *siteFit) cavity(i int) gaussian {
 func (p *siteFit) evaluate() (value, reach float64) {
 	value = -p.logDet()
 	for i, b := range p.b {
-		t := p.term(i)
+		t := p.rule.term(i)
 		value += t.value - b*(p.mu[i]-p.mean[i])/2
 		reach += math.Abs(t.mu) + math.Abs(t.v) + math.Abs(t.nu) + math.Abs(t.tau)
 	}
@@ -171,9 +171,9 @@ func (p *siteFit) evaluate() (value, reach float64) {
 func (p *siteFit) finish(f fixedPoint, stationary bool) error {
 	p.evidence = functional{value: p.value}
 	err := p.conclude(p.method, f, p.target)
-	p.criterion = &siteFunctional{value: p.value, err: p.evidence.err, fit: p, evidence: true, explicit: p.explicit}
+	p.criterion = &siteFunctional{value: p.value, err: p.evidence.err, fit: p, evidence: true, explicit: p.rule.explicit}
 	if !stationary {
-		p.criterion.weight = func(i int) weight { return p.term(i).weight }
+		p.criterion.weight = func(i int) weight { return p.rule.term(i).weight }
 		p.criterion.needSlopes()
 	}
 	return err

@@ -257,6 +257,8 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 		return extendedLaplace(t, k, y, p.lik.(likelihood.Differentiable), start)
 	case approx.EP:
 		return extendedEP(t, k, y, p.lik.(likelihood.MomentMatcher), start)
+	case approx.Variational:
+		return extendedVariational(k, y, p.lik.(likelihood.ExpectedLog), start)
 	case approx.Online:
 		return extendedOnline(k, y, p.lik.(likelihood.HigherMoments))
 	case approx.EnsembleMeanField:

@@ -23,9 +23,9 @@ var _ Approximation = Online{}
 //	L = Σ_i log ∫ p(y_i|f) N(f; μ_i, v_i) df
 //
 // the probability of each label given those before it. It depends on the order of the cases. In a given order it is a
-// smooth function of covariance and mean, and its adjoint is exact, by a reverse pass through the updates. A negative site
-// precision, which only likelihoods that are not log-concave call for, is taken as 0 and counted in Diagnostics.Floors.
-// A State is empty: one pass is all there is to a fit.
+// smooth function of covariance and mean, and its adjoint is exact, by a reverse pass through the updates. Likelihoods that
+// are not log-concave may leave sites of negative precision; the posterior is a proper Gaussian nevertheless. A State is
+// empty: one pass is all there is to a fit.
 type Online struct {
 	// OrderSeed shuffles the cases. Default 0.
 	OrderSeed OrderSeed `yaml:"order_seed"`
@@ -150,8 +150,7 @@ type onlinePosterior struct {
 // visit is what a case met and what it left.
 type visit struct {
 	mean, variance float64 // of f before
-	d1, d2         float64 // derivatives of log Z
-	change         float64 // what it adds to Σ is change·s sᵀ, s its column: d2, or 0 where that is positive
+	d1, d2         float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
 	tau, nu        float64 // its site
 }
 
@@ -191,7 +190,7 @@ func (p *onlinePosterior) pass(mu []float64) float64 {
 			for u, c := range s[1:] {
 				mean[t+1+u] += v.d1 * c
 			}
-			change[t-first] = v.change
+			change[t-first] = v.d2
 		}
 		if end < n {
 			done := blas64.General{Rows: end - first, Cols: n - end, Stride: n, Data: w[first*n+end:]}
@@ -205,15 +204,11 @@ func (p *onlinePosterior) pass(mu []float64) float64 {
 // visit takes in case i with f_i ~ N(mean, variance) and returns its log Z.
 func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64 {
 	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, variance)
-	*v = visit{mean: mean, variance: variance, d1: d1, d2: d2, change: min(d2, 0)}
+	tau := -d2 / max(1+variance*d2, eps)
+	*v = visit{mean: mean, variance: variance, d1: d1, d2: d2, tau: tau, nu: d1 + tau*(mean+variance*d1)}
 	if variance > 0 {
 		p.rounding = max(p.rounding, 8*eps*p.variance(i)/variance)
 	}
-	if d2*variance > negligible {
-		p.diagnostics.Floors++
-	}
-	v.tau = -v.change / max(1+variance*v.change, eps)
-	v.nu = d1 + v.tau*(mean+variance*d1)
 	return logZ
 }
 
@@ -253,7 +248,7 @@ func (p *onlinePosterior) differentiate() {
 }
 
 // reverse differentiates the pass from its last visit to its first. On its way g and mean, in the order of the visits, are
-// the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by change·s sᵀ and d1·s. by1
+// the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by d2 s sᵀ and d1 s. by1
 // and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v.
 func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetric) (mean, by1, by2 []float64) {
 	n := len(p.order)
@@ -264,12 +259,9 @@ func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetr
 		if t+1 < n {
 			later := blas64.Symmetric{Uplo: blas.Upper, N: n - t - 1, Stride: n, Data: g.Data[(t+1)*n+t+1:]}
 			linalg.Symv(1, later, s, 0, row[1:])
-			by1[t] = dot(mean[t+1:], s)
-			if v.d2 <= 0 {
-				by2[t] = dot(row[1:], s)
-			}
+			by1[t], by2[t] = dot(mean[t+1:], s), dot(row[1:], s)
 			for u, gs := range row[1:] {
-				row[1+u] = v.d1*mean[t+1+u]/2 + v.change*gs
+				row[1+u] = v.d1*mean[t+1+u]/2 + v.d2*gs
 			}
 		}
 		d3, d4 := 0.0, 0.0

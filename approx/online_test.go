@@ -13,7 +13,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // shuffled is the order in which Online visits the cases by default.
@@ -32,7 +31,7 @@ func oracleOnline(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.
 			if sweep == 0 {
 				s.logEvidence += logZ
 			}
-			tiltedMean, tiltedVariance := mean+v*d1, v+v*v*min(d2, 0) // a negative site is taken as 0
+			tiltedMean, tiltedVariance := mean+v*d1, v+v*v*d2
 			site := 1/tiltedVariance - 1/v
 			tau[i] += site
 			nu[i] += tiltedMean/tiltedVariance - mean/v
@@ -77,9 +76,6 @@ func extendedOnline(k matrix, y []float64, lik likelihood.HigherMoments) extende
 			slope.Add(slope, add(mul(d1, dm), mul(dv, add(d2, mul(d1, d1)))))
 			change1 := add(mul(d2, dm), mul(dv, add(d3, mul(number(2*l1), d2))))
 			change2 := add(mul(d3, dm), mul(dv, add(d4, mul(number(2), add(mul(d2, d2), mul(d1, d3))))))
-			if l2 > 0 {
-				d2, change2 = number(0), number(0)
-			}
 			s, ds := make(vector, n), make(vector, n)
 			for a := range n {
 				s[a], ds[a] = number(0).Set(sigma[a][i]), number(0).Set(dSigma[a][i])
@@ -203,29 +199,6 @@ func TestOnlineIsExactForOneCase(t *testing.T) {
 		}
 		if got := post.Evidence().Value(); !near(got, want, 1e-12) {
 			t.Errorf("%T: %.14g, want %.14g", l, got, want)
-		}
-	}
-}
-
-// TestOnlineFloors: a site of negative precision is floored and counted, and the gradient knows.
-func TestOnlineFloors(t *testing.T) {
-	const n, h = 40, 2e-5
-	x, y := twoClasses(n, 12)
-	lik := likelihood.NoisyThreshold{}.At([]float64{param.Logit.Theta(0.05)})
-	fit := func(logAmp float64) approx.Posterior {
-		k, _, _ := seGram(x, 0.5, logAmp)
-		return pair{"online", approx.Online{}, lik}.fit(t, k, nil, y, nil)
-	}
-	for _, logAmp := range []float64{0.5, 2, 4} {
-		post := fit(logAmp)
-		if post.Diagnostics().Floors == 0 {
-			t.Errorf("log sf = %v: no site was floored", logAmp)
-		}
-		_, _, byAmp := seGram(x, 0.5, logAmp)
-		g := pair{}.adjoint(t, post, n)
-		want := (fit(logAmp+h).Evidence().Value() - fit(logAmp-h).Evidence().Value()) / (2 * h)
-		if got := along(g.K, byAmp); !near(got, want, 1e-6) {
-			t.Errorf("log sf = %v: gradient %.10g, differences give %.10g", logAmp, got, want)
 		}
 	}
 }

@@ -142,6 +142,8 @@ func (p pair) oracle(t *testing.T, k *mat.SymDense, m, y []float64) gaussianSite
 		return oracleEP(t, k, m, y, p.lik.(likelihood.MomentMatcher), 60)
 	case approx.PL:
 		return oraclePL(t, k, m, y, p.lik.(likelihood.MomentMatcher), expectation)
+	case approx.Variational:
+		return oracleVariational(t, k, m, y, p.lik.(likelihood.Differentiable))
 	case approx.Online:
 		return oracleOnline(t, k, m, y, p.lik.(likelihood.MomentMatcher), 1)
 	case approx.EnsembleMeanField:

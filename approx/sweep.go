@@ -67,6 +67,10 @@ type rule interface {
 	negative() bool
 	// slopes returns the derivatives of the site that case i has at the fixed point, as a function of its marginal.
 	slopes(i int) siteSlopes
+	// term is what case i adds to the log evidence beyond its Gaussian part, and explicit adds to grad the derivative of
+	// that with respect to the likelihood's theta.
+	term(i int) term
+	explicit(grad []float64, i int)
 	// paramSlopes sets tau and pull to the derivatives of that function with respect to the likelihood's theta.
 	paramSlopes(i int, tau, pull []float64)
 }
@@ -77,7 +81,7 @@ type site struct {
 	floored   bool // τ was negative
 }
 
-// siteFit is a posterior whose sites follow from its marginals: what EP and posterior linearisation share. Its State is τ
+// siteFit is a posterior whose sites follow from its marginals: what EP, posterior linearisation and the variational method share. Its State is τ
 // and then ν.
 type siteFit struct {
 	*sites
@@ -87,7 +91,6 @@ type siteFit struct {
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
 	next      []site    // what the rule makes of them
-	r, kr     []float64 // workspace
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
@@ -105,7 +108,7 @@ func newSiteFit(method string, o iteration, e EvidenceForm, q Quadrature, cov []
 	nodes, logWeights := e.rule(q)
 	return &siteFit{
 		sites: s, method: method, iteration: o, nodes: nodes, logWeights: logWeights, tau: s.state[:n], nu: s.state[n:],
-		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n), r: make([]float64, n), kr: make([]float64, n),
+		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n),
 	}, nil
 }
 
@@ -261,22 +264,7 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	if err := p.factorise(p.tau); err != nil {
 		return fit, err
 	}
-	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
-	for i, t := range p.tau {
-		p.r[i] = p.nu[i] - t*p.mean[i]
-	}
-	clear(p.b)
-	for range 2 {
-		linalg.Symv(1, p.k, p.r, 0, p.kr)
-		p.shrink(p.r, p.r, p.kr)
-		for i, d := range p.r {
-			p.b[i] += d
-		}
-		p.latentAt(p.mu, p.b)
-		for i, t := range p.tau {
-			p.r[i] = p.nu[i] - t*p.mu[i] - p.b[i]
-		}
-	}
+	p.locate(p.tau, p.nu, p.mu)
 	p.project(v)
 	for i := range p.sigma {
 		p.sigma[i] = p.variance(i)

@@ -8,6 +8,7 @@ var Table = registry.Table[Approximation]{
 	registry.Of[EP, Approximation]("ep", "expectation propagation: a Gaussian with matched marginal moments, GPML 3.6"),
 	registry.Of[PL, Approximation]("pl", "posterior linearisation: a Gaussian with the sites of statistical linear regression on its own marginals"),
 	registry.Of[Online, Approximation]("online", "one pass of assumed-density filtering, Csató et al. 2000 (10)-(12)"),
+	registry.Of[Variational, Approximation]("variational", "the Gaussian that maximises a lower bound of the log evidence, Opper & Archambeau 2009"),
 	registry.Of[EnsembleMeanField, Approximation]("ensemble_mean_field", "variational mean field: independent cut Gaussians, a lower bound, Csató et al. 2000 (5)-(7)"),
 	registry.Of[NaiveMeanField, Approximation]("naive_mean_field", "naive mean field, Csató et al. 2000 (9)"),
 	registry.Of[Exact, Approximation]("exact", "regression with Gaussian noise, without approximation, GPML 2.2"),

@@ -77,6 +77,7 @@ func (g gaussian) Expected(y, mean, variance float64) (e float64, d [4]float64) 
 }
 
 // DExpected implements ExpectedParams for θ = log σ.
-func (g gaussian) DExpected(e []float64, y, mean, variance float64) {
-	e[0] = ((y-mean)*(y-mean)+variance)/g.variance - 1
+func (g gaussian) DExpected(e, dMean, d2Mean []float64, y, mean, variance float64) {
+	g.DLogZ(e, dMean, d2Mean, y, mean, 0)
+	e[0] += variance / g.variance
 }

@@ -114,6 +114,7 @@ type ExpectedLog interface {
 // ExpectedParams likelihoods give variational inference the gradient over their parameters.
 type ExpectedParams interface {
 	ExpectedLog
-	// DExpected sets e[j] to the derivative with respect to theta[j] of what Expected returns under that name.
-	DExpected(e []float64, y, mean, variance float64)
+	// DExpected sets e[j], dMean[j] and d2Mean[j] to the derivatives with respect to theta[j] of e and of its first two
+	// derivatives.
+	DExpected(e, dMean, d2Mean []float64, y, mean, variance float64)
 }

@@ -414,12 +414,10 @@ func TestParameterDerivatives(t *testing.T) {
 					})
 				}
 				if m, ok := lik.At(theta).(likelihood.ExpectedParams); ok {
-					m.DExpected(got[0], y, mean, 3)
-					clear(got[1])
-					clear(got[2])
+					m.DExpected(got[0], got[1], got[2], y, mean, 3)
 					check(fmt.Sprintf("DExpected(%v, %v, 3)", y, mean), func(b likelihood.Bound) [3]float64 {
-						e, _ := b.(likelihood.ExpectedLog).Expected(y, mean, 3)
-						return [3]float64{e}
+						e, d := b.(likelihood.ExpectedLog).Expected(y, mean, 3)
+						return [3]float64{e, d[0], d[1]}
 					})
 				}
 				if m, ok := lik.At(theta).(likelihood.MomentParams); ok {
@@ -672,6 +670,23 @@ func BenchmarkLogZ(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/mean=%v/variance=%v", e.Name, c[0], c[1]), func(b *testing.B) {
 				for b.Loop() {
 					m.LogZ(1, c[0], c[1])
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkExpected(b *testing.B) {
+	for _, e := range likelihood.Table {
+		lik, _ := e.New(nil)
+		m, ok := bind(lik, 0).(likelihood.ExpectedLog)
+		if !ok {
+			continue
+		}
+		for _, c := range [][2]float64{{1, 0.1}, {1, 1}, {-3, 9}, {-20, 100}, {100, 1e8}} {
+			b.Run(fmt.Sprintf("%s/mean=%v/variance=%v", e.Name, c[0], c[1]), func(b *testing.B) {
+				for b.Loop() {
+					m.Expected(1, c[0], c[1])
 				}
 			})
 		}

@@ -1,0 +1,166 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+var _ Approximation = Variational{}
+
+// Variational is the Gaussian variational approximation (Opper & Archambeau 2009; named in GPML 3.6): the Gaussian q that
+// maximises a lower bound of the log evidence. In nats the bound is
+//
+//	L = Σ_i E_q log p(y_i|f_i) - KL(q, prior)
+//	  = Σ_i [ E_q log p(y_i|f_i) + ½ τ_i v_i ] - ½ bᵀ(μ - m) - ½ log|B|,   B = I + S^½ K S^½
+//
+// with N(μ_i, v_i) the marginals of q and b = K⁻¹(μ - m). At the maximum, of which there is one if p(y|f) is log-concave, q is
+// a posterior with Gaussian sites,
+//
+//	τ_i = -E_q ∂²log p(y_i|f_i)/∂f²,   ν_i - τ_i μ_i = b_i = E_q ∂log p(y_i|f_i)/∂f
+//
+// Natural-gradient steps for all sites at once swing wildly where the prior is wide. So the sites are visited in the order
+// of the cases, as those of EP are, and each is set to what maximises L with the others fixed: L never falls. A State holds
+// τ and then ν, 2n numbers.
+//
+// A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a bound, and its adjoint is
+// ErrNotConverged.
+type Variational struct {
+	// Tolerance bounds, at every site, the change of the marginal that a further visit would make, in units of its standard
+	// deviation and as a share of its variance. The bound is stationary, so its own error is of the order of the square. Where
+	// the rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
+	Tolerance float64 `yaml:"tolerance"`
+	// MaxIterations bounds the sweeps. Default 1000.
+	MaxIterations int `yaml:"max_iterations"`
+}
+
+// Uses implements Approximation: likelihoods of two classes, or of numbers, that have Gaussian averages of log p(y|f).
+func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := checkIteration("variational", m.Tolerance, m.MaxIterations); err != nil {
+		return Caps{}, err
+	}
+	if err := usesOneProcess("variational", lik, classes); err != nil {
+		return Caps{}, err
+	}
+	if _, ok := bound(lik).(likelihood.ExpectedLog); !ok {
+		return Caps{}, fmt.Errorf("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use likelihood: probit or logit, or inference: ep")
+	}
+	_, params := bound(lik).(likelihood.ExpectedParams)
+	gradient := params || !hasFree(lik)
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+}
+
+// Fit implements Approximation.
+func (m Variational) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	p, err := m.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.run(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.finish(f, true)
+}
+
+// Restore implements Approximation.
+func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := m.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.restore(s)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.finish(f, true)
+}
+
+func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
+	p, err := newSiteFit("variational", iteration{tolerance: m.Tolerance, maxIterations: m.MaxIterations}, CavityForm, Quadrature{}, cov, y, lik)
+	if err == nil {
+		p.rule = bounding{p, lik.(likelihood.ExpectedLog)}
+	}
+	return p, err
+}
+
+// bounding is the rule of the variational method.
+type bounding struct {
+	*siteFit
+	model likelihood.ExpectedLog
+}
+
+// match returns the site with which the marginal N(μ', s²) of case i maximises what L owes to it, with N(m, c) the cavity,
+//
+//	E log p(y_i|f) + log s - (s² + (μ' - m)²)/2c
+//
+// a concave function of μ' and s, by Newton's method from the marginal that there is.
+func (p bounding) match(i int, v, b float64) (site, error) {
+	c := v / p.share(i, v)
+	m, mean, s := p.mu[i]-c*b, p.mu[i], math.Sqrt(v)
+	at := func(mean, s float64) (value float64, d [4]float64) {
+		e, d := p.model.Expected(p.y[i], mean, s*s)
+		return e + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c), d
+	}
+	value, d := at(mean, s)
+	for range 200 {
+		byMean, byS := d[0]-(mean-m)/c, s*d[1]+1/s-s/c
+		meanMean, meanS, sS := 1/c-d[1], -s*d[2], 1/c+1/(s*s)-d[1]-s*s*d[3] // minus the second derivatives
+		determinant := meanMean*sS - meanS*meanS
+		stepMean, stepS := (sS*byMean-meanS*byS)/determinant, (meanMean*byS-meanS*byMean)/determinant
+		slope := byMean*stepMean + byS*stepS // the squared length of the step
+		if !(slope > 1e-16) {
+			d[0], d[1] = d[0]+stepMean*d[1]+stepS*s*d[2], d[1]+stepMean*d[2]+stepS*s*d[3]
+			mean += stepMean
+			break
+		}
+		share := 1.0
+		for ; share > 1e-10; share /= 2 {
+			if s+share*stepS <= 0 {
+				continue
+			}
+			next, nextD := at(mean+share*stepMean, s+share*stepS)
+			if slope < 1e-8 || next >= value+1e-4*share*slope { // a short step gains less than rounding shows
+				mean, s, value, d = mean+share*stepMean, s+share*stepS, next, nextD
+				break
+			}
+		}
+		if share <= 1e-10 {
+			break
+		}
+	}
+	tau := max(-d[1], 0)
+	return site{tau: tau, pull: d[0] + tau*(mean-p.mu[i])}, nil
+}
+
+func (bounding) negative() bool { return false }
+
+// term is E log p(y_i|f) + ½ τ_i v_i. L does not change with the marginals.
+func (p bounding) term(i int) term {
+	e, _ := p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
+	return term{value: e + p.tau[i]*p.sigma[i]/2}
+}
+
+func (p bounding) explicit(grad []float64, i int) {
+	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+	p.model.(likelihood.ExpectedParams).DExpected(e, d1, d2, p.y[i], p.mu[i], p.sigma[i])
+	for j, v := range e {
+		grad[j] += v
+	}
+}
+
+// slopes: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
+func (p bounding) slopes(i int) siteSlopes {
+	_, d := p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
+	return siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
+}
+
+func (p bounding) paramSlopes(i int, tau, pull []float64) {
+	e := make([]float64, len(tau))
+	p.model.(likelihood.ExpectedParams).DExpected(e, pull, tau, p.y[i], p.mu[i], p.sigma[i])
+	for j := range tau {
+		tau[j] = -tau[j]
+	}
+}
