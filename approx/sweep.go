@@ -19,7 +19,7 @@ import (
 type Schedule int
 
 const (
-	Sequential Schedule = iota // one after the other, in the order of the cases, each on the marginals that the one before left
+	Sequential Schedule = iota // one after the other, in the order of the cases, each on the marginals that the one before left; Newton's method near the fixed point
 	Parallel                   // all of them on the same marginals: one factorisation and no Σ per iteration
 	Mixed                      // parallel, and sequential from where that draws no nearer
 )
@@ -138,9 +138,16 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	var w *sweepWork
 	schedule, limit, course := p.schedule, p.maxIterations, newCourse(p.state)
 	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
-	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last parallel update, and their distance
+	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
+	newton, tried := p.differentiable(), false            // whether Newton's method is to be had, and made the last update
 	for {
 		f, err := p.refresh(v)
+		if tried && (err != nil || !(f.distance <= reached/2)) {
+			newton, tried = false, false
+			copy(p.state, before)
+			continue
+		}
+		tried = false
 		if err != nil {
 			return f, err
 		}
@@ -170,6 +177,16 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				w = newSweep(n)
 			}
 			p.covariance(w.sigma, v)
+			if newton && f.distance <= near && f.floors == 0 {
+				copy(before, p.state)
+				reached, tried = f.distance, true
+				p.newton(w.sigma, v, f.distance)
+				d.Iterations++
+				if err := ctx.Err(); err != nil {
+					return f, err
+				}
+				continue
+			}
 		}
 		for range sweepsPerRefresh {
 			if err := ctx.Err(); err != nil {
@@ -193,7 +210,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
 				}
 			}
-			if parallel || f.settled(p.target) || d.Iterations == limit {
+			if parallel || f.settled(p.target) || d.Iterations == limit || newton && f.distance <= near && f.floors == 0 {
 				break
 			}
 		}
