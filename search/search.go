@@ -44,6 +44,9 @@ var Table = registry.Table[Strategy]{
 	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points"),
 	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points"),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
+	registry.Of[Random, Strategy]("random", "`trials` points drawn uniformly from the search box"),
+	registry.Of[Sobol, Strategy]("sobol", "the first `trials` points of Sobol's sequence, Owen-scrambled, in the search box"),
+	registry.Of[LatinHypercube, Strategy]("latin_hypercube", "`trials` points of which every hyperparameter takes evenly spread values"),
 }
 
 // Study is the tuning of one configuration on one training set, ending in an assessment of its winner.
