@@ -44,6 +44,9 @@ var Table = registry.Table[Strategy]{
 	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points"),
 	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points"),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
+	registry.Of[NelderMead, Strategy]("nelder_mead", "simplex search from `restarts` start points, without gradients"),
+	registry.Of[CMAES, Strategy]("cmaes", "evolution strategy with covariance matrix adaptation, in generations of `population`, without gradients"),
+	registry.Of[Bayes, Strategy]("bayes", "Bayesian optimisation: expected improvement under Gaussian-process regression, `trials` in all"),
 	registry.Of[Random, Strategy]("random", "`trials` points drawn uniformly from the search box"),
 	registry.Of[Sobol, Strategy]("sobol", "the first `trials` points of Sobol's sequence, Owen-scrambled, in the search box"),
 	registry.Of[LatinHypercube, Strategy]("latin_hypercube", "`trials` points of which every hyperparameter takes evenly spread values"),
@@ -81,7 +84,7 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 		}
 		for _, p := range t.Points {
 			switch {
-			case p.Failure != "" || math.IsNaN(float64(p.Value)) || math.IsInf(float64(p.Value), 0):
+			case !usable(p):
 				if cause == "" {
 					cause = p.Failure
 				}
@@ -97,6 +100,11 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 		cause = "; the first: " + cause
 	}
 	return -1, record.Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+}
+
+// usable says whether a point has a value.
+func usable(p record.Point) bool {
+	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
 }
 
 // checkStart says if a hyperparameter starts outside its bounds.

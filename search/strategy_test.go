@@ -45,6 +45,16 @@ var decoders = map[string][]registry.Decode{
 			return nil
 		},
 	},
+	"nelder_mead": {
+		func(v any) error { *v.(*NelderMead) = NelderMead{Restarts: 3, Evaluations: 25}; return nil },
+	},
+	"cmaes": {
+		func(v any) error { v.(*CMAES).Evaluations = 40; return nil },
+	},
+	"bayes": {
+		func(v any) error { v.(*Bayes).Trials = 12; return nil },
+		func(v any) error { *v.(*Bayes) = Bayes{Trials: 15, Initial: 4, Batch: 4}; return nil },
+	},
 	"bfgs": {
 		nil,
 		func(v any) error { v.(*BFGS).Restarts = 40; return nil },
@@ -139,6 +149,9 @@ func evaluate(index int, p Proposal) record.Trial {
 	}
 	if index%7 == 3 {
 		t.Points, t.Failure = nil, "not positive definite"
+		for _, theta := range p.Points {
+			t.Asked = append(t.Asked, record.Numbers(theta))
+		}
 	}
 	return t
 }

@@ -81,6 +81,8 @@ type Trial struct {
 	Evaluations   int      `json:"evaluations"`
 	Warnings      []string `json:"warnings,omitempty"`
 	Failure       string   `json:"failure,omitempty"` // why there is no usable point
+	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters on the theta scale.
+	Asked [][]Number `json:"asked,omitempty"`
 }
 
 // Point is one evaluated vector of hyperparameters.
