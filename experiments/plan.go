@@ -187,7 +187,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
 	}
 	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: nelder_mead or bayes does",
 			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
 	}

@@ -149,7 +149,7 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	}}
 	for _, start := range starts {
 		top, err := optimize.Minimize(problem, start, &optimize.Settings{
-			FuncEvaluations: 100 * (dim + 1), Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 10 * (dim + 1)},
+			FuncEvaluations: 50 * (dim + 1), Converger: &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * (dim + 1)},
 		}, &optimize.NelderMead{SimplexSize: 0.05})
 		if err == nil && top.F < least {
 			least, at = top.F, cube.clip(top.X)

@@ -52,8 +52,8 @@ var decoders = map[string][]registry.Decode{
 		func(v any) error { v.(*CMAES).Evaluations = 40; return nil },
 	},
 	"bayes": {
-		func(v any) error { v.(*Bayes).Trials = 12; return nil },
-		func(v any) error { *v.(*Bayes) = Bayes{Trials: 15, Initial: 4, Batch: 4}; return nil },
+		func(v any) error { v.(*Bayes).Trials = 9; return nil },
+		func(v any) error { *v.(*Bayes) = Bayes{Trials: 12, Initial: 4, Batch: 4}; return nil },
 	},
 	"bfgs": {
 		nil,

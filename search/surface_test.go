@@ -82,18 +82,19 @@ func evaluated(index int, p Proposal, f func([]float64) float64) record.Trial {
 // adaptive are the strategies that learn from what they have seen, with how far below the maximum each may end.
 var adaptive = []struct {
 	strategy Strategy
+	seeds    uint64
 	short    float64
 }{
-	{NelderMead{}, 1e-6},
-	{CMAES{Evaluations: 600}, 1e-6},
-	{Bayes{}, 0.02},
-	{Bayes{Batch: 4}, 0.1},
+	{NelderMead{}, 3, 1e-6},
+	{CMAES{Evaluations: 900}, 3, 1e-6},
+	{Bayes{}, 1, 0.05},
+	{Bayes{Batch: 4}, 1, 0.2},
 }
 
 func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
 	for name, s := range surfaces {
 		for _, a := range adaptive {
-			for seed := range uint64(2) {
+			for seed := range a.seeds {
 				trials := maximise(a.strategy, s.space, s.at, seed)
 				_, best, err := Winner(trials)
 				if err != nil {
