@@ -52,6 +52,8 @@ func Catalogue() []Kind {
 	kernels.Entries = append(kernels.Entries, compositions...)
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
+	objectives := kind("objectives", objective.Criteria)
+	objectives.Entries = append(objectives.Entries, Entry{"cv", "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
 	return []Kind{
 		kernels,
 		kind("means", objective.Means),
@@ -59,7 +61,7 @@ func Catalogue() []Kind {
 		kind("priors", param.Priors),
 		kind("inference", approx.Table),
 		kind("strategies", search.Table),
-		kind("objectives", objective.Criteria),
+		objectives,
 		splitters,
 		scores,
 		kind("averages", objective.Averages),

@@ -408,19 +408,22 @@ func TestGridScoresWeighCases(t *testing.T) {
 		held(1, map[string]record.Number{"error_rate": 1, "errors": 1, "auc": 1}),
 		held(3, map[string]record.Number{"error_rate": 0.5, "errors": 1.5, "auc": 0}),
 	}
-	got, ok := scoresAt(studies, 3, 0, theta)
+	got, missing := scoresAt(studies, 3, 0, theta)
 	want := Values{{"errors", 2.5}, {"error_rate", 0.625}, {"auc", 0.25}, {"n", 4}}
-	if !ok || !slices.Equal(got, want) {
+	if missing || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for _, missing := range []struct{ trial, point int }{{2, 0}, {3, 1}} {
-		if _, ok := scoresAt(studies, missing.trial, missing.point, theta); ok {
-			t.Errorf("scores of point %v", missing)
+	for _, at := range []struct{ trial, point int }{{2, 0}, {3, 1}} {
+		if got, missing := scoresAt(studies, at.trial, at.point, theta); got != nil || !missing {
+			t.Errorf("scores of point %v: %v, missing: %v", at, got, missing)
 		}
 	}
+	if got, missing := scoresAt(studies, 3, 0, []record.Number{2}); got != nil || missing {
+		t.Errorf("scores where the folds tried another point: %v, missing: %v", got, missing)
+	}
 	studies[1].trials[0].Points[0].Failure = "no"
-	if _, ok := scoresAt(studies, 3, 0, theta); ok {
-		t.Error("scores of a failed point")
+	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
+		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
 	}
 }
 
