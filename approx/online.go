@@ -71,7 +71,7 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d must not be negative (0 means the default, 1)", o.Sweeps)
 	}
-	if err := usesOneProcess("online", lik, classes); err != nil {
+	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 {
