@@ -75,11 +75,11 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 {
-		return Caps{NoEvidence: true}, nil
+		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
-	return Caps{Gradient: higher && (params || !hasFree(lik))}, nil
+	return Caps{Gradient: higher && (params || !hasFree(lik)), LeaveOneOut: true}, nil
 }
 
 // Fit implements Approximation.

@@ -140,7 +140,8 @@ func (s *sites) factorise(tau []float64) error {
 // C is positive definite if and only if Σ is. F is |J|×n, and empty where all sites are positive.
 type negativeSites struct {
 	f, fk  blas64.General
-	logDet float64 // ½ log|C|
+	tau    []float64 // -T, and 0 for the others
+	logDet float64   // ½ log|C|
 }
 
 func (s *sites) addNegative(tau []float64) error {
@@ -151,15 +152,15 @@ func (s *sites) addNegative(tau []float64) error {
 			cases = append(cases, i)
 		}
 	}
-	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n)}
+	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n), tau: make([]float64, n)}
 	if len(cases) == 0 {
 		return nil
 	}
-	f, fk := s.negative.f, s.negative.fk
+	f, fk, negative := s.negative.f, s.negative.fk, s.negative.tau
 	s.negative = negativeSites{} // for shrink
 	for a, i := range cases {
 		row, k := f.Data[a*n:(a+1)*n], fk.Data[a*n:(a+1)*n]
-		row[i] = math.Sqrt(-tau[i])
+		row[i], negative[i] = math.Sqrt(-tau[i]), tau[i]
 		linalg.Symv(1, s.k, row, 0, k)
 		s.shrink(row, row, k)
 		linalg.Symv(1, s.k, row, 0, k)
@@ -177,7 +178,7 @@ func (s *sites) addNegative(tau []float64) error {
 	}
 	linalg.SolveTri(blas.Trans, v, f)
 	linalg.SolveTri(blas.Trans, v, fk)
-	s.negative = negativeSites{f, fk, linalg.LogDet(v)}
+	s.negative = negativeSites{f, fk, negative, linalg.LogDet(v)}
 	return nil
 }
 

@@ -108,7 +108,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"none with errors":       {valid, valid + "tune: {method: none, standard_errors: true}\n", "9:39", "nothing is tuned"},
 		"unknown tune inference": {valid, valid + "tune: {inference: [ep, eq]}\n", "9:24", `did you mean "ep"?`},
 		"unknown tune key":       {valid, valid + "tune: {inferense: ep}\n", "9:8", `did you mean "inference"?`},
-		"no leave-one-out":       {valid, valid + "tune: {inference: online, objective: loo_log_probability}\n", "9:19", "maximise log_evidence"},
+		"no leave-one-out":       {valid, valid + "tune: {inference: sampling, objective: loo_log_probability}\n", "9:19", "maximise log_evidence"},
 		"numbers as classes":     {"dataset: crabs", "dataset: housing", "", "numeric label"},
 		"classes as numbers":     {"likelihood: probit\n  inference: laplace", "likelihood: gaussian\n  inference: exact", "4:7", "number"},
 		"threshold of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing, above: 25}\nmodel:\n  kernel: se\n  likelihood: gaussian", "4:33", "numeric labels"},

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -55,6 +56,19 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 			m[i] += prior[i]
 		}
 	})
+}
+
+// LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats, from the one fit; with
+// approx.OneVsRest the mean of the sum of the classes'. It is NaN where the inference method does not have it.
+func (p *Point) LeaveOneOut() (float64, error) {
+	if !p.objective.caps.LeaveOneOut {
+		return math.NaN(), nil
+	}
+	f, err := p.Posterior.(approx.LeaveOneOuter).LeaveOneOut()
+	if err != nil {
+		return math.NaN(), err
+	}
+	return f.Value() / float64(p.objective.data.X.N()), nil
 }
 
 // PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise included, GPML (2.25)-(2.26).

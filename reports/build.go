@@ -71,6 +71,9 @@ func (b *builder) build() Configuration {
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if f.LeaveOneOut != nil {
+			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
+		}
 		if k := f.Curvature; k != nil {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
 			for _, row := range k.Correlations {

@@ -101,6 +101,7 @@ type Fit struct {
 	Chosen        int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
 	Natural       []Number   `json:"natural"`
 	LogEvidence   Number     `json:"log_evidence"`
+	LeaveOneOut   *Number    `json:"leave_one_out,omitempty"` // mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
 	Converged     bool       `json:"converged"`
 	Iterations    int        `json:"iterations"`
 	TrainCounts   []int      `json:"train_counts"`            // cases per class in the training part: the base line
