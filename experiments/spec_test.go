@@ -114,7 +114,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"threshold of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing, above: 25}\nmodel:\n  kernel: se\n  likelihood: gaussian", "4:33", "numeric labels"},
 		"per class of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing}\nmodel:\n  kernel: {per_class: se}\n  likelihood: gaussian", "8:14", "one shared kernel"},
 		"exact with probit":      {"inference: laplace", "inference: exact", "8:14", "likelihood: gaussian"},
-		"map of numbers":         {valid, strings.Replace(valid, "probit", "gaussian", 1) + "predict: {average: map}\n", "7:15", "two-class likelihood"},
+		"map of numbers":         {valid, strings.Replace(valid, "probit", "gaussian", 1) + "predict: {average: map}\n", "7:15", "explains numbers"},
 		"groups of numbers":      {valid, strings.NewReplacer("probit", "gaussian", "crabs", "housing").Replace(valid) + "evaluate: group_kfold\n", "9:11", "no groups"},
 		"no gradient of pl":      {valid, strings.NewReplacer("probit", "noisy_threshold", "laplace", "{pl: {evidence: posterior}}").Replace(valid), "8:14", "needs the gradient"},
 		"unknown format":         {valid, valid + "report: {formats: [txt]}\n", "9:20", `did you mean "text"?`},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -88,80 +87,6 @@ func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
 	}
 	blocks(z, func(first int, z *kernel.Inputs) {
-		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z)
+		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
 	})
-}
-
-// Average is a way from the posterior of the latent processes at a new case to its class probabilities, GPML 3.4.2.
-type Average interface {
-	// Uses says why the average is not defined for a likelihood, and what is.
-	Uses(likelihood.Likelihood) error
-	predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
-}
-
-// Averages lists them.
-var Averages = registry.Table[Average]{
-	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25)"),
-	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
-	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]) with κ = (1 + πv/8)^-½: a closed form near the average, logit only"),
-}
-
-// Averaged is E[p(y|f)] under the posterior of f, GPML (3.25).
-type Averaged struct{}
-
-// Uses accepts every likelihood.
-func (Averaged) Uses(likelihood.Likelihood) error { return nil }
-
-func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	kernels := len(p.objective.model.Kernels)
-	cross, diag, mean := make([]*mat.Dense, kernels), make([][]float64, kernels), make([][]float64, kernels)
-	for j := range kernels {
-		cross[j], diag[j], mean[j] = p.prior(z, j)
-	}
-	p.Posterior.PredictProba(dst, cross, diag, mean)
-}
-
-// MAP is p(y|E[f]), GPML 3.4.2: the same decisions for two classes as the average, but not the same confidence.
-type MAP struct{}
-
-// Uses accepts two-class likelihoods.
-func (MAP) Uses(lik likelihood.Likelihood) error {
-	if lik.Domain() != likelihood.Binary {
-		return fmt.Errorf("%T is not a two-class likelihood, for which alone map is defined; use averaged", lik)
-	}
-	return nil
-}
-
-func (MAP) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	p.plugIn(dst, z, func(float64) float64 { return 1 })
-}
-
-// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of the logistic function,
-// approximately. Only logit has it; probit's average has a closed form of its own.
-type MacKay struct{}
-
-// Uses accepts logit.
-func (MacKay) Uses(lik likelihood.Likelihood) error {
-	if _, ok := lik.(likelihood.Logit); !ok {
-		return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
-	}
-	return nil
-}
-
-func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
-}
-
-// plugIn predicts p(y|κ(v)·m) for a latent mean m and variance v, two classes.
-func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
-	mean, variance := make([]float64, z.N()), make([]float64, z.N())
-	p.Latent(mean, variance, z, 0)
-	lik := p.lik.(likelihood.MomentMatcher)
-	for i, m := range mean {
-		m *= kappa(variance[i])
-		for c, y := range []float64{-1, 1} {
-			logp, _, _ := lik.LogZ(y, m, 0)
-			dst.Set(i, c, math.Exp(logp))
-		}
-	}
 }
