@@ -337,6 +337,10 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
 	}
+	means, variances := fit.Latents(p.held)
+	for c := range means {
+		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(means[c])), append(f.LatentVariance, record.Numbers(variances[c]))
+	}
 	return nil
 }
 

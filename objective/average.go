@@ -84,7 +84,7 @@ func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 
 // plugIn predicts p(y|κ(v)·m) for latent means m and variances v.
 func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
-	means, variances := p.latents(z)
+	means, variances := p.Latents(z)
 	f, squash := make([]float64, len(means)), p.squash()
 	dst.Zero()
 	for i := range z.N() {
@@ -94,19 +94,6 @@ func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) f
 		squash(dst.RawRowView(i), f)
 	}
 	normalise(dst)
-}
-
-// latents are the mean and variance of every latent process: of one for two classes, else of one for each.
-func (p *Point) latents(z *kernel.Inputs) (means, variances [][]float64) {
-	processes := p.objective.data.Y.Classes
-	if processes == 2 {
-		processes = 1
-	}
-	for c := range processes {
-		means, variances = append(means, make([]float64, z.N())), append(variances, make([]float64, z.N()))
-		p.Latent(means[c], variances[c], z, c)
-	}
-	return means, variances
 }
 
 // squash returns what adds p(y|f) to sum: softmax of all latent values, or every class against the rest.

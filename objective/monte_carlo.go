@@ -42,7 +42,7 @@ func (a MonteCarlo) Uses(lik likelihood.Likelihood) error {
 }
 
 func (a MonteCarlo) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int) {
-	means, variances := p.latents(z)
+	means, variances := p.Latents(z)
 	joint, squash := p.covariances(z), p.squash()
 	dst.Zero()
 	f, draw := make([]float64, len(means)), mat.NewVecDense(len(means), nil)

@@ -57,6 +57,20 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	})
 }
 
+// Latents are the mean and variance of every latent process at the cases of z, as Latent gives them: of one process for two
+// classes and for numbers, else of one for each class.
+func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
+	processes := p.objective.data.Y.Classes
+	if processes <= 2 {
+		processes = 1
+	}
+	for c := range processes {
+		means, variances = append(means, make([]float64, z.N())), append(variances, make([]float64, z.N()))
+		p.Latent(means[c], variances[c], z, c)
+	}
+	return means, variances
+}
+
 // LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats, from the one fit; with
 // approx.OneVsRest the mean of the sum of the classes'. It is NaN where the inference method does not have it.
 func (p *Point) LeaveOneOut() (float64, error) {

@@ -69,6 +69,7 @@ type Configuration struct {
 	Curves          Curves       `json:"curves"`
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	studies         []study
 }
 
 // LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
@@ -216,6 +217,7 @@ var Formats = []Format{
 	{"text", "tables for the terminal", "", false, renderText},
 	{"json", "everything, for programs", "results.json", true, renderJSON},
 	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, renderPredictions},
 	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
 }
 
