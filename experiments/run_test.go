@@ -98,6 +98,19 @@ func TestPreprocessingSeesTheTrainingPartOnly(t *testing.T) {
 	}
 }
 
+// A prior mean that softmax does not see is reported; one_vs_rest sees it.
+func TestMeanOfSeveralClasses(t *testing.T) {
+	text := "data: {dataset: iris}\nmodel: {kernel: se, mean: constant, likelihood: softmax, inference: laplace}\n"
+	if w := planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "the prior mean has no effect") {
+		t.Errorf("warnings %q", w)
+	}
+	for _, settings := range [][]string{{"model.mean=zero"}, {"model.likelihood=probit", "model.classes=one_vs_rest"}} {
+		if w := planned(t, text, settings...).Manifest.Warnings; len(w) != 0 {
+			t.Errorf("%v: warnings %q", settings, w)
+		}
+	}
+}
+
 // Held-out cases have the latent mean and variance with which probit's average is Φ(m/√(1+v)).
 func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
 	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"

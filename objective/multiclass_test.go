@@ -115,11 +115,13 @@ func TestAveragesOfSeveralClasses(t *testing.T) {
 		"one_vs_rest": {Likelihood: likelihood.Logit{}, Inference: approx.OneVsRest{Binary: approx.EP{}}},
 	} {
 		m.Kernels, m.Mean = []kernel.Kernel{kernel.SE{}}, Constant{}
-		o, err := New(m, nil, train)
+		o, err := New(m, LogEvidence{}, train)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := o.At(context.Background(), []float64{1.5, 0.2, 0.4})
+		free := []float64{1.5, 0.2, 0.4}
+		differences(t, o, free, 1e-5)
+		p, err := o.At(context.Background(), free)
 		if err != nil {
 			t.Fatal(err)
 		}
