@@ -26,8 +26,8 @@ type Bayes struct {
 
 // Check implements Strategy.
 func (b Bayes) Check(s Space) error {
-	// The regression takes n³ operations.
-	if err := checkSearch(s, count{"trials", b.Trials, 2000}, count{"initial", b.Initial, 2000}, count{"batch", b.Batch, 2000}); err != nil {
+	// Every question takes some hundred regressions of n³ operations.
+	if err := checkSearch(s, count{"trials", b.Trials, 1000}, count{"initial", b.Initial, 1000}, count{"batch", b.Batch, 1000}); err != nil {
 		return err
 	}
 	if b = b.on(s); b.Initial > b.Trials {
