@@ -339,6 +339,10 @@ func TestErrors(t *testing.T) {
 			return l
 		}, "the start has 1 hyperparameters, want 3"},
 		{"a short point", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Points[0].Theta = nil; return l }, "point 0 has 3 hyperparameters, 0 of them free; want 3 and 2"},
+		{"a short question", func(m *record.Manifest, l []record.Line) []record.Line {
+			l[0].Trial.Asked = [][]record.Number{{1}}
+			return l
+		}, "asked for 1 free hyperparameters, want 2"},
 		{"a short winner", func(m *record.Manifest, l []record.Line) []record.Line { l[4].Fit.Natural = nil; return l }, "0 hyperparameters, want 3"},
 		{"a case too few", func(m *record.Manifest, l []record.Line) []record.Line {
 			l[4].Fit.Labels = l[4].Fit.Labels[1:]
@@ -429,6 +433,21 @@ func TestGridScoresWeighCases(t *testing.T) {
 	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
 		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
 	}
+}
+
+// A trial that failed before it had a point says where it was to be.
+func TestFailedTrialSaysWhere(t *testing.T) {
+	m, lines := run(t)
+	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: "timed out", Asked: [][]record.Number{{0.5, -1}}}
+	for _, f := range build(t, m, lines).Configurations[0].Failures {
+		if f.Message == "timed out" {
+			if len(f.Theta) != 2 || f.Theta[0].Number != 0.5 || f.Theta[1].Number != -1 {
+				t.Errorf("failed at %v", f.Theta)
+			}
+			return
+		}
+	}
+	t.Error("the failure is not reported")
 }
 
 // Two evaluations: the test set comes first, and its scores are those of the configuration.

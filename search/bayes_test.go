@@ -84,7 +84,7 @@ func TestBayesCheck(t *testing.T) {
 		want string
 	}{
 		{Bayes{Trials: -1}, seSpace(), "trials = -1"},
-		{Bayes{Trials: 1001}, seSpace(), "trials = 2001 must be from 1 to 1000"},
+		{Bayes{Trials: 1001}, seSpace(), "trials = 1001 must be from 1 to 1000"},
 		{Bayes{Batch: -2}, seSpace(), "batch = -2"},
 		{Bayes{Trials: 5, Initial: 6}, seSpace(), "initial = 6 are more than all of the trials = 5"},
 		{Bayes{}, unit(sobolDimensions + 1), "more than the 128 dimensions"},

@@ -173,6 +173,11 @@ func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
 		}
 		j := mustOpen(t, "")
 		mustRun(t, studies, j, Options{Workers: workers})
+		for _, l := range j.Lines() {
+			if x := l.Trial; x != nil && len(x.Points)+len(x.Asked) != 1 {
+				t.Errorf("trial %d has %d points and asked for %d", x.Index, len(x.Points), len(x.Asked))
+			}
+		}
 		if want == "" {
 			want = canonical(j.Lines())
 		}
