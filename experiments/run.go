@@ -336,6 +336,9 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 			f.LeaveOneOut = &value
 		}
 	}
+	if free != nil && j.optimizer == "" { // local optimisers say so themselves
+		f.Warnings = append(f.Warnings, search.Space(o.Layout.FreeSpecs()).Edges(free)...)
+	}
 	if j.curvature {
 		if err := j.standardErrors(ctx, free, f); err != nil {
 			return err

@@ -107,6 +107,28 @@ func usable(p record.Point) bool {
 	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
 }
 
+// Edges says, one warning each, which hyperparameters are at an end of where a search without a local optimiser looked:
+// a bound, or where none was given the search box.
+func (s Space) Edges(theta []float64) (warnings []string) {
+	for j, p := range s {
+		lo, hi := p.ThetaBounds()
+		boxLo, boxHi := p.Box()
+		near := 1e-9 * (boxHi - boxLo)
+		for _, e := range []struct {
+			side       string
+			bound, box float64
+		}{{"lower", lo, boxLo}, {"upper", hi, boxHi}} {
+			switch {
+			case math.Abs(theta[j]-e.bound) <= near:
+				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
+			case math.Abs(theta[j]-e.box) <= near:
+				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box: with bounds: [lo, hi] it is searched between them", p.Name, e.side, p.Map.Natural(e.box)))
+			}
+		}
+	}
+	return warnings
+}
+
 // checkStart says if a hyperparameter starts outside its bounds.
 func checkStart(p param.Spec) error {
 	if p.Init < p.Lo || p.Init > p.Hi {

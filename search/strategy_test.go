@@ -322,6 +322,30 @@ func TestCheckStart(t *testing.T) {
 	}
 }
 
+func TestEdges(t *testing.T) {
+	s := Space{spec("a", param.Log, 1), bounded("b", param.Identity, 0, -1, 3), spec("c", param.Log, param.DefaultHi)}
+	for _, c := range []struct {
+		theta []float64
+		want  []string
+	}{
+		{[]float64{0, 0, 14}, nil},
+		{[]float64{2, -1, 14}, []string{"a ended at the upper end 7.38906 of its search box", "b ended at its lower bound -1:"}},
+		{[]float64{-2, math.Nextafter(3, 0), 15}, []string{"a ended at the lower end 0.135335", "b ended at its upper bound 3:", "c ended at its upper bound 3.26902e+06:"}},
+		{[]float64{-10, 2.99, 13}, []string{"a ended at its lower bound 4.53999e-05:", "c ended at the lower end 442413 of its search box"}},
+	} {
+		got := s.Edges(c.theta)
+		if len(got) != len(c.want) {
+			t.Errorf("%v: %v, want %v", c.theta, got, c.want)
+			continue
+		}
+		for i, w := range c.want {
+			if !strings.HasPrefix(got[i], w) {
+				t.Errorf("%v: %q, want %q", c.theta, got[i], w)
+			}
+		}
+	}
+}
+
 func TestWinner(t *testing.T) {
 	points := func(values ...float64) (out []record.Point) {
 		for i, v := range values {
