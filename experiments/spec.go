@@ -534,6 +534,16 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}
+	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
+		return
+	}
+	if criterion, err := s.Tune.criterion(); err == nil && !criterion.AddsPrior() {
+		at := n
+		if o := find(n, "objective"); o != nil {
+			at = o
+		}
+		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
+	}
 }
 
 // evaluate reads the evaluate section: a name, or a mapping of names to options.
