@@ -109,6 +109,9 @@ func TestPredictionsAveragedOverAConstantMean(t *testing.T) {
 		if got, want := float64(fit.Variance[j]), v+b*b*variance; math.Abs(got-want) > 1e-10 {
 			t.Errorf("case %d: variance %.14g, want %.14g", j, got, want)
 		}
+		if got, want := float64(fit.LatentVariance[0][j]), v-noise*noise+b*b*variance; math.Abs(got-want) > 1e-10 || fit.LatentMean[0][j] != fit.Mean[j] {
+			t.Errorf("case %d: latent mean %v and variance %.14g, want %v and %.14g", j, fit.LatentMean[0][j], got, fit.Mean[j], want)
+		}
 		e := math.Abs(b) / math.Sqrt(precision*float64(fit.Posterior[0].ESS)) // standard error of the mean
 		if got, want := float64(fit.Mean[j]), a+b*posterior; math.Abs(got-want) > 5*e {
 			t.Errorf("case %d: mean %.6g ± %.2g, integrated over c %.6g", j, got, e, want)

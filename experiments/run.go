@@ -150,6 +150,7 @@ type job struct {
 	hybrid    bool
 	criterion objective.Criterion // of tuned
 	curvature bool                // standard errors are asked for
+	whole     bool                // the training set is all of the training data
 	optimizer string              // the local optimiser, "" for plain points
 	chain     *objective.Chain    // what starts at a point instead; nil: none
 	average   objective.Average
@@ -250,6 +251,26 @@ func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.
 	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
 }
 
+// outcome is all that is said of the held-out cases.
+type outcome struct {
+	cv.Predictions
+	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+}
+
+func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
+	o.Predictions, err = p.predict(fit, average)
+	o.means, o.variances = fit.Latents(p.held)
+	return o, err
+}
+
+// mix makes o a mixture, with the weight w for q.
+func (o *outcome) mix(q outcome, w float64) {
+	o.Mix(q.Predictions, w)
+	for c := range o.means {
+		cv.MixMoments(o.means[c], o.variances[c], q.means[c], q.variances[c], w)
+	}
+}
+
 // climb runs the local optimiser from one start.
 func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64) (record.Trial, error) {
 	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
@@ -315,7 +336,7 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	if free != nil {
 		theta = o.Layout.Fill(free)
 	}
-	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, p.warnings
+	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, slices.Clip(p.warnings)
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		return err
@@ -323,6 +344,16 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.whole {
+		loo, err := fit.LeaveOneOut()
+		switch {
+		case err != nil:
+			f.Warnings = append(f.Warnings, fmt.Sprintf("no leave-one-out log probability: %v", err))
+		case !math.IsNaN(loo):
+			value := record.Number(loo)
+			f.LeaveOneOut = &value
+		}
+	}
 	if j.curvature {
 		if err := j.standardErrors(ctx, free, f); err != nil {
 			return err
@@ -332,22 +363,25 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	if p.held == nil {
 		return nil
 	}
-	var predictions cv.Predictions
+	var held outcome
 	if j.chain == nil {
-		predictions, err = p.predict(fit, j.average)
+		held, err = p.outcome(fit, j.average)
 	} else {
-		predictions, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
+		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
 	}
 	if err != nil {
 		return err
 	}
 	f.Rows, f.Labels = p.rows, p.labels
-	if predictions.Numeric() {
+	if held.Numeric() {
 		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
-		f.Mean, f.Variance = record.Numbers(predictions.Mean), record.Numbers(predictions.Variance)
+		f.Mean, f.Variance = record.Numbers(held.Mean), record.Numbers(held.Variance)
 	}
 	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
+	}
+	for c := range held.means {
+		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(held.means[c])), append(f.LatentVariance, record.Numbers(held.variances[c]))
 	}
 	return nil
 }
@@ -397,7 +431,7 @@ func (j *job) posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 
 // mixture averages the predictions over the samples of the chains, each warm-started by the one before. Samples at which
 // the model that predicts cannot be fitted are left out, and counted.
-func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture cv.Predictions, err error) {
+func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture outcome, err error) {
 	used, warned := 0, 0
 	var fails []error
 	note := ""
@@ -407,14 +441,14 @@ func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *
 			fails = append(fails, err)
 			continue
 		}
-		predictions, err := p.predict(fit, j.average)
+		part, err := p.outcome(fit, j.average)
 		if err != nil {
 			return mixture, err
 		}
 		if used++; used == 1 {
-			mixture = predictions
+			mixture = part
 		} else {
-			mixture.Mix(predictions, 1/float64(used))
+			mixture.mix(part, 1/float64(used))
 		}
 		if w := fit.Diagnostics().Warnings; len(w) > 0 {
 			if warned++; warned == 1 {

@@ -3,7 +3,6 @@ package objective
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -68,33 +67,25 @@ func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, see
 
 // squash sets Proba.
 func (draw *Draw) squash(lik likelihood.Bound) {
-	n := len(draw.Latent[0])
-	switch lik := lik.(type) {
-	case likelihood.Multinomial:
-		classes := len(draw.Latent)
-		pi, g, f := make([]float64, classes), make([]float64, classes), make([]float64, classes)
-		for range classes {
-			draw.Proba = append(draw.Proba, make([]float64, n))
+	if lik.Likelihood().Domain() == likelihood.Numeric {
+		return
+	}
+	classes, n := max(2, len(draw.Latent)), len(draw.Latent[0])
+	for range classes {
+		draw.Proba = append(draw.Proba, make([]float64, n))
+	}
+	add, f := squash(lik, classes), make([]float64, len(draw.Latent))
+	for i := range n {
+		pi := make([]float64, classes)
+		for c := range f {
+			f[c] = draw.Latent[c][i]
 		}
-		for i := range n {
-			for c := range f {
-				f[c] = draw.Latent[c][i]
-			}
-			lik.Probabilities(pi, g, f, 0)
-			for c, p := range pi {
-				draw.Proba[c][i] = p
-			}
+		add(pi, f)
+		for c, p := range pi {
+			draw.Proba[c][i] = p
 		}
-	case likelihood.MomentMatcher:
-		if lik.Likelihood().Domain() != likelihood.Binary {
-			return
-		}
-		draw.Proba = [][]float64{make([]float64, n)}
-		for i, f := range draw.Latent[0] {
-			logp, _, _ := lik.LogZ(1, f, 0)
-			draw.Proba[0][i] = math.Exp(logp)
-		}
-	default:
-		panic(fmt.Sprintf("objective: %T says no probabilities", lik))
+	}
+	if len(draw.Latent) == 1 {
+		draw.Proba = draw.Proba[1:]
 	}
 }

@@ -19,7 +19,7 @@ import (
 type Space []param.Spec
 
 // Proposal is the unit of work that a strategy asks for: theta vectors evaluated in this order in one job, each warm-
-// started by the one before. Under a local optimiser there is one, the start point.
+// started by the one before. Under a local optimiser or a Sampler there is one, the start point.
 type Proposal struct {
 	Points [][]float64
 }
