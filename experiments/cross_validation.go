@@ -137,7 +137,7 @@ func (j *job) crossValidate(ctx context.Context, row [][]float64) (values []floa
 
 // on is the objective on one fold.
 func (c *crossValidation) on(run *objective.Run, free []float64, p *prepared, average objective.Average) (float64, error) {
-	fit, err := converged(run, free)
+	fit, err := run.Converged(free)
 	if err != nil {
 		return 0, err
 	}

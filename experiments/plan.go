@@ -251,6 +251,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
 		}
+		if sampler, ok := s.Tune.Strategy.(search.Sampler); ok {
+			j.chain = &objective.Chain{}
+			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
+		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
@@ -349,13 +353,17 @@ func derive(seed uint64, path ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// unjoin lists the errors of an errors.Join.
+// unjoin lists the errors of an errors.Join, and of those within it.
 func unjoin(err error) []error {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		return many.Unwrap()
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
 	}
-	return []error{err}
+	var all []error
+	for _, e := range many.Unwrap() {
+		all = append(all, unjoin(e)...)
+	}
+	return all
 }
 
 // Name is the experiment's name.

@@ -547,6 +547,16 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	if needs := s.Tune.needsGradient(); err == nil && needs != "" && s.Tune.Cross != nil {
 		d.at(s.Tune.Cross.node, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
 	}
+	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
+		return
+	}
+	if criterion, err := s.Tune.criterion(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
+		at := n
+		if o := find(n, "objective"); o != nil {
+			at = o
+		}
+		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
+	}
 }
 
 // evaluate reads the evaluate section: a name, or a mapping of names to options.

@@ -81,6 +81,9 @@ func (b *builder) build() Configuration {
 				out.Correlations = append(out.Correlations, numbers(row))
 			}
 		}
+		for _, m := range f.Posterior {
+			out.Posterior = append(out.Posterior, Marginal{m.Name, Number(m.Mean), Number(m.SD), Number(m.RHat), Number(m.ESS)})
+		}
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
@@ -122,7 +125,7 @@ func where(studies []study, i int, trial *int) string {
 	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
 }
 
-// local says if the study was tuned by a local optimiser from start points.
+// local says if the study's trials are local optimisations, or chains, from start points.
 func (s *study) local() bool {
 	return slices.ContainsFunc(s.trials, func(t *record.Trial) bool { return len(t.Start) > 0 })
 }

@@ -168,7 +168,7 @@ func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
 					}
 					return evaluated(index, p, s.at), nil
 				},
-				Assess: func(context.Context, int, []float64) (record.Fit, error) { return record.Fit{}, nil },
+				Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) { return record.Fit{}, nil },
 			})
 		}
 		j := mustOpen(t, "")
