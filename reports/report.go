@@ -67,6 +67,7 @@ type Configuration struct {
 	Grid            []GridPoint  `json:"grid"`        // points evaluated as they are: grids, random and adaptive search
 	Best            []Best       `json:"best"`        // the best points of Grid
 	Curves          Curves       `json:"curves"`
+	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
 	studies         []study
@@ -89,6 +90,23 @@ func (c Configuration) leaveOneOut() Number {
 // hybrid says that one inference was tuned and another predicts.
 func (c Configuration) hybrid() bool {
 	return c.TuneInference != "" && c.TuneInference != c.Inference
+}
+
+// Published are figures that somebody else found for a configuration.
+type Published struct {
+	Source  string  `json:"source"`
+	Note    string  `json:"note,omitempty"`
+	Figures Figures `json:"figures"`
+}
+
+// Figures are published figures by name, each beside the one of this run.
+type Figures []Figure
+
+// Figure is a published figure, and that of this run; NaN if there is none.
+type Figure struct {
+	Name      string `json:"-"`
+	Published Number `json:"published"`
+	Here      Number `json:"here"`
 }
 
 // Restart is one run of a local optimiser.
