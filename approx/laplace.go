@@ -70,7 +70,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
+	p, start, err := l.begin(cov, y, lik, start)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 
 // Restore implements Approximation.
 func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
+	p, s, err := l.begin(cov, y, lik, s)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +94,20 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	return p.finish(at, length, 0)
 }
 
-func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel, error) {
+// begin checks the arguments; the state it returns is that of the model it returns.
+func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
 	if y.Classes > 2 {
-		return newMulticlass(l, cov, y, lik)
+		p, err := newMulticlass(l, cov, y, lik)
+		return p, s, err
 	}
+	p, err := l.binary(cov, y, lik)
+	if err != nil || len(lik.Likelihood().Params()) > 0 {
+		return p, s, err
+	}
+	return l.tie(p, cov, y, s)
+}
+
+func (l Laplace) binary(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePosterior, error) {
 	s, err := newSites(cov, y, lik)
 	if err != nil {
 		return nil, err
