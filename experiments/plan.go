@@ -66,6 +66,11 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	for _, f := range s.published {
+		if !slices.ContainsFunc(p.Manifest.Configurations, f.matches) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
+		}
+	}
 	keys := sha256.New()
 	for _, c := range p.Manifest.Configurations {
 		for _, study := range c.Studies {
@@ -234,6 +239,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	c.Published = d.publishedOf(c, s.published)
 	fits := int64(1) // at a time
 	if m.Tuning != nil {
 		fits = 2

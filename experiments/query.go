@@ -29,6 +29,7 @@ type Query struct {
 	Kernel, Mean, Likelihood, Inference     string
 	Classes                                 string // joint, the default, or one_vs_rest
 	Theta                                   map[string]string
+	LeaveOneOut                             bool // asks for it
 }
 
 // Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
@@ -84,7 +85,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		d.as(ds.Name).at(nil, "%v", err)
 		return nil, d.err()
 	}
-	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
+	return q.answer(o, fit, p, append(ds.Warnings, p.warnings...))
 }
 
 // load reads the data that the flags name and checks that the model can have them.
@@ -196,7 +197,7 @@ func (q Query) model(d *decoder, inference bool) (m Model) {
 	return m
 }
 
-func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
+func (q Query) answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
 		LogEvidence: record.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
@@ -211,12 +212,15 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
 		}
 	}
-	loo, err := fit.LeaveOneOut()
-	switch {
-	case err != nil:
-		a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
-	case !math.IsNaN(loo):
-		a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
+	if q.LeaveOneOut {
+		switch loo, err := fit.LeaveOneOut(); {
+		case err != nil:
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
+		case math.IsNaN(loo):
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: the inference has none")
+		default:
+			a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
+		}
 	}
 	if p.held == nil {
 		return a, nil

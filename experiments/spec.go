@@ -38,6 +38,7 @@ type Spec struct {
 	file     string
 
 	averageText string
+	published   []*published
 }
 
 // DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
@@ -151,6 +152,7 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
+	d.published(doc.Published, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
 		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)

@@ -69,6 +69,7 @@ type Configuration struct {
 	Grid            []GridPoint  `json:"grid"`        // points evaluated as they are: grids, random and adaptive search
 	Best            []Best       `json:"best"`        // the best points of Grid
 	Curves          Curves       `json:"curves"`
+	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
 	studies         []study
@@ -100,6 +101,23 @@ type Marginal struct {
 	SD   Number `json:"sd"`
 	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
 	ESS  Number `json:"ess"`   // effective sample size: Mean has a standard error of about SD/√ESS
+}
+
+// Published are figures that somebody else found for a configuration.
+type Published struct {
+	Source  string  `json:"source"`
+	Note    string  `json:"note,omitempty"`
+	Figures Figures `json:"figures"`
+}
+
+// Figures are published figures by name, each beside the one of this run.
+type Figures []Figure
+
+// Figure is a published figure, and that of this run; NaN if there is none.
+type Figure struct {
+	Name      string `json:"-"`
+	Published Number `json:"published"`
+	Here      Number `json:"here"`
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.

@@ -109,6 +109,20 @@ func (c Configuration) write(w io.Writer, index int) {
 			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
+	for _, p := range c.Published {
+		var figures []string
+		for _, f := range p.Figures {
+			here := "no figure"
+			if !math.IsNaN(float64(f.Here)) {
+				here = significant(float64(f.Here))
+			}
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, significant(float64(f.Published)), here))
+		}
+		if p.Note != "" {
+			figures = append(figures, p.Note)
+		}
+		fmt.Fprintf(w, "    published, %s: %s\n", p.Source, strings.Join(figures, ", "))
+	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
 }

@@ -32,6 +32,7 @@ func evidenceCommand() *cobra.Command {
 	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to leave out a bundled test set")
 	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
 	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
+	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false, "add the mean leave-one-out log probability of the one fit, nats per case")
 	if err := c.MarkFlagRequired("data"); err != nil {
 		panic(err)
 	}

@@ -43,6 +43,21 @@ type Configuration struct {
 	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
+	Published       []Published      `json:"published,omitempty"`
+}
+
+// Published are figures that somebody else found for a configuration.
+type Published struct {
+	Source     string   `json:"source"`
+	Note       string   `json:"note,omitempty"`
+	Evaluation string   `json:"evaluation,omitempty"` // that the scores belong to; empty: the first
+	Figures    []Figure `json:"figures"`
+}
+
+// Figure is a number with its name in results: log_evidence, leave_one_out, a score or a hyperparameter.
+type Figure struct {
+	Name  string `json:"name"`
+	Value Number `json:"value"`
 }
 
 // Hyperparameter names one entry of theta.
