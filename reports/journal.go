@@ -193,6 +193,11 @@ func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
 			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural), len(p.Theta), len(c.Hyperparameters), free)
 		}
 	}
+	for _, theta := range t.Asked {
+		if len(theta) != free {
+			return fmt.Errorf("asked for %d free hyperparameters, want %d", len(theta), free)
+		}
+	}
 	s.trials = append(s.trials, t)
 	return nil
 }
@@ -222,6 +227,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	for _, k := range predictions {
 		if len(f.Rows) != m || labels != m || k != m {
 			return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), labels, k, m)
+		}
+	}
+	means, variances := len(f.LatentMean), len(f.LatentVariance)
+	for _, latent := range slices.Concat(f.LatentMean, f.LatentVariance) {
+		if means != variances || means > 1 && means != classes || len(latent) != m {
+			return fmt.Errorf("latent means and variances of %d and %d processes, one with %d cases; there are %d classes and the study holds out %d", means, variances, len(latent), classes, m)
 		}
 	}
 	if m == 0 {
