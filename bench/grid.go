@@ -232,7 +232,7 @@ func (b *bench) schedule() error {
 		Trial: func(_ context.Context, _ int, p search.Proposal) (record.Trial, error) {
 			return record.Trial{Status: "evaluated", Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Natural: record.Numbers(p.Points[0]), Value: 1}}}, nil
 		},
-		Assess: func(context.Context, int, []float64) (record.Fit, error) { return record.Fit{}, nil },
+		Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) { return record.Fit{}, nil },
 	}
 	var contenders []contender
 	for _, dir := range []string{"", filepath.Join(b.dir, "journal")} {
