@@ -215,14 +215,40 @@ func (p *siteFit) differentiable() bool {
 	return ok && p.damping == 1 && !p.rule.negative()
 }
 
-// newton moves all sites by a step of Newton's method towards their fixed point, after refresh: with T and M as in
+// correlations sets dst to the correlations of the posterior, Σ_ij/√(v_i v_j), and v, as refresh left it, to their squares.
+func (p *siteFit) correlations(dst blas64.Symmetric, v blas64.General) {
+	n := len(p.tau)
+	scale := make([]float64, n)
+	for i, v := range p.sigma {
+		scale[i] = 1 / math.Sqrt(v)
+	}
+	from, sign := dst.Data, 1.0
+	if p.loud { // off the diagonal Σ_ij = -[B⁻¹]_ij/√(τ_i τ_j)
+		from, sign = linalg.SquareTri(upper(v)).Data, -1
+		for i, r := range p.root {
+			scale[i] /= r
+		}
+	} else {
+		p.covariance(dst, v)
+	}
+	for i := range n {
+		row, squares := dst.Data[i*n+i:(i+1)*n], v.Data[i*n+i:(i+1)*n]
+		for j, s := range from[i*n+i : (i+1)*n] {
+			c := sign * s * scale[i] * scale[i+j]
+			row[j], squares[j] = c, c*c
+		}
+		row[0], squares[0] = 1, 1
+	}
+}
+
+// newton moves all sites by a step of Newton's method towards their fixed point, given what correlations makes after refresh: with T and M as in
 // siteFunctional, r what the rule makes of the marginals less the sites, and e what the marginals lack of those to which
 // the rule's sites belong, the changes x of the sites solve
 //
 //	x = r + T(M x - e)
 //
-// up to a relative residual of tolerance, and no precision is taken below 0. sigma is Σ; it and v are overwritten.
-func (p *siteFit) newton(sigma blas64.Symmetric, v blas64.General, tolerance float64) {
+// up to a relative residual of tolerance, and no precision is taken below 0.
+func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, tolerance float64) {
 	n := len(p.tau)
 	square := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: v.Data}
 	sd, slopes, x := make([]float64, n), make([]siteSlopes, n), make([]float64, 2*n)
@@ -233,17 +259,9 @@ func (p *siteFit) newton(sigma blas64.Symmetric, v blas64.General, tolerance flo
 		x[i] = (p.next[i].pull-p.b[i])*sd[i] - t.pullByMean*t.mean - t.pullByVariance*t.variance
 		x[n+i] = (p.next[i].tau-p.tau[i])*v - t.tauByMean*t.mean - t.tauByVariance*t.variance
 	}
-	for i := range n {
-		row, squares := sigma.Data[i*n+i:(i+1)*n], square.Data[i*n+i:(i+1)*n]
-		for j, s := range row {
-			c := s / (sd[i] * sd[i+j])
-			row[j], squares[j] = c, c*c
-		}
-		row[0], squares[0] = 1, 1
-	}
 	mean, variance := make([]float64, n), make([]float64, n)
 	x, _ = gmres(func(dst, x []float64) {
-		linalg.Symv(1, sigma, x[:n], 0, mean)
+		linalg.Symv(1, correlation, x[:n], 0, mean)
 		linalg.Symv(-1, square, x[n:], 0, variance)
 		for i, t := range slopes {
 			dst[i] = x[i] - t.pullByMean*mean[i] - t.pullByVariance*variance[i]

@@ -48,7 +48,7 @@ func TestNewtonOfSites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.covariance(w.sigma, v)
+			p.correlations(w.sigma, v)
 			p.newton(w.sigma, v, 1e-12)
 			after, err := p.refresh(v)
 			if err != nil {

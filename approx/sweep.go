@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -91,6 +92,7 @@ type siteFit struct {
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
 	next      []site    // what the rule makes of them
+	loud      bool      // whether every site says enough that Σ_ii = (1 - [B⁻¹]_ii)/τ_i keeps its digits
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
@@ -176,10 +178,10 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			if w == nil {
 				w = newSweep(n)
 			}
-			p.covariance(w.sigma, v)
 			if newton && f.distance <= near && f.floors == 0 {
 				copy(before, p.state)
 				reached, tried = f.distance, true
+				p.correlations(w.sigma, v)
 				p.newton(w.sigma, v, f.distance)
 				d.Iterations++
 				if err := ctx.Err(); err != nil {
@@ -187,6 +189,10 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				}
 				continue
 			}
+			if p.loud {
+				p.project(v)
+			}
+			p.covariance(w.sigma, v)
 		}
 		for range sweepsPerRefresh {
 			if err := ctx.Err(); err != nil {
@@ -275,19 +281,36 @@ func (c *course) circles(p *siteFit, distance, damping float64) bool {
 }
 
 // refresh computes everything that follows from the sites: the factor of B, b, the marginals, what the rule makes of
-// them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻ᵀ S^½ K is left in it.
+// them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻ᵀ S^½ K is left in it or, where all
+// sites are loud, U⁻¹ in its upper triangle, which costs a third.
 func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	var fit fixedPoint
 	if err := p.factorise(p.tau); err != nil {
 		return fit, err
 	}
 	p.locate(p.tau, p.nu, p.mu)
-	p.project(v)
-	for i := range p.sigma {
-		p.sigma[i] = p.variance(i)
+	p.loud = true
+	for i, t := range p.tau {
+		p.loud = p.loud && t*p.variance(i) >= audible
 	}
-	subtractSquares(p.sigma, v)
-	addSquares(1, p.sigma, p.negative.fk)
+	if p.loud {
+		n := len(p.tau)
+		for i := range n {
+			copy(v.Data[i*n+i:(i+1)*n], p.u.Data[i*n+i:(i+1)*n])
+		}
+		linalg.InverseTri(upper(v))
+		for i, t := range p.tau {
+			row := v.Data[i*n+i : (i+1)*n]
+			p.sigma[i] = (1 - floats.Dot(row, row)) / t
+		}
+	} else {
+		p.project(v)
+		for i := range p.sigma {
+			p.sigma[i] = p.variance(i)
+		}
+		subtractSquares(p.sigma, v)
+		addSquares(1, p.sigma, p.negative.fk)
+	}
 	for i, v := range p.sigma {
 		p.sigma[i] = p.atLeast(i, v)
 		s, err := p.propose(i, p.sigma[i], p.b[i], &fit)
@@ -299,6 +322,15 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	value, reach := p.evaluate()
 	p.value, p.target = value, p.tolerance/max(1, reach)
 	return fit, nil
+}
+
+// audible is the least τ_i K_ii of loud sites. The error of Σ_ii is then some 1e4 eps at most, and what follows from it is
+// as small as the site's share of the posterior.
+const audible = 1e-4
+
+// upper views a square matrix as its upper triangle.
+func upper(v blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
 }
 
 // atLeast bounds a marginal variance from below by its rounding error; it is never 0.

@@ -78,12 +78,18 @@ func InverseTri(u blas64.Triangular) {
 	invertTriangular(u.N, u.Data, u.Stride)
 }
 
+// SquareTri replaces an upper-triangular V with the upper triangle of V Vᵀ in the same memory: of A⁻¹, where V = U⁻¹ and
+// A = UᵀU.
+func SquareTri(v blas64.Triangular) blas64.Symmetric {
+	checkTriangular("SquareTri", v)
+	squareTriangular(v.N, v.Data, v.Stride)
+	return blas64.Symmetric{Uplo: blas.Upper, N: v.N, Stride: v.Stride, Data: v.Data}
+}
+
 // InverseCholesky replaces the factor U with the upper triangle of A⁻¹ = (UᵀU)⁻¹ in the same memory.
 func InverseCholesky(u blas64.Triangular) blas64.Symmetric {
-	checkTriangular("InverseCholesky", u)
-	invertTriangular(u.N, u.Data, u.Stride)
-	squareTriangular(u.N, u.Data, u.Stride)
-	return blas64.Symmetric{Uplo: blas.Upper, N: u.N, Stride: u.Stride, Data: u.Data}
+	InverseTri(u)
+	return SquareTri(u)
 }
 
 // Gemm computes C ← α op(A) op(B) + β C.
