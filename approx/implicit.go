@@ -215,26 +215,22 @@ func (p *siteFit) differentiable() bool {
 	return ok && p.damping == 1 && !p.rule.negative()
 }
 
-// correlations sets dst to the correlations of the posterior, Σ_ij/√(v_i v_j), and v, as refresh left it, to their squares.
+// correlations sets dst to the correlations of the posterior, which off the diagonal are -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), and
+// v, which refresh has left as U⁻¹, to their squares.
 func (p *siteFit) correlations(dst blas64.Symmetric, v blas64.General) {
 	n := len(p.tau)
 	scale := make([]float64, n)
 	for i, v := range p.sigma {
 		scale[i] = 1 / math.Sqrt(v)
 	}
-	from, sign := dst.Data, 1.0
-	if p.loud { // off the diagonal Σ_ij = -[B⁻¹]_ij/√(τ_i τ_j)
-		from, sign = linalg.SquareTri(upper(v)).Data, -1
-		for i, r := range p.root {
-			scale[i] /= r
-		}
-	} else {
-		p.covariance(dst, v)
+	inverse := linalg.SquareTri(upper(v))
+	for i, r := range p.root {
+		scale[i] /= r
 	}
 	for i := range n {
 		row, squares := dst.Data[i*n+i:(i+1)*n], v.Data[i*n+i:(i+1)*n]
-		for j, s := range from[i*n+i : (i+1)*n] {
-			c := sign * s * scale[i] * scale[i+j]
+		for j, b := range inverse.Data[i*n+i : (i+1)*n] {
+			c := -b * scale[i] * scale[i+j]
 			row[j], squares[j] = c, c*c
 		}
 		row[0], squares[0] = 1, 1

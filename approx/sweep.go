@@ -92,7 +92,8 @@ type siteFit struct {
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
 	next      []site    // what the rule makes of them
-	loud      bool      // whether every site says enough that Σ_ii = (1 - [B⁻¹]_ii)/τ_i keeps its digits
+	faint     []int     // the sites that say so little that Σ_ii = (1 - [B⁻¹]_ii)/τ_i would lose digits
+	columns   []float64 // of theirs, workspace
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
@@ -189,7 +190,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				}
 				continue
 			}
-			if p.loud {
+			if p.negative.f.Rows == 0 {
 				p.project(v)
 			}
 			p.covariance(w.sigma, v)
@@ -281,35 +282,24 @@ func (c *course) circles(p *siteFit, distance, damping float64) bool {
 }
 
 // refresh computes everything that follows from the sites: the factor of B, b, the marginals, what the rule makes of
-// them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻ᵀ S^½ K is left in it or, where all
-// sites are loud, U⁻¹ in its upper triangle, which costs a third.
+// them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻¹ is left in its upper triangle or,
+// where sites are negative, U⁻ᵀ S^½ K, which costs three times as much.
 func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	var fit fixedPoint
 	if err := p.factorise(p.tau); err != nil {
 		return fit, err
 	}
 	p.locate(p.tau, p.nu, p.mu)
-	p.loud = true
-	for i, t := range p.tau {
-		p.loud = p.loud && t*p.variance(i) >= audible
-	}
-	if p.loud {
-		n := len(p.tau)
-		for i := range n {
-			copy(v.Data[i*n+i:(i+1)*n], p.u.Data[i*n+i:(i+1)*n])
-		}
-		linalg.InverseTri(upper(v))
-		for i, t := range p.tau {
-			row := v.Data[i*n+i : (i+1)*n]
-			p.sigma[i] = (1 - floats.Dot(row, row)) / t
-		}
-	} else {
+	if p.negative.f.Rows > 0 {
 		p.project(v)
+		p.faint = nil
 		for i := range p.sigma {
 			p.sigma[i] = p.variance(i)
 		}
 		subtractSquares(p.sigma, v)
 		addSquares(1, p.sigma, p.negative.fk)
+	} else {
+		p.variances(v)
 	}
 	for i, v := range p.sigma {
 		p.sigma[i] = p.atLeast(i, v)
@@ -324,9 +314,47 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	return fit, nil
 }
 
-// audible is the least τ_i K_ii of loud sites. The error of Σ_ii is then some 1e4 eps at most, and what follows from it is
-// as small as the site's share of the posterior.
+// audible is the least τ_i K_ii of a site that is not faint. The error of Σ_ii is then some 1e4 eps at most, and what
+// follows from it is as small as the site's share of the posterior.
 const audible = 1e-4
+
+// variances sets sigma, given sites that are not negative, and v to U⁻¹.
+func (p *siteFit) variances(v blas64.General) {
+	n := len(p.tau)
+	for i := range n {
+		copy(v.Data[i*n+i:(i+1)*n], p.u.Data[i*n+i:(i+1)*n])
+	}
+	linalg.InverseTri(upper(v))
+	p.faint = p.faint[:0]
+	for i, t := range p.tau {
+		if t*p.variance(i) < audible {
+			p.faint = append(p.faint, i)
+			p.sigma[i] = p.variance(i)
+			continue
+		}
+		row := v.Data[i*n+i : (i+1)*n]
+		p.sigma[i] = (1 - floats.Dot(row, row)) / t
+	}
+	m := len(p.faint)
+	if m == 0 || p.silent() {
+		return
+	}
+	if cap(p.columns) < n*m {
+		p.columns = make([]float64, n*m)
+	}
+	x := blas64.General{Rows: n, Cols: m, Stride: m, Data: p.columns[:n*m]} // U⁻ᵀ S^½ K, their columns
+	for i, r := range p.root {
+		for a, j := range p.faint {
+			x.Data[i*m+a] = r * p.k.Data[min(i, j)*p.k.Stride+max(i, j)]
+		}
+	}
+	linalg.SolveTri(blas.Trans, p.u, x)
+	for i := range n {
+		for a, j := range p.faint {
+			p.sigma[j] -= x.Data[i*m+a] * x.Data[i*m+a]
+		}
+	}
+}
 
 // upper views a square matrix as its upper triangle.
 func upper(v blas64.General) blas64.Triangular {
