@@ -207,12 +207,14 @@ func (p *siteFit) moved(i int) (mean, variance float64) {
 }
 
 // near is the distance from a fixed point at which Newton's method takes over from sweeps.
-const near = 0.1
+const near = 0.3
 
-// differentiable says whether newton can be asked for.
-func (p *siteFit) differentiable() bool {
-	_, ok := p.lik.(likelihood.HigherMoments)
-	return ok && p.damping == 1 && !p.rule.negative()
+// newtonWithin is near where Newton's method is to be had, and else 0.
+func (p *siteFit) newtonWithin() float64 {
+	if _, ok := p.lik.(likelihood.HigherMoments); ok && p.damping == 1 && !p.rule.negative() {
+		return near
+	}
+	return 0
 }
 
 // correlations sets dst to the correlations of the posterior, which off the diagonal are -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), and

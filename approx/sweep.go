@@ -142,11 +142,11 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	schedule, limit, course := p.schedule, p.maxIterations, newCourse(p.state)
 	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
 	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
-	newton, tried := p.differentiable(), false            // whether Newton's method is to be had, and made the last update
+	within, tried := p.newtonWithin(), false              // the distance for Newton's method, and whether it made the last update
 	for {
 		f, err := p.refresh(v)
 		if tried && (err != nil || !(f.distance <= reached/2)) {
-			newton, tried = false, false
+			within, tried = reached/10, false
 			copy(p.state, before)
 			continue
 		}
@@ -179,7 +179,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			if w == nil {
 				w = newSweep(n)
 			}
-			if newton && f.distance <= near && f.floors == 0 {
+			if f.distance <= within && f.floors == 0 {
 				copy(before, p.state)
 				reached, tried = f.distance, true
 				p.correlations(w.sigma, v)
@@ -217,7 +217,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
 				}
 			}
-			if parallel || f.settled(p.target) || d.Iterations == limit || newton && f.distance <= near && f.floors == 0 {
+			if parallel || f.settled(p.target) || d.Iterations == limit || f.distance <= within && f.floors == 0 {
 				break
 			}
 		}

@@ -275,7 +275,7 @@ name: workers
 seed: 1
 data: {dataset: ionosphere, preprocess: standardize}
 model: {kernel: se, likelihood: logit, inference: laplace}
-tune: {method: grid, grid: {length_scale: {log: [0, 4], points: 24}, amplitude: {log: [0, 1.5], points: 4}}}
+tune: {method: grid, grid: {length_scale: {log: [0, 4], points: 24}, amplitude: {log: [0, 1.5], points: 16}}}
 `
 	sweep := func(workers int) func() (answer, error) {
 		return here(func() (answer, error) {
