@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import "github.com/gpc-tune/gpc-tune/internal/linalg"

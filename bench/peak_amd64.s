@@ -1,3 +1,5 @@
+//go:build linux
+
 #include "textflag.h"
 
 // func fmaAVX512(n int): n times 24 independent multiply-adds of 8 numbers.
