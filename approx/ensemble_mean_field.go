@@ -46,6 +46,12 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
+// Memory implements Approximation: A, its inverse and the factor of B.
+func (m EnsembleMeanField) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+}
+
 // Fit implements Approximation.
 func (m EnsembleMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := m.begin(cov, y, lik)

@@ -78,6 +78,9 @@ func (e EP) iteration() iteration {
 	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations}
 }
 
+// Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
+func (e EP) Memory(s Size) Memory { return e.iteration().memory(s, e.Evidence == CavityForm) }
+
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := e.begin(cov, y, lik)

@@ -36,6 +36,12 @@ func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
+// Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its own.
+func (Exact) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+}
+
 // Fit implements Approximation.
 func (e Exact) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	if err := ctx.Err(); err != nil {

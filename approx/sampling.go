@@ -82,6 +82,23 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{}, usesBinary("sampling", lik, classes)
 }
 
+// Memory implements Approximation: the factor of K and the samples; H, V and the Gaussian that the chains start from.
+func (a Sampling) Memory(s Size) Memory {
+	a = a.filled()
+	n2, chains, samples := s.Cases*s.Cases, a.Chains*s.Cases, a.Chains*a.Samples
+	ep := EP{}.Memory(Size{Cases: s.Cases}).Fit
+	m := Memory{Fit: words(n2+samples*s.Cases, 2*n2+4*chains+(s.Cases+samples)*s.New)}
+	m.Fit.Passing += ep.Kept + ep.Passing
+	return m
+}
+
+// filled is a with its defaults.
+func (a Sampling) filled() Sampling {
+	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
+	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
+	return a
+}
+
 // Fit implements Approximation. A start is checked and saves nothing.
 func (a Sampling) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := a.begin(cov, y, lik)
@@ -152,8 +169,7 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 	if err != nil {
 		return nil, err
 	}
-	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
-	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
+	a = a.filled()
 	n := len(s.y)
 	p := &samples{sites: s, options: a}
 	p.state = make(State, 2+a.Chains*a.Samples*n)

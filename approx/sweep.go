@@ -59,6 +59,20 @@ func (o iteration) check(method string) error {
 	return nil
 }
 
+// memory: the factor stays, U⁻ᵀ S^½ K and, to sweep, Σ do not. stationary says that the evidence does not change with the sites;
+// the derivative of what does takes B⁻¹, the correlations and their squares.
+func (o iteration) memory(s Size, stationary bool) Memory {
+	n2 := s.Cases * s.Cases
+	m := Memory{Fit: words(n2, n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
+	if o.schedule != Parallel {
+		m.Fit.Passing += words(0, n2).Passing
+	}
+	if !stationary {
+		m.Evidence = m.LeaveOneOut
+	}
+	return m
+}
+
 // rule is what tells one method with iterated sites from another.
 type rule interface {
 	// match returns the site that case i should have, given its marginal N(μ_i, v) and b = ν_i - τ_i μ_i.

@@ -52,6 +52,9 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
+// Memory implements Approximation.
+func (m Variational) Memory(s Size) Memory { return iteration{}.memory(s, true) }
+
 // Fit implements Approximation.
 func (m Variational) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := m.begin(cov, y, lik)

@@ -169,6 +169,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	// Where length scales start is a fact of the whole training data, the same for every fold.
+	defer sets[0].use()()
 	all, err := sets[0].prepare()
 	if err != nil {
 		return err
@@ -222,10 +223,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
-	fits := int64(1) // at a time
-	if m.Tuning != nil {
-		fits = 2
-	}
+	merges := o.MergesEqual()
 	for i, set := range sets {
 		set.studies++
 		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
@@ -236,7 +234,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: fits * memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
+			Memory: j.memory(set.size(merges)), Trial: j.trial, Assess: j.assess,
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
@@ -253,17 +251,6 @@ func priorWarning(c objective.Criterion, l objective.Layout) string {
 		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
 	}
 	return ""
-}
-
-// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
-// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
-// covariance, the factor of its posterior, the posterior covariance and a product.
-func memory(n, m, d, classes int) int64 {
-	processes := 1
-	if classes > 2 {
-		processes = classes
-	}
-	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.

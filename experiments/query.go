@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -110,6 +112,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is one job
+	defer linalg.SetThreads(1)
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		d.as(ds.Name).at(nil, "%v", err)

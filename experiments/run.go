@@ -39,6 +39,7 @@ type trainingSet struct {
 	mu       sync.Mutex
 	prepared *prepared // nil: not yet, or no longer
 	studies  int       // that have not been assessed yet; the last lets go of what is prepared
+	users    int       // jobs that run; the last lets go of what their covariances share
 }
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
@@ -67,7 +68,27 @@ func (t *trainingSet) prepare() (*prepared, error) {
 	return t.prepared, nil
 }
 
-// release says that one study is done with the training set; distances and copies of the last are n² numbers.
+// use says that a job starts, and done that it has ended. Distances are n² numbers, which only a running job has in its Memory.
+func (t *trainingSet) use() (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.users--; t.users > 0 || t.prepared == nil {
+			return
+		}
+		p := *t.prepared
+		p.data.X = &kernel.Inputs{X: p.data.X.X}
+		if p.held != nil {
+			p.held = &kernel.Inputs{X: p.held.X}
+		}
+		t.prepared = &p
+	}
+}
+
+// release says that one study is done with the training set.
 func (t *trainingSet) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,6 +194,7 @@ func (j *job) objective(m objective.Model, c objective.Criterion) (*objective.Ob
 
 // trial evaluates one proposal: a local optimisation, or the points of a row, each warm-started by the one before.
 func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
+	defer j.set.use()()
 	o, p, err := j.objective(j.tuned, j.criterion)
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
@@ -278,6 +300,7 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 // assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases.
 func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
 	defer j.set.release()
+	defer j.set.use()()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
 	err := j.predict(ctx, free, &f)
 	if ctx.Err() != nil {
@@ -369,7 +392,7 @@ var (
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
 )
 
-// Options of Plan.Run.
+// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Running is set by Run.
 type Options struct {
 	Resume bool                             // go on with an unfinished run
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say
@@ -400,6 +423,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
+	defer p.govern(&o.Options)()
 	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
 	report, err := reports.Build(p.Manifest, journal.Lines())
 	if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at a time, and the
 	// next job waits for them.
 	Progress func(Event)
+	// Running, if set, hears how many jobs run whenever that changes: the cores that they leave are for threads inside them.
+	Running func(jobs int)
 }
 
 // Summary counts jobs: trials and assessments.
@@ -120,6 +122,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 	var stop error     // why no further job starts
 	var memory int64   // of the running jobs
 	running := 0       // jobs whose result has not been heard
+	told := 0          // Options.Running
 	drain := o.Drain   // nil once heard
 	done := ctx.Done() // nil once heard
 	for {
@@ -148,6 +151,14 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		if running == 0 && free == nil {
 			break
 		}
+		now := running
+		if free != nil { // there is an idle worker
+			now++
+		}
+		if o.Running != nil && now != told {
+			o.Running(now)
+		}
+		told = now
 		select {
 		case free <- head:
 			running++

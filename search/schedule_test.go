@@ -654,3 +654,35 @@ func BenchmarkStudies(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// Jobs first: the cores that a run leaves for threads inside its jobs are those that have no job.
+func TestRunningHearsHowManyJobsRun(t *testing.T) {
+	j := mustOpen(t, t.TempDir())
+	var running atomic.Int32
+	var mu sync.Mutex
+	heard, last := []int{}, 0
+	studies := sweep(1, func() {})
+	trial := studies[0].Trial
+	studies[0].Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+		mu.Lock()
+		if n := int(running.Add(1)); n > last {
+			t.Errorf("%d jobs run, %d were heard", n, last)
+		}
+		mu.Unlock()
+		defer running.Add(-1)
+		return trial(ctx, index, p)
+	}
+	mustRun(t, studies, j, Options{Workers: 3, Running: func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard, last = append(heard, n), n
+	}})
+	if len(heard) == 0 || heard[0] != 1 || heard[len(heard)-1] != 1 {
+		t.Errorf("heard %v, want it to start and, with the assessment, to end with 1", heard)
+	}
+	for i, n := range heard {
+		if n < 1 || n > 3 || i > 0 && n == heard[i-1] {
+			t.Errorf("heard %v, want changes between 1 and 3", heard)
+		}
+	}
+}

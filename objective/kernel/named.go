@@ -57,6 +57,14 @@ func (ps parts) split(what string, v []float64, dim int) [][]float64 {
 	return own
 }
 
+// memory is that of the kernels one by one.
+func (ps parts) memory(n, m, dim int) (sum int64) {
+	for _, p := range ps {
+		sum += p.Kernel.Memory(n, m, dim)
+	}
+	return sum
+}
+
 // check says which of the kernels cannot be used on inputs with dim columns; what is the combination's name.
 func (ps parts) check(what string, dim int) error {
 	if len(ps) == 0 {

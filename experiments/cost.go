@@ -1,0 +1,96 @@
+package experiments
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// size is how large a problem the training set is. merges says that cases with equal inputs have equal rows of K.
+func (t *trainingSet) size(merges bool) approx.Size {
+	s := approx.Size{Cases: len(t.train), Distinct: len(t.train), New: t.held(), Classes: len(t.source.Classes)}
+	if merges {
+		seen := map[string]bool{}
+		for _, i := range t.train {
+			var row []byte
+			for _, v := range t.source.X.RawRowView(i) {
+				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
+			}
+			seen[string(row)] = true
+		}
+		s.Distinct = len(seen)
+	}
+	return s
+}
+
+const (
+	// slack is the share of what is in use, in percent, that the garbage collector leaves lying about. A quarter costs
+	// next to nothing where memory is in matrices, which hold no pointers.
+	slack = 25
+	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's first stretch.
+	jobOverhead = 8 << 20
+	// sizeable is the memory of a job from which on it is governed.
+	sizeable = 16 << 20
+)
+
+// memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
+func (j *job) memory(s approx.Size) int64 {
+	_, dim := j.set.source.X.Dims()
+	need := func(m objective.Model, held int, gradient bool) int64 {
+		s := s
+		s.New = held
+		return m.Memory(s, dim, j.criterion, gradient)
+	}
+	assess := need(j.model, s.New, false)
+	if j.curvature {
+		assess += need(j.tuned, 0, true)
+	}
+	trial := need(j.tuned, 0, true)
+	if j.optimizer == "" {
+		trial = need(j.tuned, s.New, false)
+		if j.hybrid {
+			trial += need(j.model, s.New, false)
+		}
+	}
+	inputs := 2 * 8 * int64(s.Cases+s.New) * int64(dim) // and as they came
+	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
+}
+
+// govern makes the process keep to the memory that jobs say they need, and gives the cores that have no job to threads
+// inside those that run. It returns how to undo that.
+func (p *Plan) govern(o *search.Options) (undo func()) {
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit, _ = machine.Available()
+	}
+	percent, limit := -1, debug.SetMemoryLimit(-1)
+	var largest int64
+	for _, s := range p.studies {
+		largest = max(largest, s.Memory)
+	}
+	if _, chosen := os.LookupEnv("GOGC"); !chosen && largest >= sizeable {
+		percent = debug.SetGCPercent(slack)
+	}
+	if o.MemoryLimit > 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
+	}
+	cores := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Running = func(jobs int) { linalg.SetThreads(max(1, cores/jobs)) }
+	return func() {
+		linalg.SetThreads(1)
+		debug.SetMemoryLimit(limit)
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+	}
+}
