@@ -3,6 +3,7 @@ package approx
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -53,16 +54,14 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, defaultPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: true}, usesMulticlass(lik, classes)
+		return Caps{Gradient: true, LeaveOneOut: true}, usesMulticlass(lik, classes)
 	}
-	if classes > 2 && lik.Domain() == likelihood.Binary {
-		return Caps{}, fmt.Errorf("laplace with a likelihood of two classes cannot explain %d; use likelihood: softmax, or classes: one_vs_rest", classes)
-	}
-	if err := usesOneProcess("laplace", lik, classes); err != nil {
-		return Caps{}, err
-	}
+	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
-		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
+		lacks = errors.New("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
+	}
+	if err := usesOneProcess("laplace", lik, classes, lacks); err != nil {
+		return Caps{}, err
 	}
 	_, params := bound(lik).(likelihood.DifferentiableParams)
 	_, moments := bound(lik).(likelihood.MomentParams)
