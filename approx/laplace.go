@@ -76,7 +76,7 @@ func (l Laplace) Memory(s Size) Memory {
 		points := (s.Classes - 1) * cmp.Or(l.Points, defaultPoints)
 		return Memory{
 			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
-			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2),
+			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
 		}
 	}
 	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
@@ -85,7 +85,7 @@ func (l Laplace) Memory(s Size) Memory {
 		m.Evidence = words(0, n2)
 	case s.Distinct < s.Cases:
 		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(n2, 2*n2)
+		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
 	}
 	return m
 }

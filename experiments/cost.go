@@ -45,20 +45,20 @@ const (
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
 func (j *job) memory(s approx.Size) int64 {
 	_, dim := j.set.source.X.Dims()
-	need := func(m objective.Model, held int, gradient bool) int64 {
-		s := s
-		s.New = held
-		return m.Memory(s, dim, j.criterion, gradient)
+	silent := s // nothing is predicted
+	silent.New = 0
+	assess := j.model.Memory(s, dim, nil, false)
+	if j.whole {
+		assess = max(assess, j.model.Memory(s, dim, objective.LeaveOneOut{}, false))
 	}
-	assess := need(j.model, s.New, false)
 	if j.curvature {
-		assess += need(j.tuned, 0, true)
+		assess += j.tuned.Memory(silent, dim, j.criterion, true)
 	}
-	trial := need(j.tuned, 0, true)
+	trial := j.tuned.Memory(silent, dim, j.criterion, true)
 	if j.optimizer == "" {
-		trial = need(j.tuned, s.New, false)
+		trial = j.tuned.Memory(s, dim, j.criterion, false)
 		if j.hybrid {
-			trial += need(j.model, s.New, false)
+			trial += j.model.Memory(s, dim, nil, false)
 		}
 	}
 	inputs := 2 * 8 * int64(s.Cases+s.New) * int64(dim) // and as they came

@@ -32,7 +32,8 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	return caps, err
 }
 
-// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, and the gradient of c if wanted.
+// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c unless it is nil, and its
+// gradient if wanted.
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, block)
@@ -40,8 +41,10 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	method := m.Inference.Memory(s)
 	sum := method.Fit
 	covariances := int64(s.Kernels) * (n*n + n*held)
+	if c != nil {
+		sum = sum.And(c.Memory(method, gradient))
+	}
 	if gradient {
-		sum = sum.And(c.Memory(method))
 		covariances += n * n // the adjoint
 	}
 	return 8*covariances + m.Kernels[0].Memory(s.Cases, s.New, dim) + sum.Kept + sum.Passing
