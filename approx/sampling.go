@@ -92,6 +92,15 @@ func (a Sampling) Memory(s Size) Memory {
 	return m
 }
 
+// Abridged implements Abridger: chains that are shorter on their way.
+func (a Sampling) Abridged() (Approximation, float64) {
+	const temperatures = 20
+	a = a.filled()
+	moves := float64(a.Moves*a.Temperatures + a.Burn + a.Samples)
+	a.Temperatures = temperatures
+	return a, moves / float64(a.Moves*a.Temperatures+a.Burn+a.Samples)
+}
+
 // filled is a with its defaults.
 func (a Sampling) filled() Sampling {
 	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)

@@ -40,6 +40,8 @@ const (
 	jobOverhead = 8 << 20
 	// sizeable is the memory of a job from which on it is governed.
 	sizeable = 16 << 20
+	// large is the number of cases from which on threads inside a job pay.
+	large = 1000
 )
 
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
@@ -73,8 +75,10 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 	}
 	percent, limit := -1, debug.SetMemoryLimit(-1)
 	var largest int64
+	largestSet := 0
 	for _, s := range p.studies {
 		largest = max(largest, s.Memory)
+		largestSet = max(largestSet, p.Manifest.Configurations[s.Configuration].Studies[s.Index].Train)
 	}
 	if _, chosen := os.LookupEnv("GOGC"); !chosen && largest >= sizeable {
 		percent = debug.SetGCPercent(slack)
@@ -85,7 +89,11 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
 	}
 	cores := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	o.Running = func(jobs int) { linalg.SetThreads(max(1, cores/jobs)) }
+	o.Running = func(jobs int) {
+		if largestSet >= large {
+			linalg.SetThreads(max(1, cores/jobs))
+		}
+	}
 	return func() {
 		linalg.SetThreads(1)
 		debug.SetMemoryLimit(limit)

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -29,6 +27,7 @@ import (
 type Plan struct {
 	Manifest record.Manifest
 	studies  []search.Study
+	costs    []func(*Rates) (Costs, bool) // of each
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
@@ -37,7 +36,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
 		Seed:       s.Seed,
-		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()},
+		Build:      thisBuild(),
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
@@ -235,10 +234,13 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			j.optimizer = s.Tune.Strategy.Optimizer()
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
-		p.studies = append(p.studies, search.Study{
+		size := set.size(merges)
+		study := search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: j.memory(set.size(merges)), Trial: j.trial, Assess: j.assess,
-		})
+			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
+		}
+		p.studies = append(p.studies, study)
+		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil
@@ -347,6 +349,7 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Memory     int64 // bytes of its largest job
+	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
 }
 
 // Methods names the inference, and the one that tunes it if that is another.
@@ -362,34 +365,42 @@ func (o Overview) String() string {
 	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
 }
 
-// Overview says what would run, a row a configuration.
-func (p *Plan) Overview() []Overview {
+// Overview says what would run, a row a configuration, and how long at these rates, which may be nil.
+func (p *Plan) Overview(rates *Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
 		rows[i].Configuration = c
 	}
-	for _, s := range p.studies {
+	for i, s := range p.studies {
 		r := &rows[s.Configuration]
+		if rates != nil {
+			c, _ := p.costs[i](rates)
+			r.Evaluation = max(r.Evaluation, c.Evaluation)
+			r.All += c.All
+			r.Longest = max(r.Longest, c.Longest)
+		}
 		r.Free = len(s.Space)
-		r.Jobs += jobs(s)
+		r.Jobs += 1 + len(points(s))
 		r.Memory = max(r.Memory, s.Memory)
 	}
 	return rows
 }
 
-// jobs counts the first batch of a study's trials, and its assessment.
-func jobs(s search.Study) int {
-	if s.Strategy == nil {
-		return 1
+// points counts the points of each proposal in the first batch of a study. An assessment follows.
+func points(s search.Study) (n []int) {
+	if s.Strategy != nil {
+		for _, p := range s.Strategy.Ask(s.Space, nil, s.Seed) {
+			n = append(n, len(p.Points))
+		}
 	}
-	return 1 + len(s.Strategy.Ask(s.Space, nil, s.Seed))
+	return n
 }
 
 // Jobs is the number of jobs known before the first has run.
 func (p *Plan) Jobs() int {
 	n := 0
 	for _, s := range p.studies {
-		n += jobs(s)
+		n += 1 + len(points(s))
 	}
 	return n
 }

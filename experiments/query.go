@@ -115,8 +115,9 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is one job
-	defer linalg.SetThreads(1)
+	if len(ds.Rows) >= large { // there is one job
+		defer linalg.SetThreads(linalg.SetThreads(runtime.GOMAXPROCS(0)))
+	}
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		d.as(ds.Name).at(nil, "%v", err)

@@ -56,7 +56,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 				dir = "runs/" + plan.Name()
 			}
 			if dryRun {
-				return printPlan(c, plan, dir)
+				return printPlan(c, plan, dir, options.Workers)
 			}
 			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
 			options.Progress = bar.event

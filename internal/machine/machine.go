@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // root is where Linux describes itself; elsewhere nothing is found there.
@@ -84,3 +85,6 @@ func field(root fs.FS, file, name string) string {
 	}
 	return ""
 }
+
+// began is when the program did.
+var began = time.Now()

@@ -7,6 +7,7 @@ package registry
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -60,6 +61,16 @@ func (t Table[I]) Names() []string {
 		names[i] = e.Name
 	}
 	return names
+}
+
+// NameOf is the name of the entry whose component is of v's type, "" if there is none.
+func (t Table[I]) NameOf(v I) string {
+	for _, e := range t {
+		if own, err := e.New(nil); err == nil && reflect.TypeOf(own) == reflect.TypeOf(v) {
+			return e.Name
+		}
+	}
+	return ""
 }
 
 // Suggest returns the end of an error message about an unknown name: the nearest of have, if one is near, and the
