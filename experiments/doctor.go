@@ -85,22 +85,29 @@ func (c *Checkup) Err() error {
 	return errors.Join(errs...)
 }
 
-// seconds is the processor time of f: the median of three, or one if it is long. What is short is repeated until it can be
+// seconds is how long f computes: the median of five, or of fewer if it is long. What is short is repeated until it can be
 // measured. setup runs before every call, outside the time.
+//
+// The time that passes is the more precise one, and right unless the machine gave the core to others meanwhile, which it
+// does for milliseconds at a time; from there on the thread's processor time is right.
 func seconds(setup, f func()) float64 {
-	const enough, long = time.Millisecond, 20 * time.Millisecond
+	const enough, undisturbed, long = 200 * time.Microsecond, 3 * time.Millisecond, 20 * time.Millisecond
 	var times []float64
-	for began := machine.CPUTime(); len(times) < 3; {
-		var spent time.Duration
+	for began := machine.CPUTime(); len(times) < 5; {
+		var passed, computed time.Duration
 		calls := 0
-		for begun := machine.CPUTime(); calls == 0 || spent < enough && machine.CPUTime()-begun < 4*enough; {
+		for start := machine.CPUTime(); calls == 0 || passed < enough && machine.CPUTime()-start < long/5; {
 			setup()
-			before := machine.CPUTime()
+			wall, cpu := time.Now(), machine.CPUTime()
 			f()
-			spent += machine.CPUTime() - before
+			computed += machine.CPUTime() - cpu
+			passed += time.Since(wall)
 			calls++
 		}
-		times = append(times, max(spent, time.Nanosecond).Seconds()/float64(calls))
+		if passed > undisturbed && computed > undisturbed/2 {
+			passed = computed
+		}
+		times = append(times, passed.Seconds()/float64(calls))
 		if machine.CPUTime()-began > long {
 			break
 		}
