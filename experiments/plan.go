@@ -65,6 +65,11 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	for _, f := range s.published {
+		if !slices.ContainsFunc(p.Manifest.Configurations, f.matches) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
+		}
+	}
 	keys := sha256.New()
 	for _, c := range p.Manifest.Configurations {
 		for _, study := range c.Studies {
@@ -114,11 +119,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		seed := derive(s.Seed, "split", e.Name)
 		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
 		if err != nil {
-			var lost *cv.LostClass
-			if errors.As(err, &lost) {
-				lost.Name = ds.Classes[lost.Class]
-			}
-			d.at(e.node, "%s: %v", ds.Name, err)
+			d.at(e.node, "%s: %v", ds.Name, lostClass(err, ds.Classes))
 			continue
 		}
 		for _, f := range folds {
@@ -132,6 +133,15 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold), fmt.Sprint(i))
 	}
 	return sets
+}
+
+// lostClass names the class that a split loses.
+func lostClass(err error, classes []string) error {
+	var lost *cv.LostClass
+	if errors.As(err, &lost) {
+		lost.Name = classes[lost.Class]
+	}
+	return err
 }
 
 // wholeSet is all of the training data.
@@ -155,11 +165,15 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	caps, err := tuned.Check(len(ds.Classes))
-	if err == nil {
+	if err == nil && criterion != nil {
 		_, err = criterion.Uses(caps)
 	}
 	if err != nil {
 		d.at(m.tuningNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	if c := s.Tune.Cross; c != nil && c.score.Numeric != m.numeric() {
+		d.at(c.node, "%s: likelihood %s has no %s", ds.Name, m.LikelihoodText, c.score.Name)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -190,7 +204,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: nelder_mead or bayes does",
 			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
 	}
@@ -226,12 +240,23 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	seen[string(identity)] = true
 	merges := o.MergesEqual()
+	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
 		set.studies++
 		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
+		if j.cross = s.Tune.Cross; j.cross != nil {
+			if j.folds, err = j.cross.folds(set); err != nil {
+				d.at(j.cross.node, "%s: %s: %v", ds.Name, j.where(), err)
+				return nil
+			}
+		}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
+		}
+		if sampler, ok := s.Tune.Strategy.(search.Sampler); ok {
+			j.chain = &objective.Chain{}
+			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		size := set.size(merges)
@@ -259,9 +284,9 @@ func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
 	switch {
 	case t.Strategy == nil:
-	case given && !c.AddsPrior():
+	case given && (c == nil || !c.AddsPrior()):
 		return "the priors have no effect; tune: {objective: log_posterior} uses them"
-	case !given && c.AddsPrior():
+	case !given && c != nil && c.AddsPrior():
 		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
 	}
 	return ""
@@ -298,8 +323,11 @@ func (t Tune) needsGradient() string {
 	return ""
 }
 
-// criterion is what is maximised.
+// criterion is what is maximised; nil for cross-validation.
 func (t Tune) criterion() (objective.Criterion, error) {
+	if t.Cross != nil {
+		return nil, nil
+	}
 	e, err := objective.Criteria.Lookup("objective", t.Criterion)
 	if err != nil {
 		return nil, err
@@ -320,13 +348,17 @@ func derive(seed uint64, path ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// unjoin lists the errors of an errors.Join.
+// unjoin lists the errors of an errors.Join, and of those within it.
 func unjoin(err error) []error {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		return many.Unwrap()
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
 	}
-	return []error{err}
+	var all []error
+	for _, e := range many.Unwrap() {
+		all = append(all, unjoin(e)...)
+	}
+	return all
 }
 
 // Name is the experiment's name.

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,9 +190,12 @@ type Costs struct {
 	Longest    float64 // of them
 }
 
-// evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 15 to 20 for two on the
-// bundled data, and 60 to 90 from ten on.
-func evaluations(free int) float64 { return min(4+7*float64(free), 80) }
+// evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 14 to 27 for two on the
+// bundled data, and 65 to 95 from six on.
+func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
+
+// perMove is how many evaluations a move of a Markov chain is expected to take.
+const perMove = 2.5
 
 // phases are the times of one fit of a model, in seconds.
 type phases struct{ first, gram, pullback, fit, again, value, gradient, predict float64 }
@@ -267,19 +271,33 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 		c.All += seconds
 		c.Longest = max(c.Longest, seconds)
 	}
-	for _, n := range points {
-		if j.optimizer != "" {
-			// The first steps are wide, and their fits as good as cold.
-			add(tuned.first + evaluations(free)*(evaluation+(tuned.fit+tuned.again)/2))
-			continue
-		}
-		each := tuned.gram + tuned.value + tuned.predict
-		if j.hybrid {
-			each += model.gram + model.again + model.predict - tuned.predict
-		}
-		add(tuned.first + tuned.fit + (float64(n)-1)*tuned.again + float64(n)*each)
+	moves, samples := 0.0, 0.0
+	if j.chain != nil {
+		moves = float64(cmp.Or(j.chain.Burn, 100*free) + cmp.Or(j.chain.Samples, 100)*cmp.Or(j.chain.Thin, 2))
+		samples = float64(cmp.Or(j.chain.Samples, 100) * len(points))
 	}
-	assess := model.first + model.gram + model.fit + model.predict
+	for _, n := range points {
+		switch {
+		case j.optimizer != "": // restarts are far apart, and their fits as good as cold
+			add(tuned.first + evaluations(free)*(evaluation+tuned.fit))
+		case j.chain != nil:
+			add(tuned.first + perMove*moves*(evaluation+tuned.again))
+		case j.cross != nil:
+			sum := 0.0
+			for _, set := range j.folds {
+				fold, _ := r.phases(j.tuned, set.size(s.Distinct < s.Cases), dim, criterion)
+				sum += fold.first + fold.fit + (float64(n)-1)*fold.again + float64(n)*(fold.gram+fold.predict)
+			}
+			add(sum)
+		default:
+			each := tuned.gram + tuned.value + tuned.predict
+			if j.hybrid {
+				each += model.gram + model.again + model.predict - tuned.predict
+			}
+			add(tuned.first + tuned.fit + (float64(n)-1)*tuned.again + float64(n)*each)
+		}
+	}
+	assess := model.first + model.gram + model.fit + model.predict + samples*(model.gram+model.again+model.predict)
 	if j.whole {
 		assess += model.value
 	}

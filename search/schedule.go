@@ -381,7 +381,7 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	if j.failure == "" {
 		panicking = panicked.Try(func() {
 			if j.fit {
-				fit, err = j.of.Assess(within, j.index, j.theta)
+				fit, err = j.of.Assess(within, j.index, j.theta, j.of.trials)
 			} else {
 				trial, err = j.of.Trial(within, j.index, j.proposal)
 			}
@@ -409,6 +409,11 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 		line.Fit = &fit
 	} else {
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		if trial.Failure != "" && len(trial.Points) == 0 {
+			for _, theta := range j.proposal.Points {
+				trial.Asked = append(trial.Asked, record.Numbers(theta))
+			}
+		}
 		line.Trial = &trial
 	}
 	return line, true
