@@ -86,7 +86,7 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 // Memory implements Approximation: the columns and the factor of B; every further sweep starts from a Σ.
 func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(2*n2, 2*min(max(o.Sweeps-1, 0), 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(0, 2*n2)}
+	return Memory{Fit: words(2*n2, 2*min(max(o.Sweeps-1, 0), 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
 }
 
 // Fit implements Approximation.

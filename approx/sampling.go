@@ -83,14 +83,11 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{}, usesBinary("sampling", lik, classes, nil)
 }
 
-// Memory implements Approximation: the factor of K and the samples; H, V and the Gaussian that the chains start from.
+// Memory implements Approximation: the factor of K and the samples; at first what EP takes, then its factor, H and V.
 func (a Sampling) Memory(s Size) Memory {
 	a = a.filled()
 	n2, chains, samples := s.Cases*s.Cases, a.Chains*s.Cases, a.Chains*a.Samples
-	ep := EP{}.Memory(Size{Cases: s.Cases}).Fit
-	m := Memory{Fit: words(n2+samples*s.Cases, 2*n2+4*chains+(s.Cases+samples)*s.New)}
-	m.Fit.Passing += ep.Kept + ep.Passing
-	return m
+	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*chains+(s.Cases+samples)*s.New)}
 }
 
 // Abridged implements Abridger: chains that are shorter on their way.

@@ -409,7 +409,9 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 			c, _ := p.costs[i](rates)
 			r.Evaluation = max(r.Evaluation, c.Evaluation)
 			r.All += c.All
-			r.Longest = max(r.Longest, c.Longest)
+			if c.Longest > r.Longest {
+				r.Longest, r.Evaluations = c.Longest, c.Evaluations
+			}
 		}
 		r.Free = len(s.Space)
 		r.Jobs += 1 + len(points(s))

@@ -185,9 +185,10 @@ func kernelKey(k kernel.Kernel) string {
 
 // Costs are how long the parts of a study take, in seconds of processor time.
 type Costs struct {
-	Evaluation float64 // one, cold, with its gradient if a local optimiser wants it
-	All        float64 // the jobs
-	Longest    float64 // of them
+	Evaluation  float64 // one, cold, with its gradient if a local optimiser wants it
+	Evaluations float64 // expected, in the longest job
+	Longest     float64 // job
+	All         float64 // jobs
 }
 
 // evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 14 to 27 for two on the
@@ -267,9 +268,10 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 		evaluation += tuned.pullback + tuned.gradient
 	}
 	c.Evaluation = tuned.first + tuned.fit + evaluation
-	add := func(seconds float64) {
-		c.All += seconds
-		c.Longest = max(c.Longest, seconds)
+	add := func(evaluations, seconds float64) {
+		if c.All += seconds; seconds > c.Longest {
+			c.Longest, c.Evaluations = seconds, evaluations
+		}
 	}
 	moves, samples := 0.0, 0.0
 	if j.chain != nil {
@@ -279,22 +281,22 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 	for _, n := range points {
 		switch {
 		case j.optimizer != "": // restarts are far apart, and their fits as good as cold
-			add(tuned.first + evaluations(free)*(evaluation+tuned.fit))
+			add(evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
 		case j.chain != nil:
-			add(tuned.first + perMove*moves*(evaluation+tuned.again))
+			add(perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
 		case j.cross != nil:
 			sum := 0.0
 			for _, set := range j.folds {
 				fold, _ := r.phases(j.tuned, set.size(s.Distinct < s.Cases), dim, criterion)
 				sum += fold.first + fold.fit + (float64(n)-1)*fold.again + float64(n)*(fold.gram+fold.predict)
 			}
-			add(sum)
+			add(float64(n*len(j.folds)), sum)
 		default:
 			each := tuned.gram + tuned.value + tuned.predict
 			if j.hybrid {
 				each += model.gram + model.again + model.predict - tuned.predict
 			}
-			add(tuned.first + tuned.fit + (float64(n)-1)*tuned.again + float64(n)*each)
+			add(float64(n), tuned.first+tuned.fit+(float64(n)-1)*tuned.again+float64(n)*each)
 		}
 	}
 	assess := model.first + model.gram + model.fit + model.predict + samples*(model.gram+model.again+model.predict)
@@ -304,7 +306,7 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 	if j.curvature {
 		assess += 2 * float64(free) * (evaluation + tuned.again)
 	}
-	add(assess)
+	add(1+samples, assess)
 	return c, true
 }
 

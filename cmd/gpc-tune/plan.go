@@ -71,7 +71,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
 	if rates != nil {
-		fmt.Fprint(w, "\ttime of one evaluation\tof a job\tof all")
+		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
 	}
 	fmt.Fprintln(w)
 	unknown, all, longest := 0, 0.0, 0.0
@@ -79,10 +79,10 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
-			fmt.Fprintf(w, "\t%v\t%v\t%v", experiments.Duration(r.Evaluation), experiments.Duration(r.Longest), experiments.Duration(r.All))
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%v", experiments.Duration(r.Evaluation), r.Evaluations, experiments.Duration(r.Longest), experiments.Duration(r.All))
 			all, longest = all+r.All, max(longest, r.Longest)
 		case rates != nil:
-			fmt.Fprint(w, "\t?\t?\t?")
+			fmt.Fprint(w, "\t?\t?\t?\t?")
 			unknown++
 		}
 		fmt.Fprintln(w)
