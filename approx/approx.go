@@ -51,6 +51,8 @@ type Caps struct {
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
+	LowerBound          bool // the log evidence is at most the true one
+	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 
 // State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its

@@ -79,7 +79,7 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
 		}
 	}
-	return Caps{}, usesBinary("sampling", lik, classes)
+	return Caps{Sampled: true}, usesBinary("sampling", lik, classes)
 }
 
 // Fit implements Approximation. A start is checked and saves nothing.

@@ -49,7 +49,7 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	}
 	_, params := bound(lik).(likelihood.ExpectedParams)
 	gradient := params || !hasFree(lik)
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient, LowerBound: true}, nil
 }
 
 // Fit implements Approximation.

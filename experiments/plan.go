@@ -26,8 +26,9 @@ import (
 
 // Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
 type Plan struct {
-	Manifest record.Manifest
-	studies  []search.Study
+	Manifest   record.Manifest
+	studies    []search.Study
+	configured []configured
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
@@ -240,6 +241,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+	p.configured = append(p.configured, configured{m, sets[0]})
+	if m.Tuning != nil {
+		m.Inference, m.InferenceText = m.Tuning, m.TuningText
+		p.configured = append(p.configured, configured{m, sets[0]})
+	}
 	return nil
 }
 

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -94,19 +91,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
-	theta := o.Layout.Start()
-	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
-		v, err := strconv.ParseFloat(q.Theta[name], 64)
-		switch {
-		case errors.Is(err, strconv.ErrSyntax):
-			err = fmt.Errorf("%q is not a number", q.Theta[name])
-		default: // a number out of range is an infinity
-			err = o.Layout.Set(theta, name, v)
-		}
-		if err != nil {
-			d.as("--theta").at(nil, "%s=%s: %v", name, q.Theta[name], err)
-		}
-	}
+	theta := d.as("--theta").points([]objective.Layout{o.Layout}, q.Theta)[0]
 	if err := d.err(); err != nil {
 		return nil, err
 	}
