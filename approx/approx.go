@@ -48,10 +48,10 @@ const (
 type Caps struct {
 	Covariance          Need
 	Gradient            bool // of the log evidence
+	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
-	LowerBound          bool // the log evidence is at most the true one
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 

@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -28,10 +29,10 @@ type Exact struct{}
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
 func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok || lik.Domain() != likelihood.Numeric {
-		return Caps{}, fmt.Errorf("exact needs likelihood: gaussian, whose posterior is Gaussian; use inference: ep or laplace")
+		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric targets; for classes use inference: ep, or laplace with softmax")
 	}
-	if err := usesOneProcess("exact", lik, classes); err != nil {
-		return Caps{}, err
+	if classes != 0 {
+		return Caps{}, errors.New("exact explains numeric targets; for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -15,12 +16,14 @@ import (
 var (
 	_ LeaveOneOuter = (*laplacePosterior)(nil)
 	_ LeaveOneOuter = (*meanField)(nil)
+	_ LeaveOneOuter = (*onlinePosterior)(nil)
+	_ LeaveOneOuter = (*multiclass)(nil)
 )
 
-// cavities are what Gaussian sites τ ≥ 0 leave of the marginals N(μ_i, v_i) without their own site, N(μ_i - c_i b_i, c_i)
+// cavities are what Gaussian sites τ leave of the marginals N(μ_i, v_i) without their own site, N(μ_i - c_i b_i, c_i)
 // with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫ p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈
 // Σ_i log p(y_i|y_-i) over them, as if the other sites stayed where they are. The derivatives of log Z_i are explicit: each
-// by one of μ_i, v_i, τ_i and b_i, the others held.
+// by one of μ_i, v_i, τ_i and b_i, the others held. precisions and pullBack are for τ ≥ 0.
 type cavities struct {
 	sum            float64
 	mean, variance []float64
@@ -34,19 +37,22 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	n := len(s.b)
 	vector := func() []float64 { return make([]float64, n) }
 	c := &cavities{mean: vector(), variance: vector(), byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse()}
-	projected := vector() // Σ_ii as K_ii less a square
+	projected, raised := vector(), vector() // v_i as K_ii less a square, and what sites of negative precision add to it
 	v := linalg.NewGeneral(n, n)
 	s.project(v)
 	for i := range projected {
 		projected[i] = s.variance(i)
 	}
 	subtractSquares(projected, v)
+	addSquares(1, raised, s.negative.fk)
 	for i, b := range s.b {
 		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share 1 - τ_i v_i = [B⁻¹]_ii does not.
 		tau, share, v := s.root[i]*s.root[i], c.inverse.Data[i*n+i], projected[i]
 		if tau*s.variance(i) > 1 {
 			v = (1 - share) / tau
 		}
+		v += raised[i]
+		share = max(share-tau*raised[i]-s.negative.tau[i]*v, eps)
 		c.variance[i] = max(v, 0) / share
 		c.mean[i] = mu[i] - c.variance[i]*b
 		logZ, d1, d2 := s.lik.LogZ(s.y[i], c.mean[i], c.variance[i])
@@ -199,4 +205,130 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 func (p *meanField) response(i int) (curvature, d float64) {
 	curvature = p.cut[i].Hazard * p.cut[i].Mean
 	return curvature, p.lambda[i]*p.cut[i].Variance + p.noise*curvature
+}
+
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. It has no derivatives.
+func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	mu := make([]float64, len(p.b))
+	p.latentAt(mu, p.b)
+	c, err := p.cavities(mu)
+	if err != nil {
+		return nil, err
+	}
+	return functional{value: c.sum, err: ErrNoGradient}, nil
+}
+
+// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in predictions. It has no
+// derivatives.
+func (p *multiclass) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	z, proba, sum := normalPoints(p.classes-1, p.points), make([]float64, p.classes), 0.0
+	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
+		p.lik.Average(proba, mean, cavity, z)
+		sum += math.Log(max(proba[p.y[i]], leastProbability))
+	})
+	if !finite(sum) {
+		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
+	}
+	return functional{value: sum, err: ErrNoGradient}, nil
+}
+
+// leastProbability is the smallest whose logarithm is taken.
+const leastProbability = 0x1p-1022
+
+// blockCavities calls visit for every case with the mean and covariance of its latent values without its site, of precision
+// W_i = D - ππᵀ, D = diag π, and slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with
+// C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to all classes, which softmax does not see,
+//
+//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
+//
+// where nothing is divided by a small π.
+func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
+	n, classes := p.n, p.classes
+	cross, diag := make([]*mat.Dense, len(p.k)), make([][]float64, len(p.k))
+	for j, k := range p.k {
+		cross[j], diag[j] = mat.NewDense(n, n, full(k).Data), make([]float64, n)
+		for i := range n {
+			diag[j][i] = cross[j].At(i, i)
+		}
+	}
+	left := make([]float64, classes*n) // [B_c⁻¹]_ii, which is 1 - πq without the cancellation
+	for c := range classes {
+		inverse := p.inverse(c)
+		for i := range n {
+			left[c*n+i] = inverse.Data[i*n+i]
+		}
+	}
+	vector := func() []float64 { return make([]float64, classes) }
+	pi, root, b, mean := vector(), vector(), vector(), vector()
+	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
+		for c, j := 0, i; c < classes; c, j = c+1, j+n {
+			pi[c], root[c], b[c] = p.at.w[j], math.Sqrt(p.at.w[j]), left[j]
+		}
+		cavity := blockCavity(pi, root, b, q, s)
+		for c := range classes {
+			mean[c] = p.at.f[c*n+i]
+			for d := range classes {
+				mean[c] -= cavity.At(c, d) * p.b[d*n+i]
+			}
+		}
+		visit(i, mean, cavity)
+	})
+}
+
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 - πq. I - D^½ Σ_H D^½ =
+// √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ has eigenvalues between 0 and 1.
+func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
+	classes := len(pi)
+	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)
+	for c := range pi {
+		for d := c; d < classes; d++ {
+			rest.SetSym(c, d, -root[c]*root[d]*s.At(c, d))
+			sigma.SetSym(c, d, s.At(c, d))
+		}
+		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
+	}
+	projectOut(rest, root, root)
+	ones := make([]float64, classes)
+	for c := range ones {
+		ones[c] = 1
+	}
+	projectOut(sigma, ones, pi)
+	var eigen mat.EigenSym
+	rest.SymRankOne(rest, 1, mat.NewVecDense(classes, root))
+	if !eigen.Factorize(rest, true) {
+		sigma.SetSym(0, 0, math.NaN())
+		return sigma
+	}
+	var vectors, gain mat.Dense
+	eigen.VectorsTo(&vectors)
+	for c, r := range root { // D^½ V
+		row := vectors.RawRowView(c)
+		for d := range row {
+			row[d] *= r
+		}
+	}
+	gain.Mul(sigma, &vectors)
+	for d, lambda := range eigen.Values(nil) {
+		sigma.SymRankOne(sigma, 1/max(lambda, eps), gain.ColView(d))
+	}
+	return sigma
+}
+
+// projectOut sets a ← (I - u wᵀ) a (I - w uᵀ).
+func projectOut(a *mat.SymDense, u, w []float64) {
+	n := len(u)
+	var aw mat.VecDense
+	aw.MulVec(a, mat.NewVecDense(n, w))
+	waw := mat.Dot(mat.NewVecDense(n, w), &aw)
+	for c := range n {
+		for d := c; d < n; d++ {
+			a.SetSym(c, d, a.At(c, d)-u[c]*aw.AtVec(d)-aw.AtVec(c)*u[d]+waw*u[c]*u[d])
+		}
+	}
 }

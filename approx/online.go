@@ -71,15 +71,15 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d must not be negative (0 means the default, 1)", o.Sweeps)
 	}
-	if err := usesOneProcess("online", lik, classes); err != nil {
+	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 {
-		return Caps{NoEvidence: true}, nil
+		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
-	return Caps{Gradient: higher && (params || !hasFree(lik))}, nil
+	return Caps{Gradient: higher && (params || !hasFree(lik)), LeaveOneOut: true}, nil
 }
 
 // Fit implements Approximation.

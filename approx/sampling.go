@@ -79,7 +79,7 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
 		}
 	}
-	return Caps{Sampled: true}, usesBinary("sampling", lik, classes)
+	return Caps{Sampled: true}, usesBinary("sampling", lik, classes, nil)
 }
 
 // Fit implements Approximation. A start is checked and saves nothing.
@@ -177,8 +177,11 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 	if _, ok := lik.(likelihood.Differentiable); ok {
 		laplace, lerr := Laplace{}.Fit(ctx, cov, y, lik, nil)
 		if lerr == nil {
-			if s := laplace.(*laplacePosterior).sites; first == nil || s.diagnostics.Converged {
-				return s, nil
+			var p *laplacePosterior
+			if p, lerr = laplace.(interface {
+				untied() (*laplacePosterior, error)
+			}).untied(); lerr == nil && (first == nil || p.diagnostics.Converged) {
+				return p.sites, nil
 			}
 		}
 		err = errors.Join(err, lerr)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -184,8 +185,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
-	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+	for _, w := range []string{meanWarning(model), priorWarning(s.Tune, criterion, layout)} {
+		if w != "" {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+		}
 	}
 	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
 		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
@@ -229,7 +232,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -249,10 +252,19 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	return nil
 }
 
+// meanWarning says where a prior mean is of no consequence.
+func meanWarning(m objective.Model) string {
+	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
+		return "the prior mean has no effect: all classes share it, and softmax sees differences between them only; use mean: zero"
+	}
+	return ""
+}
+
 // priorWarning says where priors and what is maximised do not go together.
-func priorWarning(c objective.Criterion, l objective.Layout) string {
+func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
 	switch {
+	case t.Strategy == nil:
 	case given && !c.AddsPrior():
 		return "the priors have no effect; tune: {objective: log_posterior} uses them"
 	case !given && c.AddsPrior():

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference are names or YAML
@@ -35,6 +37,7 @@ type Answer struct {
 	Converged     bool                     `json:"converged"`
 	Iterations    int                      `json:"iterations"`
 	Warnings      []string                 `json:"warnings"`
+	LeaveOneOut   *reports.LeaveOneOut     `json:"leave_one_out,omitempty"`
 	Test          *TestAnswer              `json:"test,omitempty"`
 }
 
@@ -174,6 +177,13 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 		for i, s := range o.Layout.FreeSpecs() {
 			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
 		}
+	}
+	loo, err := fit.LeaveOneOut()
+	switch {
+	case err != nil:
+		a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
+	case !math.IsNaN(loo):
+		a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
 	}
 	if p.held == nil {
 		return a, nil

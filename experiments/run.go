@@ -149,6 +149,7 @@ type job struct {
 	hybrid    bool
 	criterion objective.Criterion // of tuned
 	curvature bool                // standard errors are asked for
+	whole     bool                // the training set is all of the training data
 	optimizer string              // the local optimiser, "" for plain points
 	average   objective.Average
 	set       *trainingSet
@@ -306,6 +307,16 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.whole {
+		loo, err := fit.LeaveOneOut()
+		switch {
+		case err != nil:
+			f.Warnings = append(f.Warnings, fmt.Sprintf("no leave-one-out log probability: %v", err))
+		case !math.IsNaN(loo):
+			value := record.Number(loo)
+			f.LeaveOneOut = &value
+		}
+	}
 	if j.curvature {
 		if err := j.standardErrors(ctx, free, f); err != nil {
 			return err
@@ -325,6 +336,10 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	}
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+	}
+	means, variances := fit.Latents(p.held)
+	for c := range means {
+		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(means[c])), append(f.LatentVariance, record.Numbers(variances[c]))
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -93,6 +95,50 @@ func TestPreprocessingSeesTheTrainingPartOnly(t *testing.T) {
 	}
 	if evidence["near"] != evidence["far"] {
 		t.Errorf("log evidence %v and %v for the same training data", evidence["near"], evidence["far"])
+	}
+}
+
+// A prior mean that softmax does not see is reported; one_vs_rest sees it.
+func TestMeanOfSeveralClasses(t *testing.T) {
+	text := "data: {dataset: iris}\nmodel: {kernel: se, mean: constant, likelihood: softmax, inference: laplace}\n"
+	if w := planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "the prior mean has no effect") {
+		t.Errorf("warnings %q", w)
+	}
+	for _, settings := range [][]string{{"model.mean=zero"}, {"model.likelihood=probit", "model.classes=one_vs_rest"}} {
+		if w := planned(t, text, settings...).Manifest.Warnings; len(w) != 0 {
+			t.Errorf("%v: warnings %q", settings, w)
+		}
+	}
+}
+
+// Held-out cases have the latent mean and variance with which probit's average is Φ(m/√(1+v)).
+func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
+	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+	f, err := reports.FormatNamed("predictions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := f.Render(&out, runs(t, text)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil || len(rows) != 41 {
+		t.Fatalf("%d rows, error %v", len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		var v [4]float64 // p[F], p[M], latent mean and variance
+		for i := range v {
+			if v[i], err = strconv.ParseFloat(row[7+i], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := distuv.UnitNormal.CDF(v[2] / math.Sqrt(1+v[3])); math.Abs(v[1]-want) > 1e-12 || math.Abs(v[0]+v[1]-1) > 1e-12 {
+			t.Errorf("%v: p[M] should be %v", row, want)
+		}
+		if decided := map[bool]string{true: "M", false: "F"}[v[1] > v[0]]; row[6] != decided {
+			t.Errorf("%v: decided %s", row, decided)
+		}
 	}
 }
 

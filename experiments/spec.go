@@ -139,9 +139,12 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file}
 	if a := doc.Predict.Average; a != nil && !isNull(a) {
-		if average, name, ok := component(d, a, "average", objective.Averages); ok {
-			s.Average, s.averageText = average, name
+		if average, _, ok := component(d, a, "average", objective.Averages); ok {
+			s.Average, s.averageText = average, flow(a)
 		}
+	}
+	if r, ok := s.Average.(objective.Random); ok {
+		s.Average = r.Seeded(derive(s.Seed, "predict"))
 	}
 	d.models(root, doc.Model, s)
 	d.data(root, doc.Data, s)
@@ -300,9 +303,6 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	if given(nodes.Inference) {
 		m.Inference, m.InferenceText, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
 		m.TuningText, m.tuningNode = m.InferenceText, nodes.Inference
-	}
-	if _, ok := average.(objective.Averaged); infOK && nodes.Classes == "one_vs_rest" && !ok {
-		d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
 	}
 	if likOK && infOK {
 		if err := usable(m.Inference, m.Likelihood); err != nil {

@@ -65,12 +65,16 @@ func (b *builder) build() Configuration {
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
+		studies: b.studies,
 	}
 	if out.Objective == "" {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if f.LeaveOneOut != nil {
+			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
+		}
 		if k := f.Curvature; k != nil {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
 			for _, row := range k.Correlations {

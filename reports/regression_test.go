@@ -53,9 +53,10 @@ func TestRegression(t *testing.T) {
 	got, ok = c.Folds[1].Scores.Value("rmse")
 	near("rmse of fold 1", got, ok, 2)
 	for format, has := range map[string]string{
-		"text": "1.7321",
-		"json": `"rmse": {`,
-		"csv":  ",1.7320508075688772,",
+		"text":        "1.7321",
+		"json":        `"rmse": {`,
+		"csv":         ",1.7320508075688772,",
+		"predictions": "0,kfold,0,1,2,3,,5,9\n",
 	} {
 		if text := string(render(t, format, r)); !strings.Contains(text, has) || strings.Contains(text, "NaN") {
 			t.Errorf("%s lacks %q:\n%s", format, has, text)

@@ -8,6 +8,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -56,6 +57,7 @@ type Configuration struct {
 	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`
 	LogEvidence     Number       `json:"log_evidence"`
+	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // where the inference gives it
 	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
 	Correlations    [][]Number   `json:"correlations,omitempty"`    // in the same order
 	Restarts        []Restart    `json:"restarts"`                  // local optimisers only
@@ -67,6 +69,21 @@ type Configuration struct {
 	Curves          Curves       `json:"curves"`
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	studies         []study
+}
+
+// LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
+// cavities of the one fit.
+type LeaveOneOut struct {
+	LogProbability Number `json:"log_probability"` // mean of log p(y_i|y_-i) over the cases, nats; with one_vs_rest of the sum of the classes'
+}
+
+// leaveOneOut is NaN where there is none.
+func (c Configuration) leaveOneOut() Number {
+	if c.LeaveOneOut == nil {
+		return Number(math.NaN())
+	}
+	return c.LeaveOneOut.LogProbability
 }
 
 // hybrid says that one inference was tuned and another predicts.
@@ -200,6 +217,7 @@ var Formats = []Format{
 	{"text", "tables for the terminal", "", false, renderText},
 	{"json", "everything, for programs", "results.json", true, renderJSON},
 	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, renderPredictions},
 	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
 }
 

@@ -96,24 +96,27 @@ type Point struct {
 // Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and
 // Proba, or Targets, Mean and Variance where the targets are numbers.
 type Fit struct {
-	Configuration int        `json:"configuration"`
-	Study         int        `json:"study"`
-	Chosen        int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
-	Natural       []Number   `json:"natural"`
-	LogEvidence   Number     `json:"log_evidence"`
-	Converged     bool       `json:"converged"`
-	Iterations    int        `json:"iterations"`
-	TrainCounts   []int      `json:"train_counts"`            // cases per class in the training part: the base line
-	Rows          []int      `json:"rows,omitempty"`          // held-out cases, 0-based rows of the data set (or of its test file)
-	Labels        []int      `json:"labels,omitempty"`        // their classes
-	Proba         [][]Number `json:"proba,omitempty"`         // their class probabilities, one row a case
-	TrainMoments  *Moments   `json:"train_moments,omitempty"` // of the numeric targets of the training part: the base line
-	Targets       []Number   `json:"targets,omitempty"`       // numeric targets of the held-out cases
-	Mean          []Number   `json:"mean,omitempty"`          // predicted for them
-	Variance      []Number   `json:"variance,omitempty"`      // predicted for them, noise included
-	Curvature     *Curvature `json:"curvature,omitempty"`     // where standard errors were asked for and exist
-	Warnings      []string   `json:"warnings,omitempty"`
-	Failure       string     `json:"failure,omitempty"`
+	Configuration  int        `json:"configuration"`
+	Study          int        `json:"study"`
+	Chosen         int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
+	Natural        []Number   `json:"natural"`
+	LogEvidence    Number     `json:"log_evidence"`
+	LeaveOneOut    *Number    `json:"leave_one_out,omitempty"` // mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
+	Converged      bool       `json:"converged"`
+	Iterations     int        `json:"iterations"`
+	TrainCounts    []int      `json:"train_counts"`              // cases per class in the training part: the base line
+	Rows           []int      `json:"rows,omitempty"`            // held-out cases, 0-based rows of the data set (or of its test file)
+	Labels         []int      `json:"labels,omitempty"`          // their classes
+	Proba          [][]Number `json:"proba,omitempty"`           // their class probabilities, one row a case
+	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // of the held-out cases: one list for two classes, else one a class
+	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	TrainMoments   *Moments   `json:"train_moments,omitempty"`   // of the numeric targets of the training part: the base line
+	Targets        []Number   `json:"targets,omitempty"`         // numeric targets of the held-out cases
+	Mean           []Number   `json:"mean,omitempty"`            // predicted for them
+	Variance       []Number   `json:"variance,omitempty"`        // predicted for them, noise included
+	Curvature      *Curvature `json:"curvature,omitempty"`       // where standard errors were asked for and exist
+	Warnings       []string   `json:"warnings,omitempty"`
+	Failure        string     `json:"failure,omitempty"`
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters
