@@ -1,23 +1,18 @@
 package experiments
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/sourcegraph/conc/iter"
 	"gonum.org/v1/gonum/floats"
 	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -128,7 +123,7 @@ func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error
 		return nil, err
 	}
 	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep, Notes: append(notes, p.Manifest.Warnings...)}
-	for _, s := range subjects { // a reference comes before those it serves
+	for _, s := range subjects {
 		s.conclude()
 		c.Passed = c.Passed && len(s.row.Failures) == 0
 		c.Rows = append(c.Rows, s.row)
@@ -232,7 +227,7 @@ func (s *subject) evaluate(ctx context.Context, theta []float64, gradient bool) 
 	return e
 }
 
-// conclude fills the row. That of the reference is filled already.
+// conclude fills the row.
 func (s *subject) conclude() {
 	r := &s.row
 	r.Notes = append(r.Notes, s.at.diagnostics.Warnings...)
@@ -272,8 +267,11 @@ func (s *subject) differences() {
 	case len(free) == 0:
 		r.Notes = append(r.Notes, "no hyperparameter is free")
 		return
+	case errors.Is(s.at.noGradient, approx.ErrNoGradient):
+		r.Notes = append(r.Notes, s.at.noGradient.Error())
+		return
 	case s.at.noGradient != nil:
-		r.Notes = append(r.Notes, fmt.Sprintf("no gradient: %v", s.at.noGradient))
+		r.Failures = append(r.Failures, s.at.noGradient.Error())
 		return
 	}
 	largest, worst := 0.0, ""
@@ -294,39 +292,4 @@ func (s *subject) differences() {
 	if r.GradientError > gradientTolerance {
 		r.Failures = append(r.Failures, worst)
 	}
-}
-
-// points returns the start of every layout, with the hyperparameters given by their theta names set in those that have
-// them.
-func (d *decoder) points(layouts []objective.Layout, given map[string]string) [][]float64 {
-	points := make([][]float64, len(layouts))
-	var names []string
-	for i, l := range layouts {
-		points[i] = l.Start()
-		for _, s := range l.Specs {
-			if !slices.Contains(names, s.ThetaName()) {
-				names = append(names, s.ThetaName())
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		v, err := strconv.ParseFloat(given[name], 64)
-		switch {
-		case errors.Is(err, strconv.ErrSyntax):
-			err = fmt.Errorf("%q is not a number", given[name])
-		case !slices.Contains(names, name):
-			err = fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
-		default: // a number out of range is an infinity
-			err = nil
-			for i, l := range layouts {
-				if slices.ContainsFunc(l.Specs, func(s param.Spec) bool { return s.ThetaName() == name }) {
-					err = cmp.Or(err, l.Set(points[i], name, v))
-				}
-			}
-		}
-		if err != nil {
-			d.at(nil, "%s=%s: %v", name, given[name], err)
-		}
-	}
-	return points
 }

@@ -166,6 +166,7 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 	}{
 		{off{}, ""},
 		{off{slope: 1e-4}, "the gradient by log_length_scale is"},
+		{off{slope: math.NaN()}, "not finite"},
 		{off{above: 5}, "a lower bound, and"},
 		{approx.Laplace{MaxIterations: 1}, "not converged after 1 iteration"},
 	} {
