@@ -137,11 +137,20 @@ func (c *Check) table() Table {
 		case r.LowerBound && !math.IsNaN(float64(r.Difference)):
 			verdict = "ok, lower bound"
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), r.Dataset, r.Preprocess, shortName(r.Kernel), r.Mean, assignments(r.Theta, significant), short[r.Likelihood], short[r.Inference],
+		t.Rows = append(t.Rows, []string{strconv.Itoa(i), r.Dataset, r.Preprocess, shortName(r.Kernel), r.Mean, abridged(r.Theta), short[r.Likelihood], short[r.Inference],
 			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError), cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict})
 	}
 	t.lift()
 	return t
+}
+
+// abridged leaves out the middle of long lists; JSON and CSV have it.
+func abridged(v Values) string {
+	const most = 4
+	if len(v) <= most {
+		return assignments(v, significant)
+	}
+	return fmt.Sprintf("%s … %s", assignments(v[:most-1], significant), assignments(v[len(v)-1:], significant))
 }
 
 // checkCSV writes a header and a row for every CheckRow. Numbers are exact; a cell is empty where there is none.
