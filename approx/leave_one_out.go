@@ -23,20 +23,21 @@ var (
 // cavities are what Gaussian sites τ leave of the marginals N(μ_i, v_i) without their own site, N(μ_i - c_i b_i, c_i)
 // with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫ p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈
 // Σ_i log p(y_i|y_-i) over them, as if the other sites stayed where they are. The derivatives of log Z_i are explicit: each
-// by one of μ_i, v_i, τ_i and b_i, the others held. precisions and pullBack are for τ ≥ 0.
+// by one of μ_i, v_i, τ_i and b_i, the others held.
 type cavities struct {
 	sum            float64
+	marginal       []float64 // v
 	mean, variance []float64
 	byMu, byV      []float64
 	byTau, byB     []float64
-	inverse        blas64.General // B⁻¹
+	inverse        blas64.General // B⁻¹, of the sites τ ≥ 0
 }
 
 // cavities fills all of it, given the marginal means.
 func (s *sites) cavities(mu []float64) (*cavities, error) {
 	n := len(s.b)
 	vector := func() []float64 { return make([]float64, n) }
-	c := &cavities{mean: vector(), variance: vector(), byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse()}
+	c := &cavities{marginal: vector(), mean: vector(), variance: vector(), byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse()}
 	projected, raised := vector(), vector() // v_i as K_ii less a square, and what sites of negative precision add to it
 	v := linalg.NewGeneral(n, n)
 	s.project(v)
@@ -53,7 +54,8 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 		}
 		v += raised[i]
 		share = max(share-tau*raised[i]-s.negative.tau[i]*v, eps)
-		c.variance[i] = max(v, 0) / share
+		c.marginal[i] = max(v, 0)
+		c.variance[i] = c.marginal[i] / share
 		c.mean[i] = mu[i] - c.variance[i]*b
 		logZ, d1, d2 := s.lik.LogZ(s.y[i], c.mean[i], c.variance[i])
 		c.sum += logZ
@@ -67,14 +69,23 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	return c, nil
 }
 
-// precisions adds to byTau what a change of τ_j does to all v_i, by dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½.
+// precisions adds to byTau what a change of τ_j does to all v_i, by dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½ but for
+// what sites of negative precision add.
 func (s *sites) precisions(c *cavities) {
 	n := len(s.b)
+	var raised blas64.General
+	if s.negative.fk.Rows > 0 {
+		raised = linalg.NewGeneral(n, n)
+		linalg.Gemm(blas.Trans, blas.NoTrans, 1, s.negative.fk, s.negative.fk, 0, raised)
+	}
 	for j, rj := range s.root {
 		for i, ri := range s.root {
 			sigma := -c.inverse.Data[j*n+i] / ri / rj
-			if i == j {
-				sigma = c.variance[i] * c.inverse.Data[i*n+i]
+			switch {
+			case i == j:
+				sigma = c.marginal[i]
+			case raised.Data != nil:
+				sigma += raised.Data[j*n+i]
 			}
 			c.byTau[j] -= c.byV[i] * sigma * sigma
 		}
@@ -84,20 +95,25 @@ func (s *sites) precisions(c *cavities) {
 // pullBack sets dst to what weights γ_v on the marginal variances and u = (I - RK)γ_μ on the means, which move by
 // dμ = (I - KR)(dK b + dm), make of dK and dm:
 //
-//	G = ½(u bᵀ + b uᵀ) + (I - RK) diag(γ_v) (I - KR),   ∂/∂m = u,   I - RK = S^½ B⁻¹ S^-½
+//	G = ½(u bᵀ + b uᵀ) + (I - RK) diag(γ_v) (I - KR),   ∂/∂m = u,   I - RK = S^½ B⁻¹ S^-½ + FᵀFK
 func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
 	n := len(s.b)
 	checkAdjoint(dst.K, n)
-	weights := make([]float64, n)
-	for i, r := range s.root {
-		weights[i] = gamma[i] / r / r
+	rest := linalg.NewGeneral(n, n) // I - RK
+	for i, ri := range s.root {
+		for j, rj := range s.root {
+			rest.Data[i*n+j] = ri * inverse.Data[i*n+j] / rj
+		}
+	}
+	if s.negative.f.Rows > 0 {
+		linalg.Gemm(blas.Trans, blas.NoTrans, 1, s.negative.f, s.negative.fk, 1, rest)
 	}
 	raw := dst.K.RawSymmetric()
-	linalg.SyrkDiag(blas.NoTrans, 1, inverse, weights, 0, raw)
+	linalg.SyrkDiag(blas.NoTrans, 1, rest, gamma, 0, raw)
 	for i, b := range s.b {
 		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for j, x := range row {
-			row[j] = s.root[i]*s.root[i+j]*x + (u[i]*s.b[i+j]+b*u[i+j])/2
+		for j := range row {
+			row[j] += (u[i]*s.b[i+j] + b*u[i+j]) / 2
 		}
 	}
 	if dst.Mean != nil {
@@ -207,18 +223,63 @@ func (p *meanField) response(i int) (curvature, d float64) {
 	return curvature, p.lambda[i]*p.cut[i].Variance + p.noise*curvature
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. It has no derivatives.
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. With γ the weight on μ, which includes
+// that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν, and -μ times that on τ beside its own.
 func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
 	}
-	mu := make([]float64, len(p.b))
+	n := len(p.b)
+	mu := make([]float64, n)
 	p.latentAt(mu, p.b)
 	c, err := p.cavities(mu)
 	if err != nil {
 		return nil, err
 	}
-	return functional{value: c.sum, err: ErrNoGradient}, nil
+	f := functional{value: c.sum}
+	higher, ok := p.lik.(likelihood.HigherMoments)
+	switch {
+	case !ok:
+		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
+	case p.diagnostics.Iterations > 1:
+		f.err = fmt.Errorf("%w: online with several sweeps", ErrNoGradient)
+	}
+	if f.err != nil {
+		return f, nil
+	}
+	p.precisions(c)
+	solve := func() (u []float64, w visitWeights) {
+		gamma, u := make([]float64, n), make([]float64, n)
+		w = visitWeights{tau: make([]float64, n), nu: make([]float64, n)}
+		for i, r := range p.root {
+			gamma[i] = c.byMu[i] - (r*r+p.negative.tau[i])*c.byB[i]
+		}
+		linalg.Symv(1, p.k, gamma, 0, u)
+		p.shrink(u, gamma, u)
+		linalg.Symv(1, p.k, u, 0, w.nu)
+		for i, b := range c.byB {
+			w.nu[i] += b
+			w.tau[i] = c.byTau[i] - mu[i]*w.nu[i]
+		}
+		return u, w
+	}
+	f.adjoint = func(dst *Cov) {
+		u, w := solve()
+		p.pullBack(dst, c.inverse, u, c.byV)
+		p.addReverse(dst, higher, w)
+	}
+	if model, ok := p.lik.(likelihood.MomentParams); ok {
+		f.likelihood = func(grad []float64) {
+			_, w := solve()
+			p.addParams(grad, model, higher, w)
+			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+			for i, y := range p.y {
+				model.DLogZ(d, d1, d2, y, c.mean[i], c.variance[i])
+				floats.Add(grad, d)
+			}
+		}
+	}
+	return f, nil
 }
 
 // LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in predictions. It has no

@@ -67,6 +67,11 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	for _, f := range s.published {
+		if !slices.ContainsFunc(p.Manifest.Configurations, f.matches) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
+		}
+	}
 	keys := sha256.New()
 	for _, c := range p.Manifest.Configurations {
 		for _, study := range c.Studies {
@@ -226,6 +231,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	c.Published = d.publishedOf(c, s.published)
 	fits := int64(1) // at a time
 	if m.Tuning != nil {
 		fits = 2
@@ -236,6 +242,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
+		}
+		if sampler, ok := s.Tune.Strategy.(search.Sampler); ok {
+			j.chain = &objective.Chain{}
+			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
@@ -337,13 +347,17 @@ func derive(seed uint64, path ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// unjoin lists the errors of an errors.Join.
+// unjoin lists the errors of an errors.Join, and of those within it.
 func unjoin(err error) []error {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		return many.Unwrap()
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
 	}
-	return []error{err}
+	var all []error
+	for _, e := range many.Unwrap() {
+		all = append(all, unjoin(e)...)
+	}
+	return all
 }
 
 // Name is the experiment's name.

@@ -32,6 +32,7 @@ type Query struct {
 	Kernel, Mean, Likelihood, Inference     string
 	Classes                                 string // joint, the default, or one_vs_rest
 	Theta                                   map[string]string
+	LeaveOneOut                             bool // asks for it
 }
 
 // Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
@@ -69,38 +70,16 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if q.Test != noTest {
 		spec.Test = q.Test
 	}
-	var m Model
-	if nodes, ok := q.nodes(d); ok {
-		m = d.model(nodes, objective.Averaged{})
-	}
-	spec.Regression = m.numeric()
-	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
-	for _, p := range spec.Check() {
-		d.as("--"+p.Key).at(nil, "%s", p.Message)
-	}
-	if err := d.err(); err != nil {
+	m := q.model(d, true)
+	ds, p, err := q.load(d, spec, m, q.Test != noTest)
+	if err != nil {
 		return nil, err
-	}
-	ds, err := data.Load(spec, ".", 0)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	set := wholeSet(ds, spec)
-	if ds.Test != nil && q.Test != noTest {
-		set.evaluation = "test"
-	}
-	p, err := set.prepare()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
-	}
-	if err := kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames)); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
 	o, err := objective.New(m.on(len(ds.Classes)), objective.LogEvidence{}, p.data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
-	theta := d.as("--theta").points([]objective.Layout{o.Layout}, q.Theta)[0]
+	theta := q.place(d, o.Layout)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -109,7 +88,40 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		d.as(ds.Name).at(nil, "%v", err)
 		return nil, d.err()
 	}
-	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
+	return q.answer(o, fit, p, append(ds.Warnings, p.warnings...))
+}
+
+// load reads the data that the flags name and checks that the model can have them.
+func (q Query) load(d *decoder, spec data.Spec, m Model, test bool) (*data.Data, *prepared, error) {
+	spec.Regression = m.numeric()
+	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
+	}
+	if err := d.err(); err != nil {
+		return nil, nil, err
+	}
+	ds, err := data.Load(spec, ".", 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	set := wholeSet(ds, spec)
+	if ds.Test != nil && test {
+		set.evaluation = "test"
+	}
+	p, err := set.prepare()
+	if err == nil {
+		err = kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
+	}
+	return ds, p, nil
+}
+
+// place is theta with what the flag says of it.
+func (q Query) place(d *decoder, l objective.Layout) []float64 {
+	return d.as("--theta").points([]objective.Layout{l}, q.Theta)[0]
 }
 
 // points returns the start of every layout, with the hyperparameters given by their theta names set in those that have
@@ -181,8 +193,8 @@ func Describe(name string) (data.Summary, error) {
 	return data.Describe(d), nil
 }
 
-// nodes reads the parts of the model from their flags.
-func (q Query) nodes(d *decoder) (modelNodes, bool) {
+// model reads the parts of the model from their flags, with or without the inference.
+func (q Query) model(d *decoder, inference bool) (m Model) {
 	nodes := modelNodes{flags: true, Classes: q.Classes}
 	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
@@ -190,6 +202,9 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 		flag, text, instance string
 		node                 **yaml.Node
 	}{{"--kernel", q.Kernel, "se", &nodes.Kernel}, {"--mean", q.Mean, "zero", &nodes.Mean}, {"--likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"--inference", q.Inference, "laplace", &nodes.Inference}} {
+		if part.node == &nodes.Inference && !inference {
+			continue
+		}
 		d, n := d.as(part.flag), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 		if strings.TrimSpace(part.text) != "" {
 			n = d.parse([]byte(part.text))
@@ -201,10 +216,13 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 		*part.node = n
 		ok = ok && n != nil
 	}
-	return nodes, ok
+	if ok {
+		m = d.model(nodes, objective.Averaged{})
+	}
+	return m
 }
 
-func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
+func (q Query) answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
 		LogEvidence: record.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
@@ -219,12 +237,15 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
 		}
 	}
-	loo, err := fit.LeaveOneOut()
-	switch {
-	case err != nil:
-		a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
-	case !math.IsNaN(loo):
-		a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
+	if q.LeaveOneOut {
+		switch loo, err := fit.LeaveOneOut(); {
+		case err != nil:
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
+		case math.IsNaN(loo):
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: the inference has none")
+		default:
+			a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
+		}
 	}
 	if p.held == nil {
 		return a, nil

@@ -38,6 +38,7 @@ type Spec struct {
 	file     string
 
 	averageText string
+	published   []*published
 }
 
 // DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
@@ -150,6 +151,7 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
+	d.published(doc.Published, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
 		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)
@@ -533,6 +535,16 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	s.Tune.Strategy, err = e.New(d.reading(options, tuneKeys...))
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
+	}
+	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
+		return
+	}
+	if criterion, err := s.Tune.criterion(); err == nil && !criterion.AddsPrior() {
+		at := n
+		if o := find(n, "objective"); o != nil {
+			at = o
+		}
+		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
 	}
 }
 

@@ -85,7 +85,7 @@ func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 // plugIn predicts p(y|κ(v)·m) for latent means m and variances v.
 func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
 	means, variances := p.Latents(z)
-	f, squash := make([]float64, len(means)), p.squash()
+	f, squash := make([]float64, len(means)), squash(p.lik, p.objective.data.Y.Classes)
 	dst.Zero()
 	for i := range z.N() {
 		for c := range f {
@@ -96,16 +96,17 @@ func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) f
 	normalise(dst)
 }
 
-// squash returns what adds p(y|f) to sum: softmax of all latent values, or every class against the rest.
-func (p *Point) squash() func(sum, f []float64) {
-	if lik, ok := p.lik.(likelihood.Multinomial); ok {
-		pi, g := make([]float64, p.objective.data.Y.Classes), make([]float64, p.objective.data.Y.Classes)
+// squash returns what adds p(y|f) to sum, over so many classes: softmax of all latent values, or every class
+// against the rest.
+func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
+	if lik, ok := bound.(likelihood.Multinomial); ok {
+		pi, g := make([]float64, classes), make([]float64, classes)
 		return func(sum, f []float64) {
 			lik.Probabilities(pi, g, f, 0)
 			floats.Add(sum, pi)
 		}
 	}
-	lik := p.lik.(likelihood.MomentMatcher)
+	lik := bound.(likelihood.MomentMatcher)
 	add := func(sum *float64, y, f float64) {
 		logp, _, _ := lik.LogZ(y, f, 0)
 		*sum += math.Exp(logp)

@@ -43,7 +43,7 @@ func (a MonteCarlo) Uses(lik likelihood.Likelihood) error {
 
 func (a MonteCarlo) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int) {
 	means, variances := p.Latents(z)
-	joint, squash := p.covariances(z), p.squash()
+	joint, squash := p.covariances(z), squash(p.lik, p.objective.data.Y.Classes)
 	dst.Zero()
 	f, draw := make([]float64, len(means)), mat.NewVecDense(len(means), nil)
 	spread := mat.NewDense(len(means), len(means), nil) // A of f = E[f] + A x, x ~ N(0, I)

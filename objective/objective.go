@@ -53,13 +53,7 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 			return nil, fmt.Errorf("objective: %w", err)
 		}
 	}
-	o.Layout = m.Layout(d.X.Dim(), d.Classes, math.NaN())
-	for _, s := range o.Layout.Specs {
-		if s.FromData {
-			o.Layout = m.Layout(d.X.Dim(), d.Classes, d.scale())
-			break
-		}
-	}
+	o.Layout = m.LayoutOn(d)
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
 	for _, j := range o.Layout.Free {
 		free[j] = 1
