@@ -643,7 +643,7 @@ func TestPLInExtendedPrecision(t *testing.T) {
 						exact[i][j] = add(number(k.At(i, j)), mul(number(h), number(e.At(i, j))))
 					}
 				}
-				return extendedPL(t, exact, y, p.lik.(likelihood.MomentMatcher), post.State())
+				return extendedPL(t, exact, y, p.lik.(likelihood.MomentMatcher), post.State()).logEvidence
 			}
 			if got, want := post.Evidence().Value(), value(0, byAmp); !near(got, want, 1e-8) {
 				t.Errorf("%s, %v: log evidence %.12g, want %.12g", p.name, theta, got, want)
@@ -659,7 +659,7 @@ func TestPLInExtendedPrecision(t *testing.T) {
 }
 
 // extendedPL iterates in parallel, damped by ½, from a double's sites, and evaluates EP's log evidence (GPML 3.65) there.
-func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) float64 {
+func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
 	mu, v := make(vector, n), make(vector, n)
@@ -687,20 +687,26 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 			continue
 		}
 		value := -logDet/2 + float(inner(nu, mu))/2
+		reach, distance, b := 0.0, 0.0, make(vector, n) // what a distance does to the evidence, which is not stationary here
 		for i := range n {
 			c := quo(number(1), sub(quo(number(1), v[i]), tau[i]))
 			m := mul(c, sub(quo(mu[i], v[i]), nu[i]))
-			logZ, _, _ := lik.LogZ(y[i], float(m), float(c))
+			logZ, d1, d2 := lik.LogZ(y[i], float(m), float(c))
 			tv := add(number(1), mul(tau[i], c))
 			q := mul(tau[i], mul(m, m))
 			q.Sub(q, mul(number(2), mul(nu[i], m)))
 			q.Sub(q, mul(c, mul(nu[i], nu[i])))
 			value += logZ + math.Log(float(tv))/2 + float(quo(q, tv))/2
+			b[i] = sub(nu[i], mul(tau[i], mu[i]))
+			share := float(quo(v[i], c))
+			mean := (d1 - float(b[i])) * math.Sqrt(float(v[i])) / share
+			reach += 2*math.Abs(mean) + math.Abs((1+float(c)*d2)/share+mean*mean-1)
+			distance = max(distance, 8*0x1p-52*float(k[i][i])/(float(v[i])*share))
 		}
-		return value
+		return extended{logEvidence: value, uncertainty: algebra(k, r, tau, b) + reach*distance}
 	}
 	t.Fatal("PL in extended precision does not converge")
-	return 0
+	return extended{}
 }
 
 // TestLeaveOneOutOfRegression: with Gaussian noise EP is exact, and so are the derivatives of its leave-one-out sum.

@@ -391,6 +391,7 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
 	rounding float64 // the distance that rounding error may leave
+	drift    float64 // more than that, which the error of K b may leave; an iteration that draws no nearer has reached it
 	floors   int     // site precisions below 0, taken as 0
 }
 
@@ -403,7 +404,7 @@ func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(t
 
 // reached reports whether the fixed point is reached.
 func (f fixedPoint) reached(tolerance float64) bool {
-	return f.settled(tolerance) && f.distance <= max(tolerance, unresolved)
+	return f.distance <= max(tolerance, f.rounding, f.drift) && f.distance <= max(tolerance, unresolved)
 }
 
 // conclude records in the diagnostics where an iteration ended. Its evidence must be set.
