@@ -27,11 +27,11 @@ type Exact struct{}
 
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
 func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok || lik.Domain() != likelihood.Numeric {
-		return Caps{}, fmt.Errorf("exact needs likelihood: gaussian, whose posterior is Gaussian; use inference: ep or laplace")
-	}
-	if err := usesOneProcess("exact", lik, classes); err != nil {
-		return Caps{}, err
+	switch _, ok := bound(lik).(likelihood.GaussianNoise); {
+	case classes != 0:
+		return Caps{}, fmt.Errorf("exact needs numbers and likelihood: gaussian, whose posterior is Gaussian; for classes use inference: ep or laplace with likelihood: probit")
+	case !ok || lik.Domain() != likelihood.Numeric:
+		return Caps{}, fmt.Errorf("exact needs Gaussian noise; use likelihood: gaussian")
 	}
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }

@@ -62,7 +62,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
-		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
+		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use likelihood: probit or logit, or inference: ep")
 	}
 	_, params := bound(lik).(likelihood.DifferentiableParams)
 	_, moments := bound(lik).(likelihood.MomentParams)

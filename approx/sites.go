@@ -459,24 +459,30 @@ func (f functional) Likelihood(grad []float64) error {
 // usesOneProcess says why a method with one latent process cannot work with lik on this many classes, or nil. It takes
 // two classes, or numbers and a likelihood of them.
 func usesOneProcess(method string, lik likelihood.Likelihood, classes int) error {
-	if classes == 0 && lik.Domain() == likelihood.Numeric {
+	switch {
+	case classes == 0 && lik.Domain() == likelihood.Numeric:
 		return nil
+	case classes == 0:
+		return fmt.Errorf("%s with a likelihood of classes cannot explain numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian", method)
 	}
 	return usesBinary(method, lik, classes)
 }
 
 // usesBinary says why a binary method cannot work with lik on this many classes, or nil.
 func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
+	binary := lik.Domain() == likelihood.Binary
 	switch {
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …} and likelihood: probit, or use inference: exact with likelihood: gaussian", method)
+	case !binary && classes == 2:
+		return fmt.Errorf("%s needs a likelihood of two classes; use likelihood: probit or logit", method)
+	case !binary:
+		return fmt.Errorf("%s needs a likelihood of two classes and there are %d; use classes: one_vs_rest with likelihood: probit or logit, or inference: laplace with likelihood: softmax", method, classes)
 	case classes != 2:
 		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
-	case lik.Domain() != likelihood.Binary:
-		return fmt.Errorf("%s needs a likelihood of two classes, such as probit or logit", method)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
-		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use probit or logit", method)
+		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit or logit", method)
 	}
 	return nil
 }
