@@ -213,19 +213,29 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
 	sigma := zeros(n)
-	r, _ := precisionMatrix(k, tau)
-	for j := range n {
-		for i, v := range k.times(r.times(k[j])) {
-			sigma[i][j].Sub(k[i][j], v)
+	posterior := func() {
+		r, _ := precisionMatrix(k, tau)
+		for j := range n {
+			for i, v := range k.times(r.times(k[j])) {
+				sigma[i][j].Sub(k[i][j], v)
+			}
 		}
 	}
+	posterior()
 	cavity := func(i int) (mean, variance *big.Float) {
 		mu := inner(sigma[i], nu)
 		variance = quo(number(1), sub(quo(number(1), sigma[i][i]), tau[i]))
 		return mul(variance, sub(quo(mu, sigma[i][i]), nu[i])), variance
 	}
-	for range 60 {
+	damping := number(1)
+	for sweep := range 300 {
 		change := 0.0
+		if sweep == 40 { // a fixed point that undamped sweeps leave, as a likelihood that is not log-concave may have
+			damping = number(0.25)
+			copy(tau, vectorOf(start[:n]))
+			copy(nu, vectorOf(start[n:]))
+			posterior()
+		}
 		for i := range n {
 			m, v := cavity(i)
 			_, d1, d2 := lik.LogZ(y[i], float(m), float(v))
@@ -235,10 +245,10 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 			if d2 > 0 { // floored, as by default
 				newTau, newNu = number(0), number(d1)
 			}
-			delta := sub(newTau, tau[i])
+			delta, deltaNu := mul(damping, sub(newTau, tau[i])), mul(damping, sub(newNu, nu[i]))
 			sd := math.Sqrt(float(sigma[i][i]))
-			change = max(change, math.Abs(float(delta))*sd*sd, math.Abs(float(sub(newNu, nu[i])))*sd)
-			tau[i], nu[i] = newTau, newNu
+			change = max(change, math.Abs(float(delta))*sd*sd, math.Abs(float(deltaNu))*sd)
+			tau[i], nu[i] = add(tau[i], delta), add(nu[i], deltaNu)
 			c := quo(delta, add(number(1), mul(delta, sigma[i][i])))
 			column := make(vector, n)
 			for j := range n {

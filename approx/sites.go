@@ -414,6 +414,9 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
+	if f.floors > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s took %d negative site precisions as 0; with a likelihood that calls for them its fixed point may depend on schedule and start", method, f.floors))
+	}
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
 		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
