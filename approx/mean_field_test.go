@@ -225,7 +225,8 @@ func TestMeanFieldIsExact(t *testing.T) {
 	}
 }
 
-// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and v of it with K/v, changes nothing.
+// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and v of it with K/v, changes nothing
+// (GPML exercise 3.10.1).
 func TestStepWithNoiseIsProbit(t *testing.T) {
 	const n, v = 25, 7.0
 	x, y := twoClasses(n, 31)
