@@ -38,7 +38,7 @@ func allMethods(t *testing.T) (list []choice[approx.Approximation]) {
 			"posterior": approx.PL{Evidence: approx.PosteriorForm}, "parallel posterior": approx.PL{Schedule: approx.Parallel, Evidence: approx.PosteriorForm},
 		},
 		"online":   {"in order": approx.Online{OrderSeed: approx.OrderSeed{Unchanged: true}}, "twice": approx.Online{Sweeps: 2}},
-		"sampling": {"short": approx.Sampling{Chains: 8, Temperatures: 1000, Samples: 4}},
+		"sampling": {"short": approx.Sampling{Chains: 8, Temperatures: 250, Samples: 4}},
 	}
 	for _, e := range approx.Table {
 		method, err := e.New(nil)
@@ -101,7 +101,10 @@ func TestEveryPair(t *testing.T) {
 							if caps.Gradient {
 								gradients++
 							}
-							every(t, method, l.value, caps, classes, shared)
+							every(t, method, l.value, caps, classes, shared, []float64{-0.2, 0.4, 0.3})
+							if !rest {
+								every(t, method, l.value, caps, classes, shared, []float64{0.8, 2.2, -0.3})
+							}
 						})
 					}
 				}
@@ -152,9 +155,14 @@ func (s situation) leads(refusal error, methods []choice[approx.Approximation], 
 	return false
 }
 
-// every fits a small problem and holds the fit to its capabilities.
-func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood, caps approx.Caps, classes int, shared bool) {
-	const n, h = 10, 2e-5
+// negative says that negative_sites: error or keep met what it stops at.
+func negative(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "negative precision") || strings.Contains(err.Error(), "use negative_sites: floor"))
+}
+
+// every fits a small problem at log l, log sf and the slope of the mean, and holds the fit to its capabilities.
+func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood, caps approx.Caps, classes int, shared bool, theta []float64) {
+	const n, h = 8, 2e-5
 	x, labels := twoClasses(n, 11)
 	y := approx.Targets{Classes: classes, Value: labels}
 	if classes == 3 {
@@ -166,7 +174,7 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 			labels[i] += math.Sin(2 * x[i][0])
 		}
 	}
-	theta := []float64{-0.2, 0.4, 0.3} // log l, log sf, slope of the mean
+	theta = slices.Clone(theta)
 	for _, s := range lik.Params() {
 		theta = append(theta, s.Map.Theta(s.Init))
 	}
@@ -202,8 +210,11 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 		}
 		return post
 	}
-	post := fit(theta)
 	cov, by := prior(theta)
+	if _, err := method.Fit(context.Background(), cov, y, lik.At(theta[3:]), nil); negative(err) {
+		return
+	}
+	post := fit(theta)
 	again, err := method.Restore(cov, y, lik.At(theta[3:]), post.State())
 	if err != nil || !slices.Equal(again.State(), post.State()) || again.Evidence().Value() != post.Evidence().Value() && !caps.NoEvidence {
 		t.Errorf("restored: error %v", err)
@@ -259,7 +270,11 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 			continue
 		}
 		for j := range cov {
-			if err := f.of(post).Adjoint(&g, j); err != nil {
+			err := f.of(post).Adjoint(&g, j)
+			if negative(err) {
+				return
+			}
+			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for i, d := range by[j] {
