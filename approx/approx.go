@@ -48,6 +48,7 @@ const (
 type Caps struct {
 	Covariance          Need
 	Gradient            bool // of the log evidence
+	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only

@@ -44,7 +44,7 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 	if err := usesMeanField("ensemble_mean_field", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+	return Caps{Gradient: true, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
 // Fit implements Approximation.

@@ -62,7 +62,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := e.iteration().check("ep"); err != nil {
 		return Caps{}, err
 	}
-	if err := usesOneProcess("ep", lik, classes); err != nil {
+	if err := usesOneProcess("ep", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	smooth, err := e.Evidence.check("ep", e.Quadrature, lik)

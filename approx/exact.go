@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,11 +28,14 @@ type Exact struct{}
 
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
 func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	switch _, ok := bound(lik).(likelihood.GaussianNoise); {
+	_, gaussian := bound(lik).(likelihood.GaussianNoise)
+	switch gaussian = gaussian && lik.Domain() == likelihood.Numeric; {
+	case classes == 0 && !gaussian:
+		return Caps{}, errors.New("exact needs Gaussian noise; use likelihood: gaussian")
+	case !gaussian:
+		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric targets; for classes use inference: ep with likelihood: probit, or laplace with softmax")
 	case classes != 0:
-		return Caps{}, fmt.Errorf("exact needs numbers and likelihood: gaussian, whose posterior is Gaussian; for classes use inference: ep or laplace with likelihood: probit")
-	case !ok || lik.Domain() != likelihood.Numeric:
-		return Caps{}, fmt.Errorf("exact needs Gaussian noise; use likelihood: gaussian")
+		return Caps{}, errors.New("exact explains numeric targets; for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }

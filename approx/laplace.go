@@ -3,6 +3,7 @@ package approx
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -53,16 +54,14 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, defaultPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: true}, usesMulticlass(lik, classes)
+		return Caps{Gradient: true, LeaveOneOut: true}, usesMulticlass(lik, classes)
 	}
-	if classes > 2 && lik.Domain() == likelihood.Binary {
-		return Caps{}, fmt.Errorf("laplace with a likelihood of two classes cannot explain %d; use likelihood: softmax, or classes: one_vs_rest", classes)
-	}
-	if err := usesOneProcess("laplace", lik, classes); err != nil {
-		return Caps{}, err
-	}
+	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
-		return Caps{}, fmt.Errorf("laplace needs a likelihood with derivatives; use likelihood: probit or logit, or inference: ep")
+		lacks = errors.New("laplace needs a likelihood with derivatives; use probit or logit, or inference: ep")
+	}
+	if err := usesOneProcess("laplace", lik, classes, lacks); err != nil {
+		return Caps{}, err
 	}
 	_, params := bound(lik).(likelihood.DifferentiableParams)
 	_, moments := bound(lik).(likelihood.MomentParams)
@@ -71,7 +70,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
+	p, start, err := l.begin(cov, y, lik, start)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.B
 
 // Restore implements Approximation.
 func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
+	p, s, err := l.begin(cov, y, lik, s)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +94,20 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 	return p.finish(at, length, 0)
 }
 
-func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound) (latentModel, error) {
+// begin checks the arguments; the state it returns is that of the model it returns.
+func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
 	if y.Classes > 2 {
-		return newMulticlass(l, cov, y, lik)
+		p, err := newMulticlass(l, cov, y, lik)
+		return p, s, err
 	}
+	p, err := l.binary(cov, y, lik)
+	if err != nil || len(lik.Likelihood().Params()) > 0 {
+		return p, s, err
+	}
+	return l.tie(p, cov, y, s)
+}
+
+func (l Laplace) binary(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePosterior, error) {
 	s, err := newSites(cov, y, lik)
 	if err != nil {
 		return nil, err

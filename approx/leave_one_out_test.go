@@ -25,21 +25,24 @@ func leavingEachOut(t *testing.T, k *mat.SymDense, m, y, tau, information []floa
 				rest = append(rest, j)
 			}
 		}
-		b, cross, off := mat.NewSymDense(n-1, nil), make([]float64, n-1), make([]float64, n-1)
+		b, cross, kInformation := mat.NewDense(n-1, n-1, nil), make([]float64, n-1), make([]float64, n-1)
 		for a, j := range rest {
 			for c, l := range rest {
-				b.SetSym(a, c, math.Sqrt(tau[j]*tau[l])*k.At(j, l))
+				b.Set(a, c, tau[j]*k.At(j, l))
+				kInformation[a] += k.At(j, l) * information[l]
 			}
-			b.SetSym(a, a, 1+tau[j]*k.At(j, j))
-			cross[a] = math.Sqrt(tau[j]) * k.At(i, j)
-			for _, l := range rest {
-				off[a] += math.Sqrt(tau[j]) * k.At(j, l) * information[l]
+			b.Set(a, a, 1+b.At(a, a))
+			cross[a] = k.At(i, j)
+		}
+		reduced := inverse(t, b) // R = (I + S K)⁻¹ S
+		gain, mean := make([]float64, n-1), m[i]
+		for a := range rest {
+			for c, j := range rest {
+				gain[c] += cross[a] * reduced.At(a, c) * tau[j]
 			}
 		}
-		gain := product(inverse(t, b), cross)
-		mean := m[i] - dot(gain, off)
-		for _, j := range rest {
-			mean += k.At(i, j) * information[j]
+		for a, j := range rest {
+			mean += cross[a]*information[j] - gain[a]*kInformation[a]
 		}
 		logZ, _, _ := lik.LogZ(y[i], mean, k.At(i, i)-dot(gain, cross))
 		sum += logZ
@@ -83,6 +86,37 @@ func TestLeaveOneOutOfSites(t *testing.T) {
 				t.Errorf("leave-one-out %.13g, want %.13g", f.Value(), want)
 			}
 		})
+	}
+}
+
+// TestLeaveOneOutOfNegativeSites: the noisy threshold leaves sites of negative precision, and online learning keeps them.
+func TestLeaveOneOutOfNegativeSites(t *testing.T) {
+	const n = 14
+	lik := likelihood.NoisyThreshold{}.At([]float64{math.Log(0.1 / 0.9)})
+	p := pair{"online/noisy_threshold", approx.Online{}, lik}
+	x, y := twoClasses(n, 21)
+	for i := range 4 {
+		y[i] = -y[i]
+	}
+	for _, logAmp := range []float64{1.5, 3} {
+		smooth, _, _ := seGram(x, 0.3, logAmp)
+		k := p.prior(smooth)
+		mean := make([]float64, n)
+		sites, tau, information := p.oracle(t, k, mean, y), make([]float64, n), make([]float64, n)
+		for i, v := range sites.variance {
+			tau[i], information[i] = 1/v, sites.mean[i]/v
+		}
+		if slices.Min(tau) >= 0 {
+			t.Errorf("log sf = %v: no site has negative precision", logAmp)
+		}
+		want := leavingEachOut(t, k, mean, y, tau, information, lik.(likelihood.MomentMatcher))
+		f, err := p.fit(t, smooth, nil, y, nil).(approx.LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(f.Value(), want, 1e-9) {
+			t.Errorf("log sf = %v: leave-one-out %.13g, want %.13g", logAmp, f.Value(), want)
+		}
 	}
 }
 

@@ -63,13 +63,11 @@ type meanField struct {
 
 // usesMeanField says why a mean-field method cannot work with lik on this many classes, or nil.
 func usesMeanField(method string, lik likelihood.Likelihood, classes int) error {
-	if err := usesBinary(method, lik, classes); err != nil {
-		return err
-	}
+	var lacks error
 	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok {
-		return fmt.Errorf("%s needs labels that are the sign of f plus Gaussian noise; use likelihood: probit, or step with a noise kernel, or inference: ep", method)
+		lacks = fmt.Errorf("%s needs labels that are the sign of f plus Gaussian noise; use likelihood: probit, or step with a noise kernel, or inference: ep", method)
 	}
-	return nil
+	return usesBinary(method, lik, classes, lacks)
 }
 
 // newMeanField checks the arguments and forms A.

@@ -73,15 +73,16 @@ func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 
 // LatentCovariance implements LatentCovariancer.
 func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
-	p.covariances(cross, diag, false, func(j int, s *mat.SymDense) { dst[j].CopySym(s) })
+	p.covariances(cross, diag, false, func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
 }
 
-// covariances calls visit with the covariance of the latent values at every new input; differences says that only those
-// matter, and then a term common to all entries is left out, which may exceed them by orders of magnitude.
-func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, s *mat.SymDense)) {
+// covariances calls visit with the covariance of the latent values at every new input, and with the q_c of its diagonal;
+// differences says that only those matter, and then a term common to all entries is left out, which may exceed them by
+// orders of magnitude.
+func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense)) {
 	const block = 64 // new inputs at a time: C n numbers for each
 	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
-	s := mat.NewSymDense(p.classes, nil)
+	s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
 	sums := make([][]float64, 0, p.classes*(p.classes+1)/2) // of products, a pair of classes c ≤ d after the other
 	for range cap(sums) {
 		sums = append(sums, make([]float64, block))
@@ -125,9 +126,10 @@ func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differenc
 					s.SetSym(c, d, sums[pair][j])
 					pair++
 				}
-				s.SetSym(c, c, s.At(c, c)+q[c][j])
+				own[c] = q[c][j]
+				s.SetSym(c, c, s.At(c, c)+own[c])
 			}
-			visit(from+j, s)
+			visit(from+j, own, s)
 		}
 	}
 }
@@ -149,7 +151,7 @@ func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean
 	}
 	z := normalPoints(p.classes-1, p.points)
 	center := make([]float64, p.classes)
-	p.covariances(cross, diag, true, func(j int, s *mat.SymDense) {
+	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
 		p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, z)
 	})
 }

@@ -719,6 +719,9 @@ func TestMulticlassAlwaysAnswers(t *testing.T) {
 						}
 					}
 				}
+				if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil || !(f.Value() <= 0) || math.IsInf(f.Value(), 0) {
+					t.Errorf("%s: leave-one-out %v, error %v", where, f, err)
+				}
 				prob := predictClasses(post, cov, nil)
 				for i := range c.y {
 					row := prob.RawRowView(i)
@@ -728,6 +731,44 @@ func TestMulticlassAlwaysAnswers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMulticlassLeaveOneOutAgainstRefits: the cavities of one fit are close to fits without each case.
+func TestMulticlassLeaveOneOutAgainstRefits(t *testing.T) {
+	const n = 40
+	x, y := planeClasses(n, 8)
+	without := func(i int) (x2 [][]float64, y2 []int) {
+		return slices.Delete(slices.Clone(x), i, i+1), slices.Delete(slices.Clone(y), i, i+1)
+	}
+	fit := func(x [][]float64, y []int) approx.Posterior {
+		k, _, _ := seGram(x, 0, 1)
+		post, err := approx.Laplace{}.Fit(t.Context(), []approx.Cov{{K: k}}, approx.Targets{Classes: 3, Index: y}, likelihood.Softmax{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return post
+	}
+	f, err := fit(x, y).(approx.LeaveOneOuter).LeaveOneOut()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, _ := seGram(x, 0, 1)
+	refits := 0.0
+	for i := range n {
+		cross, prob := mat.NewDense(n-1, 1, nil), mat.NewDense(1, 3, nil)
+		for j := range n - 1 {
+			cross.Set(j, 0, all.At(i, (i+1+j)%n))
+		}
+		x2, y2 := without(i)
+		x2, y2 = append(slices.Clone(x2[i:]), x2[:i]...), append(slices.Clone(y2[i:]), y2[:i]...)
+		fit(x2, y2).PredictProba(prob, []*mat.Dense{cross}, [][]float64{{all.At(i, i)}}, nil)
+		refits += math.Log(prob.At(0, y[i]))
+	}
+	if got, want := f.Value()/n, refits/n; !(math.Abs(got-want) <= 0.02) {
+		t.Errorf("mean leave-one-out %.5f nat, refits %.5f", got, want)
+	} else {
+		t.Logf("mean leave-one-out %.5f nat, refits %.5f", got, want)
 	}
 }
 

@@ -71,15 +71,16 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d must not be negative (0 means the default, 1)", o.Sweeps)
 	}
-	if err := usesOneProcess("online", lik, classes); err != nil {
+	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 {
-		return Caps{NoEvidence: true}, nil
+		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
-	return Caps{Gradient: higher && (params || !hasFree(lik))}, nil
+	gradient := higher && (params || !hasFree(lik))
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Fit implements Approximation.
@@ -220,37 +221,54 @@ func (p *onlinePosterior) differentiate() {
 		return
 	}
 	p.evidence.adjoint = func(dst *Cov) {
-		n := len(p.order)
-		checkAdjoint(dst.K, n)
-		g := linalg.NewSym(n)
-		mean, _, _ := p.reverse(higher, g)
-		for t, i := range p.order {
-			for u, j := range p.order[t:] {
-				dst.K.SetSym(i, j, g.Data[t*n+t+u])
-			}
-			if dst.Mean != nil {
-				dst.Mean[i] = mean[t]
-			}
-		}
+		checkAdjoint(dst.K, len(p.order))
+		dst.K.Zero()
+		clear(dst.Mean)
+		p.addReverse(dst, higher, visitWeights{logZ: 1})
 	}
 	if model, ok := p.lik.(likelihood.MomentParams); ok {
-		p.evidence.likelihood = func(grad []float64) {
-			_, by1, by2 := p.reverse(higher, linalg.NewSym(len(p.order)))
-			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-			for t, v := range p.visits {
-				model.DLogZ(d, d1, d2, p.y[p.order[t]], v.mean, v.variance)
-				for j := range grad {
-					grad[j] += d[j] + by1[t]*d1[j] + by2[t]*d2[j]
-				}
-			}
+		p.evidence.likelihood = func(grad []float64) { p.addParams(grad, model, higher, visitWeights{logZ: 1}) }
+	}
+}
+
+// addReverse adds to dst what weights on the visits make of dK and dm.
+func (p *onlinePosterior) addReverse(dst *Cov, lik likelihood.HigherMoments, w visitWeights) {
+	n := len(p.order)
+	g := linalg.NewSym(n)
+	mean, _, _ := p.reverse(lik, g, w)
+	for t, i := range p.order {
+		for u, j := range p.order[t:] {
+			dst.K.SetSym(i, j, dst.K.At(i, j)+g.Data[t*n+t+u])
+		}
+		if dst.Mean != nil {
+			dst.Mean[i] += mean[t]
 		}
 	}
 }
 
+// addParams adds to grad what weights on the visits make of the likelihood's parameters.
+func (p *onlinePosterior) addParams(grad []float64, model likelihood.MomentParams, lik likelihood.HigherMoments, w visitWeights) {
+	_, by1, by2 := p.reverse(lik, linalg.NewSym(len(p.order)), w)
+	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+	for t, v := range p.visits {
+		model.DLogZ(d, d1, d2, p.y[p.order[t]], v.mean, v.variance)
+		for j := range grad {
+			grad[j] += w.logZ*d[j] + by1[t]*d1[j] + by2[t]*d2[j]
+		}
+	}
+}
+
+// visitWeights are those of a functional on what the visits leave: on each log Z, and, unless nil, on the sites, by case.
+type visitWeights struct {
+	logZ    float64
+	tau, nu []float64
+}
+
 // reverse differentiates the pass from its last visit to its first. On its way g and mean, in the order of the visits, are
 // the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by d2 s sᵀ and d1 s. by1
-// and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v.
-func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetric) (mean, by1, by2 []float64) {
+// and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v. The site has
+// ν = d1 + τh, h = μ_t + v d1, and ∂τ/∂d2 = -(1 + τv)², ∂τ/∂v = τ².
+func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetric, w visitWeights) (mean, by1, by2 []float64) {
 	n := len(p.order)
 	mean, by1, by2 = make([]float64, n), make([]float64, n), make([]float64, n)
 	for t := n - 1; t >= 0; t-- {
@@ -268,8 +286,17 @@ func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetr
 		if v.variance > 0 {
 			d3, d4 = lik.HigherLogZ(p.y[p.order[t]], v.mean, v.variance)
 		}
-		mean[t] = v.d1 + by1[t]*v.d2 + by2[t]*d3
-		row[0] = (v.d2 + v.d1*v.d1 + by1[t]*(d3+2*v.d1*v.d2) + by2[t]*(d4+2*v.d2*v.d2+2*v.d1*d3)) / 2
+		byMean, byVariance := w.logZ*v.d1, w.logZ*(v.d2+v.d1*v.d1)/2
+		if w.tau != nil {
+			nu, grown := w.nu[p.order[t]], 1+v.tau*v.variance
+			tau := w.tau[p.order[t]] + nu*(v.mean+v.variance*v.d1)
+			by1[t] += nu * grown
+			by2[t] -= tau * grown * grown
+			byMean += nu * v.tau
+			byVariance += v.tau * (nu*v.d1 + tau*v.tau)
+		}
+		mean[t] = byMean + by1[t]*v.d2 + by2[t]*d3
+		row[0] = byVariance + (by1[t]*(d3+2*v.d1*v.d2)+by2[t]*(d4+2*v.d2*v.d2+2*v.d1*d3))/2
 	}
 	return mean, by1, by2
 }

@@ -56,7 +56,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := l.iteration().check("pl"); err != nil {
 		return Caps{}, err
 	}
-	if err := usesBinary("pl", lik, classes); err != nil {
+	if err := usesBinary("pl", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
 	smooth, err := l.Evidence.check("pl", l.Quadrature, lik)

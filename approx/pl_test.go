@@ -481,7 +481,7 @@ func TestGradientOverEpsilon(t *testing.T) {
 	const h = 1e-4
 	x, y := twoClasses(25, 18)
 	for name, method := range map[string]approx.Approximation{
-		"ep": approx.EP{Tolerance: 1e-13}, "pl": approx.PL{Tolerance: 1e-13}, "parallel pl": approx.PL{Schedule: approx.Parallel, Tolerance: 1e-13},
+		"ep": approx.EP{Tolerance: 1e-13}, "pl": approx.PL{Tolerance: 1e-13}, "parallel pl": approx.PL{Schedule: approx.Parallel, Tolerance: 1e-13}, "online": approx.Online{},
 	} {
 		floors := 0
 		for _, theta := range [][3]float64{{0, 0, -4.6}, {-2, 2, -4.6}, {2, 1, -10}, {0.5, 5, -2}, {5, -5, -1}, {0, 1, -0.1}} {

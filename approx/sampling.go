@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/elliptical"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -79,7 +80,7 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
 		}
 	}
-	return Caps{}, usesBinary("sampling", lik, classes)
+	return Caps{}, usesBinary("sampling", lik, classes, nil)
 }
 
 // Fit implements Approximation. A start is checked and saves nothing.
@@ -177,8 +178,11 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 	if _, ok := lik.(likelihood.Differentiable); ok {
 		laplace, lerr := Laplace{}.Fit(ctx, cov, y, lik, nil)
 		if lerr == nil {
-			if s := laplace.(*laplacePosterior).sites; first == nil || s.diagnostics.Converged {
-				return s, nil
+			var p *laplacePosterior
+			if p, lerr = laplace.(interface {
+				untied() (*laplacePosterior, error)
+			}).untied(); lerr == nil && (first == nil || p.diagnostics.Converged) {
+				return p.sites, nil
 			}
 		}
 		err = errors.Join(err, lerr)
@@ -325,29 +329,21 @@ func (w *annealing) move() {
 	for c, rng := range w.rng {
 		z, d, zeta, nu := w.row(w.z, c), w.row(w.d, c), w.row(w.zeta, c), w.row(w.nu, c)
 		level := w.beta*w.logW[c] + math.Log(rng.Float64())
-		angle := 2 * math.Pi * rng.Float64()
-		lo, hi := angle-2*math.Pi, angle
-		for {
-			sin, cos := math.Sincos(angle)
+		elliptical.Slice(rng, func(sin, cos float64) bool {
 			for i, di := range d {
 				w.trial[i] = di*cos + nu[i]*sin
 			}
-			// At angle 0 the trial is d itself, so the interval always holds an end to this loop.
-			if logW := w.logWeight(w.trial); w.beta*logW >= level {
-				copy(d, w.trial)
-				for i, zi := range z {
-					z[i] = zi*cos + zeta[i]*sin
-				}
-				w.logW[c] = logW
-				break
+			logW := w.logWeight(w.trial) // at angle 0, where the trial is d itself, the one that is known
+			if !(w.beta*logW >= level) {
+				return false
 			}
-			if angle < 0 {
-				lo = angle
-			} else {
-				hi = angle
+			copy(d, w.trial)
+			for i, zi := range z {
+				z[i] = zi*cos + zeta[i]*sin
 			}
-			angle = lo + (hi-lo)*rng.Float64()
-		}
+			w.logW[c] = logW
+			return true
+		})
 	}
 }
 

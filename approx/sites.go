@@ -140,7 +140,8 @@ func (s *sites) factorise(tau []float64) error {
 // C is positive definite if and only if Σ is. F is |J|×n, and empty where all sites are positive.
 type negativeSites struct {
 	f, fk  blas64.General
-	logDet float64 // ½ log|C|
+	tau    []float64 // -T, and 0 for the others
+	logDet float64   // ½ log|C|
 }
 
 func (s *sites) addNegative(tau []float64) error {
@@ -151,15 +152,15 @@ func (s *sites) addNegative(tau []float64) error {
 			cases = append(cases, i)
 		}
 	}
-	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n)}
+	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n), tau: make([]float64, n)}
 	if len(cases) == 0 {
 		return nil
 	}
-	f, fk := s.negative.f, s.negative.fk
+	f, fk, negative := s.negative.f, s.negative.fk, s.negative.tau
 	s.negative = negativeSites{} // for shrink
 	for a, i := range cases {
 		row, k := f.Data[a*n:(a+1)*n], fk.Data[a*n:(a+1)*n]
-		row[i] = math.Sqrt(-tau[i])
+		row[i], negative[i] = math.Sqrt(-tau[i]), tau[i]
 		linalg.Symv(1, s.k, row, 0, k)
 		s.shrink(row, row, k)
 		linalg.Symv(1, s.k, row, 0, k)
@@ -177,7 +178,7 @@ func (s *sites) addNegative(tau []float64) error {
 	}
 	linalg.SolveTri(blas.Trans, v, f)
 	linalg.SolveTri(blas.Trans, v, fk)
-	s.negative = negativeSites{f, fk, linalg.LogDet(v)}
+	s.negative = negativeSites{f, fk, negative, linalg.LogDet(v)}
 	return nil
 }
 
@@ -460,29 +461,29 @@ func (f functional) Likelihood(grad []float64) error {
 }
 
 // usesOneProcess says why a method with one latent process cannot work with lik on this many classes, or nil. It takes
-// two classes, or numbers and a likelihood of them.
-func usesOneProcess(method string, lik likelihood.Likelihood, classes int) error {
-	switch {
-	case classes == 0 && lik.Domain() == likelihood.Numeric:
-		return nil
-	case classes == 0:
-		return fmt.Errorf("%s with a likelihood of classes cannot explain numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian", method)
+// two classes, or numbers and a likelihood of them. lacks is what it needs of a likelihood and lik does not have, or nil.
+func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks error) error {
+	if classes == 0 && lik.Domain() == likelihood.Numeric {
+		return lacks
 	}
-	return usesBinary(method, lik, classes)
+	return usesBinary(method, lik, classes, lacks)
 }
 
 // usesBinary says why a binary method cannot work with lik on this many classes, or nil.
-func usesBinary(method string, lik likelihood.Likelihood, classes int) error {
-	binary := lik.Domain() == likelihood.Binary
-	switch {
+func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks error) error {
+	switch domain := lik.Domain(); {
+	case classes == 0 && domain == likelihood.Numeric:
+		return fmt.Errorf("%s explains two classes and the targets are numbers; use inference: exact", method)
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …} and likelihood: probit, or use inference: exact with likelihood: gaussian", method)
-	case !binary && classes == 2:
-		return fmt.Errorf("%s needs a likelihood of two classes; use likelihood: probit or logit", method)
-	case !binary:
-		return fmt.Errorf("%s needs a likelihood of two classes and there are %d; use classes: one_vs_rest with likelihood: probit or logit, or inference: laplace with likelihood: softmax", method, classes)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian with inference: exact", method)
+	case domain == likelihood.Categorical && classes > 2:
+		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, or likelihood: probit with classes: one_vs_rest", method)
+	case domain != likelihood.Binary:
+		return fmt.Errorf("%s needs a likelihood of two classes; use probit or logit", method)
+	case lacks != nil:
+		return lacks
 	case classes != 2:
-		return fmt.Errorf("%s is a binary method and there are %d classes; use classes: one_vs_rest", method, classes)
+		return fmt.Errorf("%s with a likelihood of two classes cannot explain %d; use classes: one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
 		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit or logit", method)

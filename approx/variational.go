@@ -2,7 +2,7 @@ package approx
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -41,15 +41,16 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	if err := checkIteration("variational", m.Tolerance, m.MaxIterations); err != nil {
 		return Caps{}, err
 	}
-	if err := usesOneProcess("variational", lik, classes); err != nil {
-		return Caps{}, err
-	}
+	var lacks error
 	if _, ok := bound(lik).(likelihood.ExpectedLog); !ok {
-		return Caps{}, fmt.Errorf("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use likelihood: probit or logit, or inference: ep")
+		lacks = errors.New("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use likelihood: probit or logit, or inference: ep")
+	}
+	if err := usesOneProcess("variational", lik, classes, lacks); err != nil {
+		return Caps{}, err
 	}
 	_, params := bound(lik).(likelihood.ExpectedParams)
 	gradient := params || !hasFree(lik)
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Fit implements Approximation.

@@ -17,6 +17,7 @@ import (
 type Kind struct {
 	Name    string // "kernels"
 	Entries []Entry
+	Note    string // what there is to say beyond the entries
 }
 
 // Entry is a name and what it means, on one line.
@@ -30,7 +31,8 @@ var compositions = []Entry{
 	{"active", "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
-// Catalogue lists everything that a configuration file can name, from the tables that also decode it.
+// Catalogue lists everything that a configuration file can name, from the tables that also decode it, and what goes
+// together.
 func Catalogue() []Kind {
 	datasets := Kind{Name: "datasets"}
 	for _, s := range data.Table {
@@ -50,6 +52,8 @@ func Catalogue() []Kind {
 	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
+	inference := kind("inference", approx.Table)
+	inference.Note = "  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
 	return []Kind{
@@ -57,7 +61,8 @@ func Catalogue() []Kind {
 		kind("means", objective.Means),
 		kind("likelihoods", likelihood.Table),
 		kind("priors", param.Priors),
-		kind("inference", approx.Table),
+		inference,
+		{Name: "pairs", Note: Pairs()},
 		kind("strategies", search.Table),
 		kind("objectives", objective.Criteria),
 		splitters,

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -64,6 +65,11 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	}
 	if err := d.err(); err != nil {
 		return nil, err
+	}
+	for _, f := range s.published {
+		if !slices.ContainsFunc(p.Manifest.Configurations, f.matches) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
+		}
 	}
 	keys := sha256.New()
 	for _, c := range p.Manifest.Configurations {
@@ -183,8 +189,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
 		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
 	}
-	if w := priorWarning(criterion, layout); w != "" && s.Tune.Strategy != nil {
-		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+	for _, w := range []string{meanWarning(model), priorWarning(s.Tune, criterion, layout)} {
+		if w != "" {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
+		}
 	}
 	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
 		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
@@ -229,16 +237,21 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	c.Published = d.publishedOf(c, s.published)
 	fits := int64(1) // at a time
 	if m.Tuning != nil {
 		fits = 2
 	}
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, set: set, average: s.Average}
+		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
+		}
+		if sampler, ok := s.Tune.Strategy.(search.Sampler); ok {
+			j.chain = &objective.Chain{}
+			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		p.studies = append(p.studies, search.Study{
@@ -250,10 +263,19 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	return nil
 }
 
+// meanWarning says where a prior mean is of no consequence.
+func meanWarning(m objective.Model) string {
+	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
+		return "the prior mean has no effect: all classes share it, and softmax sees differences between them only; use mean: zero"
+	}
+	return ""
+}
+
 // priorWarning says where priors and what is maximised do not go together.
-func priorWarning(c objective.Criterion, l objective.Layout) string {
+func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
 	switch {
+	case t.Strategy == nil:
 	case given && !c.AddsPrior():
 		return "the priors have no effect; tune: {objective: log_posterior} uses them"
 	case !given && c.AddsPrior():
@@ -326,13 +348,17 @@ func derive(seed uint64, path ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// unjoin lists the errors of an errors.Join.
+// unjoin lists the errors of an errors.Join, and of those within it.
 func unjoin(err error) []error {
-	var many interface{ Unwrap() []error }
-	if errors.As(err, &many) {
-		return many.Unwrap()
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
 	}
-	return []error{err}
+	var all []error
+	for _, e := range many.Unwrap() {
+		all = append(all, unjoin(e)...)
+	}
+	return all
 }
 
 // Name is the experiment's name.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference are names or YAML
@@ -27,6 +29,7 @@ type Query struct {
 	Kernel, Mean, Likelihood, Inference     string
 	Classes                                 string // joint, the default, or one_vs_rest
 	Theta                                   map[string]string
+	LeaveOneOut                             bool // asks for it
 }
 
 // Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
@@ -38,6 +41,7 @@ type Answer struct {
 	Converged     bool                     `json:"converged"`
 	Iterations    int                      `json:"iterations"`
 	Warnings      []string                 `json:"warnings"`
+	LeaveOneOut   *reports.LeaveOneOut     `json:"leave_one_out,omitempty"`
 	Test          *TestAnswer              `json:"test,omitempty"`
 }
 
@@ -63,50 +67,16 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if q.Test != noTest {
 		spec.Test = q.Test
 	}
-	var m Model
-	if nodes, ok := q.nodes(d); ok {
-		m = d.model(nodes, objective.Averaged{})
-	}
-	spec.Regression = m.numeric()
-	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
-	for _, p := range spec.Check() {
-		d.as("--"+p.Key).at(nil, "%s", p.Message)
-	}
-	if err := d.err(); err != nil {
+	m := q.model(d, true)
+	ds, p, err := q.load(d, spec, m, q.Test != noTest)
+	if err != nil {
 		return nil, err
-	}
-	ds, err := data.Load(spec, ".", 0)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	set := wholeSet(ds, spec)
-	if ds.Test != nil && q.Test != noTest {
-		set.evaluation = "test"
-	}
-	p, err := set.prepare()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
-	}
-	if err := kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames)); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
 	o, err := objective.New(m.on(len(ds.Classes)), objective.LogEvidence{}, p.data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
 	}
-	theta := o.Layout.Start()
-	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
-		v, err := strconv.ParseFloat(q.Theta[name], 64)
-		switch {
-		case errors.Is(err, strconv.ErrSyntax):
-			err = fmt.Errorf("%q is not a number", q.Theta[name])
-		default: // a number out of range is an infinity
-			err = o.Layout.Set(theta, name, v)
-		}
-		if err != nil {
-			d.as("--theta").at(nil, "%s=%s: %v", name, q.Theta[name], err)
-		}
-	}
+	theta := q.place(d, o.Layout)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -115,7 +85,53 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		d.as(ds.Name).at(nil, "%v", err)
 		return nil, d.err()
 	}
-	return answer(o, fit, p, append(ds.Warnings, p.warnings...))
+	return q.answer(o, fit, p, append(ds.Warnings, p.warnings...))
+}
+
+// load reads the data that the flags name and checks that the model can have them.
+func (q Query) load(d *decoder, spec data.Spec, m Model, test bool) (*data.Data, *prepared, error) {
+	spec.Regression = m.numeric()
+	spec.Label, spec.Positive, spec.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	for _, p := range spec.Check() {
+		d.as("--"+p.Key).at(nil, "%s", p.Message)
+	}
+	if err := d.err(); err != nil {
+		return nil, nil, err
+	}
+	ds, err := data.Load(spec, ".", 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	set := wholeSet(ds, spec)
+	if ds.Test != nil && test {
+		set.evaluation = "test"
+	}
+	p, err := set.prepare()
+	if err == nil {
+		err = kernel.CheckDim(m.Kernels[0], len(ds.ColumnNames))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %s: %w", ErrInvalid, ds.Name, err)
+	}
+	return ds, p, nil
+}
+
+// place is theta with what the flag says of it.
+func (q Query) place(d *decoder, l objective.Layout) []float64 {
+	theta := l.Start()
+	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
+		v, err := strconv.ParseFloat(q.Theta[name], 64)
+		switch {
+		case errors.Is(err, strconv.ErrSyntax):
+			err = fmt.Errorf("%q is not a number", q.Theta[name])
+		default: // a number out of range is an infinity
+			err = l.Set(theta, name, v)
+		}
+		if err != nil {
+			d.as("--theta").at(nil, "%s=%s: %v", name, q.Theta[name], err)
+		}
+	}
+	return theta
 }
 
 // noTest as Query.Test leaves out a bundled test set.
@@ -152,8 +168,8 @@ func Describe(name string) (data.Summary, error) {
 	return data.Describe(d), nil
 }
 
-// nodes reads the parts of the model from their flags.
-func (q Query) nodes(d *decoder) (modelNodes, bool) {
+// model reads the parts of the model from their flags, with or without the inference.
+func (q Query) model(d *decoder, inference bool) (m Model) {
 	nodes := modelNodes{flags: true, Classes: q.Classes}
 	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
@@ -161,6 +177,9 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 		flag, text, instance string
 		node                 **yaml.Node
 	}{{"--kernel", q.Kernel, "se", &nodes.Kernel}, {"--mean", q.Mean, "zero", &nodes.Mean}, {"--likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"--inference", q.Inference, "laplace", &nodes.Inference}} {
+		if part.node == &nodes.Inference && !inference {
+			continue
+		}
 		d, n := d.as(part.flag), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 		if strings.TrimSpace(part.text) != "" {
 			n = d.parse([]byte(part.text))
@@ -172,10 +191,13 @@ func (q Query) nodes(d *decoder) (modelNodes, bool) {
 		*part.node = n
 		ok = ok && n != nil
 	}
-	return nodes, ok
+	if ok {
+		m = d.model(nodes, objective.Averaged{})
+	}
+	return m
 }
 
-func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
+func (q Query) answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
 		LogEvidence: record.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
@@ -188,6 +210,16 @@ func answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings 
 		a.Gradient = map[string]record.Number{}
 		for i, s := range o.Layout.FreeSpecs() {
 			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
+		}
+	}
+	if q.LeaveOneOut {
+		switch loo, err := fit.LeaveOneOut(); {
+		case err != nil:
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
+		case math.IsNaN(loo):
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: the inference has none")
+		default:
+			a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
 		}
 	}
 	if p.held == nil {

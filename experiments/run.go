@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -149,7 +150,9 @@ type job struct {
 	hybrid    bool
 	criterion objective.Criterion // of tuned
 	curvature bool                // standard errors are asked for
+	whole     bool                // the training set is all of the training data
 	optimizer string              // the local optimiser, "" for plain points
+	chain     *objective.Chain    // what starts at a point instead; nil: none
 	average   objective.Average
 	set       *trainingSet
 }
@@ -171,14 +174,18 @@ func (j *job) objective(m objective.Model, c objective.Criterion) (*objective.Ob
 	return o, p, err
 }
 
-// trial evaluates one proposal: a local optimisation, or the points of a row, each warm-started by the one before.
+// trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each warm-started by the one
+// before.
 func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
 	o, p, err := j.objective(j.tuned, j.criterion)
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
 	}
-	if j.optimizer != "" {
+	switch {
+	case j.optimizer != "":
 		return j.climb(ctx, o, proposal.Points[0])
+	case j.chain != nil:
+		return j.sample(ctx, o, index, proposal.Points[0])
 	}
 	t := record.Trial{Status: "evaluated"}
 	run := objective.NewRun(ctx, o)
@@ -207,21 +214,9 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return t, nil
 }
 
-// converged fits at a point.
-func converged(run *objective.Run, free []float64) (*objective.Point, error) {
-	fit, err := run.At(free)
-	if err != nil {
-		return nil, err
-	}
-	if d := fit.Diagnostics(); !d.Converged {
-		return nil, fmt.Errorf("%w after %d iterations at %v", approx.ErrNotConverged, d.Iterations, free)
-	}
-	return fit, nil
-}
-
 // evaluate fills a point with its value and, where cases are held out, their scores under the model that predicts.
 func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared, point *record.Point) error {
-	fit, err := converged(run, free)
+	fit, err := run.Converged(free)
 	if err != nil {
 		return err
 	}
@@ -229,7 +224,7 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 	if p.held == nil {
 		return nil
 	}
-	if fit, err = converged(predicts, free); err != nil { // the same fit again, if the same model predicts
+	if fit, err = predicts.Converged(free); err != nil { // the same fit again, if the same model predicts
 		return err
 	}
 	predictions, err := p.predict(fit, j.average)
@@ -256,6 +251,26 @@ func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.
 	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
 }
 
+// outcome is all that is said of the held-out cases.
+type outcome struct {
+	cv.Predictions
+	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+}
+
+func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
+	o.Predictions, err = p.predict(fit, average)
+	o.means, o.variances = fit.Latents(p.held)
+	return o, err
+}
+
+// mix makes o a mixture, with the weight w for q.
+func (o *outcome) mix(q outcome, w float64) {
+	o.Mix(q.Predictions, w)
+	for c := range o.means {
+		cv.MixMoments(o.means[c], o.variances[c], q.means[c], q.variances[c], w)
+	}
+}
+
 // climb runs the local optimiser from one start.
 func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64) (record.Trial, error) {
 	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
@@ -275,11 +290,34 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 	return t, nil
 }
 
-// assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases.
-func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fit, error) {
+// sample runs a Markov chain from one start.
+func (j *job) sample(ctx context.Context, o *objective.Objective, index int, start []float64) (record.Trial, error) {
+	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
+	c := *j.chain
+	c.Seed = derive(j.set.seed, "chain", fmt.Sprint(index))
+	samples, err := o.Sample(ctx, start, c)
+	if ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	if err != nil {
+		t.Failure = fmt.Sprintf("%s: chain from %v: %v", j.where(), start, err)
+		return t, nil
+	}
+	t.Status, t.Evaluations, t.Warnings = "sampled", samples.Evaluations, samples.Warnings
+	for s, theta := range samples.Theta {
+		t.Points = append(t.Points, record.Point{
+			Theta: record.Numbers(theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(theta))), Value: record.Number(samples.Values[s]), Gradient: nan,
+		})
+	}
+	return t, nil
+}
+
+// assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases, with that fit or, where the
+// trials are chains, with one at every sample of theirs.
+func (j *job) assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.set.release()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
-	err := j.predict(ctx, free, &f)
+	err := j.predict(ctx, free, trials, &f)
 	if ctx.Err() != nil {
 		return f, ctx.Err()
 	}
@@ -289,7 +327,7 @@ func (j *job) assess(ctx context.Context, chosen int, free []float64) (record.Fi
 	return f, nil
 }
 
-func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error {
+func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial, f *record.Fit) error {
 	o, p, err := j.objective(j.model, nil)
 	if err != nil {
 		return err
@@ -298,7 +336,7 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	if free != nil {
 		theta = o.Layout.Fill(free)
 	}
-	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, p.warnings
+	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, slices.Clip(p.warnings)
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		return err
@@ -306,27 +344,128 @@ func (j *job) predict(ctx context.Context, free []float64, f *record.Fit) error 
 	d := fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	if j.whole {
+		loo, err := fit.LeaveOneOut()
+		switch {
+		case err != nil:
+			f.Warnings = append(f.Warnings, fmt.Sprintf("no leave-one-out log probability: %v", err))
+		case !math.IsNaN(loo):
+			value := record.Number(loo)
+			f.LeaveOneOut = &value
+		}
+	}
 	if j.curvature {
 		if err := j.standardErrors(ctx, free, f); err != nil {
 			return err
 		}
 	}
+	chains := j.posterior(trials, o.Layout, f)
 	if p.held == nil {
 		return nil
 	}
-	predictions, err := p.predict(fit, j.average)
+	var held outcome
+	if j.chain == nil {
+		held, err = p.outcome(fit, j.average)
+	} else {
+		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
+	}
 	if err != nil {
 		return err
 	}
 	f.Rows, f.Labels = p.rows, p.labels
-	if predictions.Numeric() {
+	if held.Numeric() {
 		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
-		f.Mean, f.Variance = record.Numbers(predictions.Mean), record.Numbers(predictions.Variance)
+		f.Mean, f.Variance = record.Numbers(held.Mean), record.Numbers(held.Variance)
 	}
 	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(predictions.Proba.RawRowView(i)))
+		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
+	}
+	for c := range held.means {
+		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(held.means[c])), append(f.LatentVariance, record.Numbers(held.variances[c]))
 	}
 	return nil
+}
+
+// Chains that have mixed have an R̂ of at most maxRHat (Vehtari et al. 2021 ask for 1.01, which few samples cannot show), and
+// means that minESS effective samples give to a tenth of a standard deviation.
+const (
+	maxRHat = 1.05
+	minESS  = 100
+)
+
+// posterior sums up the chains among the trials that have not failed, and returns their samples.
+func (j *job) posterior(trials []record.Trial, l objective.Layout, f *record.Fit) (chains [][][]float64) {
+	if j.chain == nil {
+		return nil
+	}
+	for _, t := range trials {
+		if t.Failure != "" {
+			continue
+		}
+		var chain [][]float64
+		for _, p := range t.Points {
+			chain = append(chain, record.Floats(p.Theta))
+		}
+		chains = append(chains, chain)
+	}
+	var apart, few []string
+	specs := l.FreeSpecs()
+	for i, m := range objective.Marginals(chains) {
+		name := specs[i].ThetaName()
+		f.Posterior = append(f.Posterior, record.Marginal{Name: name, Mean: record.Number(m.Mean), SD: record.Number(m.SD), RHat: record.Number(m.RHat), ESS: record.Number(m.ESS)})
+		switch {
+		case !(m.RHat <= maxRHat):
+			apart = append(apart, fmt.Sprintf("%s (%.3g)", name, m.RHat))
+		case !(m.ESS >= minESS):
+			few = append(few, fmt.Sprintf("%s (%.3g)", name, m.ESS))
+		}
+	}
+	if len(apart) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the chains do not agree, with an R-hat above %v, on %s: raise burn and samples, and look at where each chain ended", maxRHat, strings.Join(apart, ", ")))
+	}
+	if len(few) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("fewer than %d effective samples of %s: raise samples or thin", minESS, strings.Join(few, ", ")))
+	}
+	return chains
+}
+
+// mixture averages the predictions over the samples of the chains, each warm-started by the one before. Samples at which
+// the model that predicts cannot be fitted are left out, and counted.
+func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture outcome, err error) {
+	used, warned := 0, 0
+	var fails []error
+	note := ""
+	for _, free := range slices.Concat(chains...) {
+		fit, err := run.Converged(free)
+		if err != nil {
+			fails = append(fails, err)
+			continue
+		}
+		part, err := p.outcome(fit, j.average)
+		if err != nil {
+			return mixture, err
+		}
+		if used++; used == 1 {
+			mixture = part
+		} else {
+			mixture.mix(part, 1/float64(used))
+		}
+		if w := fit.Diagnostics().Warnings; len(w) > 0 {
+			if warned++; warned == 1 {
+				note = w[0]
+			}
+		}
+	}
+	if used == 0 {
+		return mixture, fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
+	}
+	if n := len(fails); n > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions, as their fits failed, the first with: %v", n, n+used, fails[0]))
+	}
+	if warned > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned, used, note))
+	}
+	return mixture, nil
 }
 
 // standardErrors adds the curvature of the tuned objective. That there is none is a warning.

@@ -38,6 +38,7 @@ type Spec struct {
 	file     string
 
 	averageText string
+	published   []*published
 }
 
 // DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
@@ -139,14 +140,18 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file}
 	if a := doc.Predict.Average; a != nil && !isNull(a) {
-		if average, name, ok := component(d, a, "average", objective.Averages); ok {
-			s.Average, s.averageText = average, name
+		if average, _, ok := component(d, a, "average", objective.Averages); ok {
+			s.Average, s.averageText = average, flow(a)
 		}
+	}
+	if r, ok := s.Average.(objective.Random); ok {
+		s.Average = r.Seeded(derive(s.Seed, "predict"))
 	}
 	d.models(root, doc.Model, s)
 	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
+	d.published(doc.Published, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
 		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)
@@ -303,9 +308,6 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	if given(nodes.Inference) {
 		m.Inference, m.InferenceText, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
 		m.TuningText, m.tuningNode = m.InferenceText, nodes.Inference
-	}
-	if _, ok := average.(objective.Averaged); infOK && nodes.Classes == "one_vs_rest" && !ok {
-		d.at(nodes.Inference, "one_vs_rest predicts with average: averaged only")
 	}
 	if likOK && infOK {
 		if err := usable(m.Inference, m.Likelihood); err != nil {
@@ -536,6 +538,16 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	s.Tune.Strategy, err = e.New(d.reading(options, tuneKeys...))
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
+	}
+	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
+		return
+	}
+	if criterion, err := s.Tune.criterion(); err == nil && !criterion.AddsPrior() {
+		at := n
+		if o := find(n, "objective"); o != nil {
+			at = o
+		}
+		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
 	}
 }
 

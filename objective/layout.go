@@ -54,6 +54,17 @@ func (m Model) Layout(dim int, classes []string, scale float64) Layout {
 	return l
 }
 
+// LayoutOn is the layout of the model's hyperparameters on a data set, with starts that come from the data.
+func (m Model) LayoutOn(d Data) Layout {
+	l := m.Layout(d.X.Dim(), d.Classes, math.NaN())
+	for _, s := range l.Specs {
+		if s.FromData {
+			return m.Layout(d.X.Dim(), d.Classes, d.scale())
+		}
+	}
+	return l
+}
+
 // kernel is the part of v, ordered like theta, that belongs to kernel j.
 func (l Layout) kernel(v []float64, j int) []float64 { return v[l.cut[j]:l.cut[j+1]] }
 

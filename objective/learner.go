@@ -44,6 +44,9 @@ func (c Classifier) Fit(ctx context.Context, d Data, seed uint64) (Fitted, error
 	if c.Average == nil {
 		c.Average = Averaged{}
 	}
+	if r, ok := c.Average.(Random); ok {
+		c.Average = r.Seeded(seed)
+	}
 	if err := c.Average.Uses(c.Model.Likelihood); err != nil {
 		return nil, err
 	}

@@ -105,3 +105,64 @@ func TestSoftmaxClassifierLearns(t *testing.T) {
 		t.Errorf("tuning ended with %s", s)
 	}
 }
+
+// TestAveragesOfSeveralClasses: softmax, and logit against the rest, from the latent means and variances.
+func TestAveragesOfSeveralClasses(t *testing.T) {
+	const n = 40
+	train, z := rings(60, 3), rings(n, 4).X
+	for name, m := range map[string]Model{
+		"softmax":     {Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{}},
+		"one_vs_rest": {Likelihood: likelihood.Logit{}, Inference: approx.OneVsRest{Binary: approx.EP{}}},
+	} {
+		m.Kernels, m.Mean = []kernel.Kernel{kernel.SE{}}, Constant{}
+		o, err := New(m, LogEvidence{}, train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := []float64{1.5, 0.2, 0.4}
+		differences(t, o, free, 1e-5)
+		p, err := o.At(context.Background(), free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proba := func(a Average) *mat.Dense {
+			dst := mat.NewDense(n, 3, nil)
+			p.PredictProba(dst, z, a)
+			return dst
+		}
+		average, mode, mackay, random := proba(Averaged{}), proba(MAP{}), proba(MacKay{}), proba(MonteCarlo{Samples: 20000})
+		if !mat.Equal(random, proba(MonteCarlo{Samples: 20000})) || mat.Equal(random, proba(MonteCarlo{Samples: 20000, Seed: 1})) {
+			t.Errorf("%s: the seed does not fix the draws", name)
+		}
+		means, variances := make([][]float64, 3), make([][]float64, 3)
+		for c := range means {
+			means[c], variances[c] = make([]float64, n), make([]float64, n)
+			p.Latent(means[c], variances[c], z, c)
+		}
+		for i := range n {
+			var want [2][3]float64 // map, mackay
+			var sums [2]float64
+			for c := range 3 {
+				for k, kappa := range []float64{1, 1 / math.Sqrt(1+math.Pi*variances[c][i]/8)} {
+					f := kappa * means[c][i]
+					want[k][c] = math.Exp(f)
+					if name == "one_vs_rest" {
+						want[k][c] = 1 / (1 + math.Exp(-f))
+					}
+					sums[k] += want[k][c]
+				}
+			}
+			for c := range 3 {
+				if got, want := mode.At(i, c), want[0][c]/sums[0]; math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s, map: p = %v, want %v", name, got, want)
+				}
+				if got, want := mackay.At(i, c), want[1][c]/sums[1]; math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s, mackay: p = %v, want %v", name, got, want)
+				}
+				if got, want := random.At(i, c), average.At(i, c); math.Abs(got-want) > 5*0.5/math.Sqrt(20000) {
+					t.Errorf("%s, monte_carlo: p = %v, average %v", name, got, want)
+				}
+			}
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Objective struct {
 	Layout    Layout
 	model     Model
 	criterion Criterion
+	caps      approx.Caps
 	data      Data
 	gradient  bool
 	needs     []bool // needs[j]: the adjoint of covariance j reaches a free hyperparameter
@@ -46,19 +47,13 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 			return nil, fmt.Errorf("objective: %w", err)
 		}
 	}
-	o := &Objective{model: m, criterion: c, data: d}
+	o := &Objective{model: m, criterion: c, caps: caps, data: d}
 	if c != nil {
 		if o.gradient, err = c.Uses(caps); err != nil {
 			return nil, fmt.Errorf("objective: %w", err)
 		}
 	}
-	o.Layout = m.Layout(d.X.Dim(), d.Classes, math.NaN())
-	for _, s := range o.Layout.Specs {
-		if s.FromData {
-			o.Layout = m.Layout(d.X.Dim(), d.Classes, d.scale())
-			break
-		}
-	}
+	o.Layout = m.LayoutOn(d)
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
 	for _, j := range o.Layout.Free {
 		free[j] = 1

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -57,6 +57,33 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	})
 }
 
+// Latents are the mean and variance of every latent process at the cases of z, as Latent gives them: of one process for two
+// classes and for numbers, else of one for each class.
+func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
+	processes := p.objective.data.Y.Classes
+	if processes <= 2 {
+		processes = 1
+	}
+	for c := range processes {
+		means, variances = append(means, make([]float64, z.N())), append(variances, make([]float64, z.N()))
+		p.Latent(means[c], variances[c], z, c)
+	}
+	return means, variances
+}
+
+// LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats, from the one fit; with
+// approx.OneVsRest the mean of the sum of the classes'. It is NaN where the inference method does not have it.
+func (p *Point) LeaveOneOut() (float64, error) {
+	if !p.objective.caps.LeaveOneOut {
+		return math.NaN(), nil
+	}
+	f, err := p.Posterior.(approx.LeaveOneOuter).LeaveOneOut()
+	if err != nil {
+		return math.NaN(), err
+	}
+	return f.Value() / float64(p.objective.data.X.N()), nil
+}
+
 // PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise included, GPML (2.25)-(2.26).
 // The model's targets must be numbers.
 func (p *Point) PredictMoments(mean, variance []float64, z *kernel.Inputs) {
@@ -74,80 +101,6 @@ func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
 	}
 	blocks(z, func(first int, z *kernel.Inputs) {
-		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z)
+		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
 	})
-}
-
-// Average is a way from the posterior of the latent processes at a new case to its class probabilities, GPML 3.4.2.
-type Average interface {
-	// Uses says why the average is not defined for a likelihood, and what is.
-	Uses(likelihood.Likelihood) error
-	predict(dst *mat.Dense, p *Point, z *kernel.Inputs)
-}
-
-// Averages lists them.
-var Averages = registry.Table[Average]{
-	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25)"),
-	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
-	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]) with κ = (1 + πv/8)^-½: a closed form near the average, logit only"),
-}
-
-// Averaged is E[p(y|f)] under the posterior of f, GPML (3.25).
-type Averaged struct{}
-
-// Uses accepts every likelihood.
-func (Averaged) Uses(likelihood.Likelihood) error { return nil }
-
-func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	kernels := len(p.objective.model.Kernels)
-	cross, diag, mean := make([]*mat.Dense, kernels), make([][]float64, kernels), make([][]float64, kernels)
-	for j := range kernels {
-		cross[j], diag[j], mean[j] = p.prior(z, j)
-	}
-	p.Posterior.PredictProba(dst, cross, diag, mean)
-}
-
-// MAP is p(y|E[f]), GPML 3.4.2: the same decisions for two classes as the average, but not the same confidence.
-type MAP struct{}
-
-// Uses accepts two-class likelihoods.
-func (MAP) Uses(lik likelihood.Likelihood) error {
-	if lik.Domain() != likelihood.Binary {
-		return fmt.Errorf("%T is not a two-class likelihood, for which alone map is defined; use averaged", lik)
-	}
-	return nil
-}
-
-func (MAP) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	p.plugIn(dst, z, func(float64) float64 { return 1 })
-}
-
-// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of the logistic function,
-// approximately. Only logit has it; probit's average has a closed form of its own.
-type MacKay struct{}
-
-// Uses accepts logit.
-func (MacKay) Uses(lik likelihood.Likelihood) error {
-	if _, ok := lik.(likelihood.Logit); !ok {
-		return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
-	}
-	return nil
-}
-
-func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
-	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
-}
-
-// plugIn predicts p(y|κ(v)·m) for a latent mean m and variance v, two classes.
-func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
-	mean, variance := make([]float64, z.N()), make([]float64, z.N())
-	p.Latent(mean, variance, z, 0)
-	lik := p.lik.(likelihood.MomentMatcher)
-	for i, m := range mean {
-		m *= kappa(variance[i])
-		for c, y := range []float64{-1, 1} {
-			logp, _, _ := lik.LogZ(y, m, 0)
-			dst.Set(i, c, math.Exp(logp))
-		}
-	}
 }

@@ -53,6 +53,8 @@ func TestAverages(t *testing.T) {
 				}
 				want, tolerance := squash(mean[i]), 1e-12
 				switch {
+				case e.Name == "monte_carlo":
+					want, tolerance = predict(p, z, Averaged{}).At(i, 1), 5*0.5/math.Sqrt(1000)
 				case e.Name == "mackay":
 					want = squash(mean[i] / math.Sqrt(1+math.Pi/8*variance[i]))
 				case e.Name == "averaged" && name == "probit":
@@ -64,7 +66,7 @@ func TestAverages(t *testing.T) {
 						want += 0.01 * math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) * squash(mean[i]+math.Sqrt(variance[i])*x)
 					}
 				}
-				if got := proba.At(i, 1); math.Abs(got-want) > tolerance || math.Abs(got+proba.At(i, 0)-1) > tolerance {
+				if got := proba.At(i, 1); math.Abs(got-want) > tolerance || math.Abs(got+proba.At(i, 0)-1) > 1e-12 {
 					t.Errorf("%s, %s, case %d: p = %v, %v, want %v", name, e.Name, i, proba.At(i, 0), got, want)
 				}
 			}
@@ -76,8 +78,14 @@ func TestAveragesAreRefusedWhereTheyAreNotDefined(t *testing.T) {
 	if (MacKay{}).Uses(likelihood.Probit{}) == nil || (MacKay{}).Uses(likelihood.Logit{}) != nil {
 		t.Error("mackay is for logit")
 	}
-	if (MAP{}).Uses(gaussian{}) == nil {
-		t.Error("map is for two classes")
+	if (MacKay{}).Uses(likelihood.Softmax{}) != nil || (MAP{}).Uses(likelihood.Softmax{}) != nil {
+		t.Error("map and mackay are for softmax too")
+	}
+	if (MAP{}).Uses(gaussian{}) == nil || (MonteCarlo{}).Uses(gaussian{}) == nil {
+		t.Error("map and monte_carlo are for classes")
+	}
+	if (MonteCarlo{Samples: -1}).Uses(likelihood.Logit{}) == nil {
+		t.Error("samples: -1")
 	}
 }
 

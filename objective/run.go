@@ -73,6 +73,18 @@ func (r *Run) At(free []float64) (*Point, error) {
 	return r.point, r.err
 }
 
+// Converged is At, with an error where the fit did not converge.
+func (r *Run) Converged(free []float64) (*Point, error) {
+	p, err := r.At(free)
+	if err != nil {
+		return nil, err
+	}
+	if d := p.Diagnostics(); !d.Converged {
+		return nil, fmt.Errorf("objective: at %s: %w after %d iterations", r.objective.Layout.describe(p.Theta), approx.ErrNotConverged, d.Iterations)
+	}
+	return p, nil
+}
+
 // Gradient sets dst to the gradient at the given free hyperparameters.
 func (r *Run) Gradient(dst, free []float64) error {
 	p, err := r.At(free)

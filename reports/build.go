@@ -65,17 +65,24 @@ func (b *builder) build() Configuration {
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
+		studies: b.studies,
 	}
 	if out.Objective == "" {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		if f.LeaveOneOut != nil {
+			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
+		}
 		if k := f.Curvature; k != nil {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
 			for _, row := range k.Correlations {
 				out.Correlations = append(out.Correlations, numbers(row))
 			}
+		}
+		for _, m := range f.Posterior {
+			out.Posterior = append(out.Posterior, Marginal{m.Name, Number(m.Mean), Number(m.SD), Number(m.RHat), Number(m.ESS)})
 		}
 	}
 	out.Restarts = b.restarts()
@@ -99,7 +106,36 @@ func (b *builder) build() Configuration {
 		}
 	}
 	out.Warnings = b.warnings.list()
+	for _, p := range c.Published {
+		shown := Published{Source: p.Source, Note: p.Note}
+		for _, f := range p.Figures {
+			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), out.figure(p.Evaluation, f.Name)})
+		}
+		out.Published = append(out.Published, shown)
+	}
 	return out
+}
+
+// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first. NaN: there is none.
+func (c Configuration) figure(evaluation, name string) Number {
+	switch name {
+	case "log_evidence":
+		return c.LogEvidence
+	case "leave_one_out":
+		return c.leaveOneOut()
+	}
+	if v, ok := c.Hyperparameters.Get(name); ok {
+		return Number(v)
+	}
+	for _, e := range c.Evaluations {
+		if evaluation == "" || e.Name == evaluation {
+			if v, ok := e.Scores.Value(name); ok {
+				return Number(v.Value)
+			}
+			break
+		}
+	}
+	return Number(math.NaN())
 }
 
 // where names a job within a configuration: "trial 3" and "fit" are those of the study of all the training data.
@@ -118,7 +154,7 @@ func where(studies []study, i int, trial *int) string {
 	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
 }
 
-// local says if the study was tuned by a local optimiser from start points.
+// local says if the study's trials are local optimisations, or chains, from start points.
 func (s *study) local() bool {
 	return slices.ContainsFunc(s.trials, func(t *record.Trial) bool { return len(t.Start) > 0 })
 }

@@ -12,12 +12,12 @@ import (
 
 // renderCSV writes results.csv: a header and, per configuration, a row for the study of all the training data
 // (evaluation "all"), a row for every fold, and a row for every evaluation with all of its folds pooled (fold "pooled"),
-// which repeats the hyperparameters and the log evidence of "all". Scores have three columns, the value and the ends of the 95 % interval, counts one. Numbers are exact; a
+// which repeats the hyperparameters, the log evidence and the leave-one-out log probability of "all". Scores have three columns, the value and the ends of the 95 % interval, counts one. Numbers are exact; a
 // cell is empty where there is none. hyperparameters is name=value, separated by blanks.
 func renderCSV(w io.Writer, r *Report) error {
 	out := csv.NewWriter(w)
 	header := []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
-		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "n"}
+		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "leave_one_out", "n"}
 	for _, s := range cv.Scores {
 		header = append(header, s.Name)
 		if !s.Count {
@@ -26,9 +26,9 @@ func renderCSV(w io.Writer, r *Report) error {
 	}
 	out.Write(header) // errors surface in out.Error
 	for i, c := range r.Configurations {
-		row := func(evaluation, repeat, fold, status string, hyperparameters Values, evidence Number, scores Scores) {
+		row := func(evaluation, repeat, fold, status string, hyperparameters Values, evidence, leaveOneOut Number, scores Scores) {
 			cells := []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
-				evaluation, repeat, fold, status, assignments(hyperparameters, exact), exact(float64(evidence)), ""}
+				evaluation, repeat, fold, status, assignments(hyperparameters, exact), exact(float64(evidence)), exact(float64(leaveOneOut)), ""}
 			if scores.N > 0 {
 				cells[len(cells)-1] = strconv.Itoa(scores.N)
 			}
@@ -44,12 +44,12 @@ func renderCSV(w io.Writer, r *Report) error {
 			}
 			out.Write(cells)
 		}
-		row("all", "", "", string(c.Status), c.Hyperparameters, c.LogEvidence, Scores{})
+		row("all", "", "", string(c.Status), c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), Scores{})
 		for _, f := range c.Folds {
-			row(f.Evaluation, strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), string(f.Status), f.Hyperparameters, f.LogEvidence, f.Scores)
+			row(f.Evaluation, strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), string(f.Status), f.Hyperparameters, f.LogEvidence, Number(math.NaN()), f.Scores)
 		}
 		for _, e := range c.Evaluations {
-			row(e.Name, "", "pooled", string(e.Status), c.Hyperparameters, c.LogEvidence, e.Scores)
+			row(e.Name, "", "pooled", string(e.Status), c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
 		}
 	}
 	out.Flush()

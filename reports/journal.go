@@ -224,6 +224,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 			return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), labels, k, m)
 		}
 	}
+	means, variances := len(f.LatentMean), len(f.LatentVariance)
+	for _, latent := range slices.Concat(f.LatentMean, f.LatentVariance) {
+		if means != variances || means > 1 && means != classes || len(latent) != m {
+			return fmt.Errorf("latent means and variances of %d and %d processes, one with %d cases; there are %d classes and the study holds out %d", means, variances, len(latent), classes, m)
+		}
+	}
 	if m == 0 {
 		return nil
 	}

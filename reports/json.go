@@ -36,6 +36,15 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return o.close()
 }
 
+// MarshalJSON writes an object, by name.
+func (f Figures) MarshalJSON() ([]byte, error) {
+	var o object
+	for _, figure := range f {
+		o.add(figure.Name, figure)
+	}
+	return o.close()
+}
+
 // MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo, hi]}, with null for an
 // interval that does not exist. It is empty if nothing was scored.
 func (s Scores) MarshalJSON() ([]byte, error) {

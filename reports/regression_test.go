@@ -53,9 +53,10 @@ func TestRegression(t *testing.T) {
 	got, ok = c.Folds[1].Scores.Value("rmse")
 	near("rmse of fold 1", got, ok, 2)
 	for format, has := range map[string]string{
-		"text": "1.7321",
-		"json": `"rmse": {`,
-		"csv":  ",1.7320508075688772,",
+		"text":        "1.7321",
+		"json":        `"rmse": {`,
+		"csv":         ",1.7320508075688772,",
+		"predictions": "0,kfold,0,1,2,3,,5,9\n",
 	} {
 		if text := string(render(t, format, r)); !strings.Contains(text, has) || strings.Contains(text, "NaN") {
 			t.Errorf("%s lacks %q:\n%s", format, has, text)
@@ -76,6 +77,44 @@ func TestRegressionErrors(t *testing.T) {
 		if _, err := Build(m, lines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+func TestPosterior(t *testing.T) {
+	m, lines := regressionRun()
+	m.Configurations[0].Hyperparameters = append(m.Configurations[0].Hyperparameters, record.Hyperparameter{Name: "a", Theta: "log_a"})
+	for i := range lines {
+		lines[i].Fit.Natural = []record.Number{1, 2}
+	}
+	lines[0].Fit.Posterior = []record.Marginal{{Name: "log_a", Mean: 0.5, SD: 0.0625, RHat: 1.25, ESS: 71.5}, {Name: "log_b", Mean: 1, SD: 0, RHat: record.Number(math.NaN()), ESS: record.Number(math.NaN())}}
+	point := func(a record.Number) record.Point {
+		return record.Point{Theta: []record.Number{0, a}, Natural: []record.Number{1, a}, Value: -a, Gradient: record.Number(math.NaN())}
+	}
+	start := []record.Number{1, 1}
+	lines = append(lines,
+		record.Line{Key: "chain 0", Trial: &record.Trial{Start: start, Points: []record.Point{point(1), point(3)}, Status: "sampled"}},
+		record.Line{Key: "chain 1", Trial: &record.Trial{Index: 1, Start: start, Failure: "no start"}},
+	)
+	lines[0].Fit.Chosen = 0
+	r := build(t, m, lines)
+	text := string(render(t, "text", r))
+	for _, want := range []string{
+		"    chains 2 (1 failed); the figures above are those of their best sample, the scores averages over all samples\n",
+		"    posterior log_a 0.5 ± 0.062 (R-hat 1.250, effective samples 72)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
+	if strings.Contains(text, "optima") {
+		t.Errorf("samples pass for optima:\n%s", text)
+	}
+	c := r.Configurations[0]
+	if len(c.Grid) != 0 || len(c.Restarts) != 2 || c.Restarts[0].Value != -3 || !c.Restarts[0].Chosen {
+		t.Errorf("grid %v, restarts %+v", c.Grid, c.Restarts)
+	}
+	if text := string(render(t, "json", r)); !strings.Contains(text, `"r_hat": 1.25`) || !strings.Contains(text, `"ess": null`) {
+		t.Errorf("%s", text)
 	}
 }
 

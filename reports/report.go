@@ -8,6 +8,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -38,7 +39,8 @@ const (
 
 // Configuration is what came of one cell of the experiment's cross product. Hyperparameters, LogEvidence, Restarts and
 // Grid belong to the study of all the training data; Scores and Curves are those of the first of the Evaluations, which
-// is the test set where there is one.
+// is the test set where there is one. Under Markov chains Hyperparameters and LogEvidence are those of the sample of largest
+// posterior density, and what is scored are predictions averaged over all samples.
 type Configuration struct {
 	Dataset         string       `json:"dataset"`
 	Cases           int          `json:"cases"`
@@ -56,17 +58,35 @@ type Configuration struct {
 	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`
 	LogEvidence     Number       `json:"log_evidence"`
+	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // where the inference gives it
 	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
 	Correlations    [][]Number   `json:"correlations,omitempty"`    // in the same order
-	Restarts        []Restart    `json:"restarts"`                  // local optimisers only
+	Posterior       []Marginal   `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
+	Restarts        []Restart    `json:"restarts"`                  // local optimisers and chains only
 	Scores          Scores       `json:"scores"`
 	Evaluations     []Evaluation `json:"evaluations"` // every way in which cases were held out
 	Folds           []Fold       `json:"folds"`       // every study but the one of all the training data
 	Grid            []GridPoint  `json:"grid"`        // points evaluated as they are: grids, random and adaptive search
 	Best            []Best       `json:"best"`        // the best points of Grid
 	Curves          Curves       `json:"curves"`
+	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	studies         []study
+}
+
+// LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
+// cavities of the one fit.
+type LeaveOneOut struct {
+	LogProbability Number `json:"log_probability"` // mean of log p(y_i|y_-i) over the cases, nats; with one_vs_rest of the sum of the classes'
+}
+
+// leaveOneOut is NaN where there is none.
+func (c Configuration) leaveOneOut() Number {
+	if c.LeaveOneOut == nil {
+		return Number(math.NaN())
+	}
+	return c.LeaveOneOut.LogProbability
 }
 
 // hybrid says that one inference was tuned and another predicts.
@@ -74,13 +94,39 @@ func (c Configuration) hybrid() bool {
 	return c.TuneInference != "" && c.TuneInference != c.Inference
 }
 
-// Restart is one run of a local optimiser.
+// Marginal is the posterior of one hyperparameter on the theta scale.
+type Marginal struct {
+	Name string `json:"name"`
+	Mean Number `json:"mean"`
+	SD   Number `json:"sd"`
+	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
+	ESS  Number `json:"ess"`   // effective sample size: Mean has a standard error of about SD/√ESS
+}
+
+// Published are figures that somebody else found for a configuration.
+type Published struct {
+	Source  string  `json:"source"`
+	Note    string  `json:"note,omitempty"`
+	Figures Figures `json:"figures"`
+}
+
+// Figures are published figures by name, each beside the one of this run.
+type Figures []Figure
+
+// Figure is a published figure, and that of this run; NaN if there is none.
+type Figure struct {
+	Name      string `json:"-"`
+	Published Number `json:"published"`
+	Here      Number `json:"here"`
+}
+
+// Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
 type Restart struct {
 	Trial       int    `json:"trial"`
 	Start       Values `json:"start"`
 	End         Values `json:"end"`
-	Value       Number `json:"value"`    // of the tuning objective, maximised
-	Gradient    Number `json:"gradient"` // largest absolute entry, over theta
+	Value       Number `json:"value"`    // of the tuning objective, at the end
+	Gradient    Number `json:"gradient"` // largest absolute entry, over theta; null for a chain
 	Status      string `json:"status"`
 	Evaluations int    `json:"evaluations"`
 	Chosen      bool   `json:"chosen,omitempty"`
@@ -200,6 +246,7 @@ var Formats = []Format{
 	{"text", "tables for the terminal", "", false, renderText},
 	{"json", "everything, for programs", "results.json", true, renderJSON},
 	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, renderPredictions},
 	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
 }
 

@@ -81,7 +81,7 @@ func render(t testing.TB, format string, r *Report) []byte {
 func TestGolden(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
-	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv"} {
+	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv"} {
 		compare(t, name, render(t, format, r))
 	}
 }
@@ -344,6 +344,10 @@ func TestErrors(t *testing.T) {
 			l[4].Fit.Labels = l[4].Fit.Labels[1:]
 			return l
 		}, "4 held-out cases with 3 labels and 4 predictions; the study holds out 4"},
+		{"a latent value too few", func(m *record.Manifest, l []record.Line) []record.Line {
+			l[4].Fit.LatentMean = [][]record.Number{{1, 2, 3}}
+			return l
+		}, "of 1 and 1 processes, one with 3 cases"},
 		{"other cases than planned", func(m *record.Manifest, l []record.Line) []record.Line {
 			m.Configurations[0].Studies[0].Test = 5
 			return l

@@ -28,7 +28,7 @@ func (r *Report) Summary() Table {
 	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
 	t := Table{Columns: []Column{
 		{Name: "#", Right: true, keep: true}, words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("likelihood"), words("inference"),
-		words("tuned with"), words("tune"), words("evaluation"), number("log evidence"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("log loss"),
+		words("tuned with"), words("tune"), words("evaluation"), number("log evidence"), number("loo"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("log loss"),
 		number("brier"), number("auc"), number("rmse"), number("standardized log loss"), {Name: "status", keep: true},
 	}}
 	short := r.shorten()
@@ -58,7 +58,7 @@ func (r *Report) Summary() Table {
 				return ""
 			}
 			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, short[c.Kernel], c.Mean, short[c.Likelihood], short[c.Inference], tunedWith, short[c.Tune], e.Name,
-				decimals(float64(c.LogEvidence), 3), score("information_bits", 3), errors, rate, interval, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
+				decimals(float64(c.LogEvidence), 3), decimals(float64(c.leaveOneOut()), 4), score("information_bits", 3), errors, rate, interval, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
 		}
 	}
 	t.lift()

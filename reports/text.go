@@ -88,7 +88,12 @@ func (c Configuration) write(w io.Writer, index int) {
 	if len(c.StandardErrors) > 0 {
 		fmt.Fprintf(w, "    standard errors %s%s\n", assignments(c.StandardErrors, brief), c.strongest())
 	}
-	if o := c.Optima(); o.Restarts > 0 {
+	if o := c.Optima(); len(c.Posterior) > 0 {
+		fmt.Fprintf(w, "    chains %d (%d failed); the figures above are those of their best sample, the scores averages over all samples\n", o.Restarts, o.Failed)
+		for _, m := range c.Posterior {
+			fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %.3f, effective samples %.0f)\n", m.Name, significant(float64(m.Mean)), brief(float64(m.SD)), m.RHat, m.ESS)
+		}
+	} else if o.Restarts > 0 {
 		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
 		if o.Distinct > 0 {
 			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
@@ -103,6 +108,20 @@ func (c Configuration) write(w io.Writer, index int) {
 		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
 			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
+	}
+	for _, p := range c.Published {
+		var figures []string
+		for _, f := range p.Figures {
+			here := "no figure"
+			if !math.IsNaN(float64(f.Here)) {
+				here = significant(float64(f.Here))
+			}
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, significant(float64(f.Published)), here))
+		}
+		if p.Note != "" {
+			figures = append(figures, p.Note)
+		}
+		fmt.Fprintf(w, "    published, %s: %s\n", p.Source, strings.Join(figures, ", "))
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)

@@ -370,7 +370,7 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	if j.failure == "" {
 		panicking = panicked.Try(func() {
 			if j.fit {
-				fit, err = j.of.Assess(within, j.index, j.theta)
+				fit, err = j.of.Assess(within, j.index, j.theta, j.of.trials)
 			} else {
 				trial, err = j.of.Trial(within, j.index, j.proposal)
 			}

@@ -64,7 +64,7 @@ func synthetic(i int, wait func()) Study {
 			}
 			return evaluate(index, p), ctx.Err()
 		},
-		Assess: func(ctx context.Context, chosen int, theta []float64) (record.Fit, error) {
+		Assess: func(ctx context.Context, chosen int, theta []float64, _ []record.Trial) (record.Fit, error) {
 			wait()
 			if i == 5 {
 				panic(errors.New("no assessment"))
@@ -104,7 +104,7 @@ func one(n int, wait func()) Study {
 			wait()
 			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(-index)}}}, nil
 		},
-		Assess: func(context.Context, int, []float64) (record.Fit, error) { return record.Fit{}, nil },
+		Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) { return record.Fit{}, nil },
 	}
 }
 
@@ -180,9 +180,9 @@ func TestJobsStartInOrder(t *testing.T) {
 			got = append(got, fmt.Sprint(i, index))
 			return trial(ctx, index, p)
 		}
-		s.Assess = func(ctx context.Context, chosen int, theta []float64) (record.Fit, error) {
+		s.Assess = func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error) {
 			got = append(got, fmt.Sprint(i, "fit"))
-			return assess(ctx, chosen, theta)
+			return assess(ctx, chosen, theta, trials)
 		}
 		for index := range []int{12, 6, 0, 3}[i%4] {
 			want = append(want, fmt.Sprint(i, index))

@@ -19,7 +19,7 @@ import (
 type Space []param.Spec
 
 // Proposal is the unit of work that a strategy asks for: theta vectors evaluated in this order in one job, each warm-
-// started by the one before. Under a local optimiser there is one, the start point.
+// started by the one before. Under a local optimiser or a Sampler there is one, the start point.
 type Proposal struct {
 	Points [][]float64
 }
@@ -44,6 +44,7 @@ var Table = registry.Table[Strategy]{
 	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points"),
 	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points"),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
+	registry.Of[MCMC, Strategy]("mcmc", "samples of the log posterior by `restarts` Markov chains; predictions are averages over them"),
 }
 
 // Study is the tuning of one configuration on one training set, ending in an assessment of its winner.
@@ -58,9 +59,9 @@ type Study struct {
 	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is returned for
 	// cancellation, and any other is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
-	// Assess fits the classifier at the winner's theta (nil if nothing was tuned) and predicts the held-out cases. chosen is
-	// the winner's index, or -1.
-	Assess func(ctx context.Context, chosen int, theta []float64) (record.Fit, error)
+	// Assess fits the classifier at the winner's theta (nil if nothing was tuned), or under a Sampler at every point of the
+	// trials, and predicts the held-out cases. chosen is the winner's index, or -1.
+	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
 }
 
 // Winner finds the usable point of largest value among the trials: the index of its trial, and the point. Failed trials

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,10 @@ var decoders = map[string][]registry.Decode{
 			return nil
 		},
 	},
+	"mcmc": {
+		nil,
+		func(v any) error { v.(*MCMC).Restarts = 1; return nil },
+	},
 	"bfgs": {
 		nil,
 		func(v any) error { v.(*BFGS).Restarts = 40; return nil },
@@ -63,9 +68,41 @@ func TestStrategies(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, space := range spaces {
-				t.Run(fmt.Sprintf("%s/%d/%s", e.Name, i, name), func(t *testing.T) { conform(t, strategy, space) })
+				t.Run(fmt.Sprintf("%s/%d/%s", e.Name, i, name), func(t *testing.T) { conform(t, strategy, withPriors(space)) })
 			}
 		}
+	}
+}
+
+// withPriors gives every hyperparameter a prior, without which there is nothing to sample.
+func withPriors(s Space) Space {
+	s = slices.Clone(s)
+	for i := range s {
+		s[i].Prior = [...]param.Prior{param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9}, param.Identity: param.Normal{SD: 1}}[s[i].Map]
+	}
+	return s
+}
+
+func TestMCMCCheck(t *testing.T) {
+	for want, c := range map[string]struct {
+		m MCMC
+		s Space
+	}{
+		"amplitude has no prior, and a flat one over log_amplitude is improper": {MCMC{}, seSpace()},
+		"length_scale has no prior": {MCMC{}, seSpace()},
+		"nothing to sample, for every hyperparameter is fixed; use method: none":            {MCMC{}, nil},
+		"samples = 3 must be at least 4":                                                    {MCMC{Samples: 3}, withPriors(seSpace())},
+		"burn = -1 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},
+		"thin = -2 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},
+		"restarts = -1 must be at least 1":                                                  {MCMC{MultiStart: MultiStart{Restarts: -1}}, withPriors(seSpace())},
+		"length_scale starts at 1, outside its bounds [2, 10]; give it an init inside them": {MCMC{}, withPriors(Space{bounded("length_scale", param.Log, 1, 2, 10)})},
+	} {
+		if err := c.m.Check(c.s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if n := len(MCMC{}.Ask(withPriors(seSpace()), nil, 1)); n != 4 {
+		t.Errorf("%d chains, want 4", n)
 	}
 }
 

@@ -27,20 +27,27 @@ func evidenceCommand() *cobra.Command {
 			return encoder.Encode(answer)
 		},
 	}
+	modelFlags(c, &q)
+	f := c.Flags()
+	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to leave out a bundled test set")
+	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
+	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
+	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false, "add the mean leave-one-out log probability of the one fit, nats per case")
+	if err := c.MarkFlagRequired("data"); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// modelFlags are the flags of data, of a model without inference, and of a point.
+func modelFlags(c *cobra.Command, q *experiments.Query) {
 	f := c.Flags()
 	f.StringVar(&q.Data, "data", "", "a bundled data set or a file of training data")
-	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to leave out a bundled test set")
 	f.StringVar(&q.Positive, "positive", "", "the class coded +1 (default: the last in natural order)")
 	f.StringVar(&q.Label, "label", "", "the label's column: a name, or a number from 1 (default: the last)")
 	f.StringVar(&q.Preprocess, "preprocess", "none", "none | standardize | whiten")
 	f.StringVar(&q.Kernel, "kernel", "se", "a kernel's name, or YAML flow text")
 	f.StringVar(&q.Mean, "mean", "zero", "zero | constant, or YAML flow text")
 	f.StringVar(&q.Likelihood, "likelihood", "probit", "a likelihood's name, or YAML flow text")
-	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
-	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
 	f.StringToStringVar(&q.Theta, "theta", nil, "hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0")
-	if err := c.MarkFlagRequired("data"); err != nil {
-		panic(err)
-	}
-	return c
 }

@@ -41,6 +41,7 @@ func listCommand() *cobra.Command {
 				for _, e := range k.Entries {
 					fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Doc)
 				}
+				io.WriteString(w, k.Note) // Flush has the error
 			}
 			if !found {
 				return usageError{fmt.Errorf("unknown list %q%s", args[0], registry.Suggest(args[0], names))}

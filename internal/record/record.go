@@ -43,6 +43,21 @@ type Configuration struct {
 	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), or what else is tuned
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
+	Published       []Published      `json:"published,omitempty"`
+}
+
+// Published are figures that somebody else found for a configuration.
+type Published struct {
+	Source     string   `json:"source"`
+	Note       string   `json:"note,omitempty"`
+	Evaluation string   `json:"evaluation,omitempty"` // that the scores belong to; empty: the first
+	Figures    []Figure `json:"figures"`
+}
+
+// Figure is a number with its name in results: log_evidence, leave_one_out, a score or a hyperparameter.
+type Figure struct {
+	Name  string `json:"name"`
+	Value Number `json:"value"`
 }
 
 // Hyperparameter names one entry of theta.
@@ -70,14 +85,15 @@ type Line struct {
 	Seconds float64 `json:"seconds"` // wall time; never enters results.json
 }
 
-// Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, or one row of a grid.
+// Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row of a grid, or one
+// Markov chain.
 type Trial struct {
 	Configuration int      `json:"configuration"`   // index into Manifest.Configurations
 	Study         int      `json:"study"`           // index into Configuration.Studies
 	Index         int      `json:"index"`           // order of the proposal within the study
-	Start         []Number `json:"start,omitempty"` // natural units, all hyperparameters; local optimisers only
-	Points        []Point  `json:"points"`          // a local optimiser's end point, or every point of a row
-	Status        string   `json:"status"`          // how a local optimiser ended; "evaluated" for plain points
+	Start         []Number `json:"start,omitempty"` // natural units, all hyperparameters; local optimisers and chains only
+	Points        []Point  `json:"points"`          // a local optimiser's end point, every point of a row, or a chain's samples
+	Status        string   `json:"status"`          // how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
 	Evaluations   int      `json:"evaluations"`
 	Warnings      []string `json:"warnings,omitempty"`
 	Failure       string   `json:"failure,omitempty"` // why there is no usable point
@@ -94,26 +110,41 @@ type Point struct {
 }
 
 // Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and
-// Proba, or Targets, Mean and Variance where the targets are numbers.
+// Proba, or Targets, Mean and Variance where the targets are numbers. Under Markov chains the hyperparameters are the
+// sample of largest posterior density, to which LogEvidence and LeaveOneOut belong, and the predictions are averages over all
+// samples.
 type Fit struct {
-	Configuration int        `json:"configuration"`
-	Study         int        `json:"study"`
-	Chosen        int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
-	Natural       []Number   `json:"natural"`
-	LogEvidence   Number     `json:"log_evidence"`
-	Converged     bool       `json:"converged"`
-	Iterations    int        `json:"iterations"`
-	TrainCounts   []int      `json:"train_counts"`            // cases per class in the training part: the base line
-	Rows          []int      `json:"rows,omitempty"`          // held-out cases, 0-based rows of the data set (or of its test file)
-	Labels        []int      `json:"labels,omitempty"`        // their classes
-	Proba         [][]Number `json:"proba,omitempty"`         // their class probabilities, one row a case
-	TrainMoments  *Moments   `json:"train_moments,omitempty"` // of the numeric targets of the training part: the base line
-	Targets       []Number   `json:"targets,omitempty"`       // numeric targets of the held-out cases
-	Mean          []Number   `json:"mean,omitempty"`          // predicted for them
-	Variance      []Number   `json:"variance,omitempty"`      // predicted for them, noise included
-	Curvature     *Curvature `json:"curvature,omitempty"`     // where standard errors were asked for and exist
-	Warnings      []string   `json:"warnings,omitempty"`
-	Failure       string     `json:"failure,omitempty"`
+	Configuration  int        `json:"configuration"`
+	Study          int        `json:"study"`
+	Chosen         int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
+	Natural        []Number   `json:"natural"`
+	LogEvidence    Number     `json:"log_evidence"`
+	LeaveOneOut    *Number    `json:"leave_one_out,omitempty"` // mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
+	Converged      bool       `json:"converged"`
+	Iterations     int        `json:"iterations"`
+	TrainCounts    []int      `json:"train_counts"`              // cases per class in the training part: the base line
+	Rows           []int      `json:"rows,omitempty"`            // held-out cases, 0-based rows of the data set (or of its test file)
+	Labels         []int      `json:"labels,omitempty"`          // their classes
+	Proba          [][]Number `json:"proba,omitempty"`           // their class probabilities, one row a case
+	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // of the held-out cases: one list for two classes, else one a class
+	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	TrainMoments   *Moments   `json:"train_moments,omitempty"`   // of the numeric targets of the training part: the base line
+	Targets        []Number   `json:"targets,omitempty"`         // numeric targets of the held-out cases
+	Mean           []Number   `json:"mean,omitempty"`            // predicted for them
+	Variance       []Number   `json:"variance,omitempty"`        // predicted for them, noise included
+	Curvature      *Curvature `json:"curvature,omitempty"`       // where standard errors were asked for and exist
+	Posterior      []Marginal `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
+	Warnings       []string   `json:"warnings,omitempty"`
+	Failure        string     `json:"failure,omitempty"`
+}
+
+// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
+type Marginal struct {
+	Name string `json:"name"` // theta name
+	Mean Number `json:"mean"`
+	SD   Number `json:"sd"`
+	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
+	ESS  Number `json:"ess"`   // effective sample size
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -17,6 +19,8 @@ type Prior interface {
 	Transform() Transform
 	// LogDensity returns log p(v(θ)) + log |dv/dθ| and its derivative with respect to θ.
 	LogDensity(theta float64) (value, slope float64)
+	// Spread returns the standard deviation of θ.
+	Spread() float64
 	// check says which parameter is wrong.
 	check() error
 }
@@ -31,6 +35,22 @@ var Priors = registry.Table[Prior]{
 	registry.Of[Normal, Prior]("normal", "{mean: 0, sd: 1}: for a constant mean"),
 	registry.Of[Beta, Prior]("beta", "{a: 1, b: 9}: p(v) ∝ v^(a-1) (1-v)^(b-1), 0 < v < 1"),
 }
+
+// Proper says which of the free hyperparameters have no prior: a flat one over theta has no integral, and so, as a rule, has
+// no posterior either. Every prior in Priors has one.
+func Proper(free []Spec) error {
+	var errs []error
+	for _, s := range free {
+		if s.Prior == nil {
+			errs = append(errs, fmt.Errorf("%s has no prior, and a flat one over %s is improper; add for example {prior: %s}, or hold it with {fixed: %.6g}",
+				s.Name, s.ThetaName(), [...]string{Log: "{log_normal: {mean: 0, sd: 2}}", Logit: "{beta: {a: 1, b: 9}}", Identity: "{normal: {mean: 0, sd: 1}}"}[s.Map], s.Init))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// trigamma is the variance of ln v for v ~ Gamma{Shape: x}.
+func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
 // positive says that a parameter is not greater than 0.
 func positive(name string, v float64) error {
@@ -61,6 +81,9 @@ func (p Normal) LogDensity(theta float64) (value, slope float64) {
 	return -z*z/2 - math.Log(2*math.Pi)/2 - math.Log(p.SD), -z / p.SD
 }
 
+// Spread implements Prior.
+func (p Normal) Spread() float64 { return p.SD }
+
 func (p Normal) check() error { return positive("sd", p.SD) }
 
 // LogNormal says that ln v is normal with mean Mean and standard deviation SD. Over theta = ln v the mode is Mean.
@@ -85,6 +108,9 @@ func (p HalfNormal) LogDensity(theta float64) (value, slope float64) {
 	return -z*z/2 + math.Log(2/math.Pi)/2 - math.Log(p.Scale) + theta, 1 - z*z
 }
 
+// Spread implements Prior.
+func (HalfNormal) Spread() float64 { return math.Sqrt(trigamma(0.5)) / 2 }
+
 func (p HalfNormal) check() error { return positive("scale", p.Scale) }
 
 // HalfT is Student's t density around 0, for v > 0. Its tail is heavy: DegreesOfFreedom = 1 is the half-Cauchy.
@@ -102,6 +128,9 @@ func (p HalfT) LogDensity(theta float64) (value, slope float64) {
 	value = math.Ln2 + logGamma((nu+1)/2) - logGamma(nu/2) - math.Log(nu*math.Pi)/2 - math.Log(p.Scale) + theta
 	return value - (nu+1)/2*math.Log1p(z*z/nu), 1 - (nu+1)/(1+nu/(z*z))
 }
+
+// Spread implements Prior.
+func (p HalfT) Spread() float64 { return math.Sqrt(trigamma(0.5)+trigamma(p.DegreesOfFreedom/2)) / 2 }
 
 func (p HalfT) check() error {
 	return errors.Join(positive("scale", p.Scale), positive("degrees_of_freedom", p.DegreesOfFreedom))
@@ -122,6 +151,9 @@ func (p Gamma) LogDensity(theta float64) (value, slope float64) {
 	return p.Shape*(math.Log(p.Rate)+theta) - x - logGamma(p.Shape), p.Shape - x
 }
 
+// Spread implements Prior.
+func (p Gamma) Spread() float64 { return math.Sqrt(trigamma(p.Shape)) }
+
 func (p Gamma) check() error {
 	return errors.Join(positive("shape", p.Shape), positive("rate", p.Rate))
 }
@@ -140,6 +172,9 @@ func (p InverseGamma) LogDensity(theta float64) (value, slope float64) {
 	value, slope = Gamma{p.Shape, p.Scale}.LogDensity(-theta)
 	return value, -slope
 }
+
+// Spread implements Prior.
+func (p InverseGamma) Spread() float64 { return math.Sqrt(trigamma(p.Shape)) }
 
 func (p InverseGamma) check() error {
 	return errors.Join(positive("shape", p.Shape), positive("scale", p.Scale))
@@ -161,6 +196,9 @@ func (p Beta) LogDensity(theta float64) (value, slope float64) {
 	logV, logRest := min(theta, 0)-tail, min(-theta, 0)-tail
 	return logGamma(p.A+p.B) - logGamma(p.A) - logGamma(p.B) + p.A*logV + p.B*logRest, p.A*rest - p.B*v
 }
+
+// Spread implements Prior.
+func (p Beta) Spread() float64 { return math.Sqrt(trigamma(p.A) + trigamma(p.B)) }
 
 func (p Beta) check() error { return errors.Join(positive("a", p.A), positive("b", p.B)) }
 

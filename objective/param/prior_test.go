@@ -96,6 +96,40 @@ func TestPriorsIntegrateToOneOverTheta(t *testing.T) {
 	}
 }
 
+func TestPriorSpreads(t *testing.T) {
+	for _, d := range densities {
+		var moments [3]float64
+		for a := -80.0; a < 80; a++ {
+			for k := range moments {
+				moments[k] += quad.Fixed(func(theta float64) float64 {
+					value, _ := d.prior.LogDensity(theta)
+					return math.Pow(theta, float64(k)) * math.Exp(value)
+				}, a, a+1, 20, nil, 0)
+			}
+		}
+		want := math.Sqrt(moments[2] - moments[1]*moments[1])
+		if got := d.prior.Spread(); !(math.Abs(got-want) <= 1e-9*want) {
+			t.Errorf("%#v: spread %.12g, want %.12g", d.prior, got, want)
+		}
+	}
+}
+
+func TestProper(t *testing.T) {
+	given := Setting{Prior: Gamma{2, 1}}.Spec("given", Log, 1)
+	err := Proper([]Spec{given, Setting{}.Spec("1.se.amplitude", Log, 3), Setting{}.Spec("rate", Logit, 0.1), Setting{}.Spec("constant", Identity, 0)})
+	for i, want := range []string{
+		"1.se.amplitude has no prior, and a flat one over 1.se.log_amplitude is improper; add for example {prior: {log_normal: ",
+		"or hold it with {fixed: 3}", "logit_rate is improper; add for example {prior: {beta: ", "constant is improper; add for example {prior: {normal: ",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: error %v, want %q", i, err, want)
+		}
+	}
+	if err := Proper([]Spec{given}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPriorsFarOutAreNoNaN(t *testing.T) {
 	for _, d := range densities {
 		for _, theta := range []float64{-700, -40, 40, 700} {

@@ -1,0 +1,93 @@
+package approx_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// TestEqualCasesShareTheirLatentValue: Laplace's method merges cases with equal rows of K. The last bit of a variance keeps
+// them apart, and evidence, adjoint, predictions and leave-one-out must be those of the fit that merges nothing.
+func TestEqualCasesShareTheirLatentValue(t *testing.T) {
+	x, y := twoClasses(20, 8)
+	for i := range 12 { // up to four of a kind, alike and not alike
+		x = append(x, x[i/2*(i%3)])
+		y = append(y, math.Copysign(1, float64(i%4)-1.5)*y[i])
+	}
+	mean := make([]float64, len(y))
+	for i, v := range x {
+		mean[i] = v[0] / 3
+	}
+	for _, name := range []string{"probit", "logit"} {
+		lik := boundLikelihood(t, name)
+		for _, theta := range [][2]float64{{0, 0}, {-1, 2}, {1, 3}, {3, -2}, {-6, 1}} {
+			k, _, _ := seGram(x, theta[0], theta[1])
+			apart := mat.NewSymDense(len(y), nil)
+			apart.CopySym(k)
+			for i := 20; i < len(y); i++ {
+				for range i - 19 {
+					apart.SetSym(i, i, math.Nextafter(apart.At(i, i), math.Inf(1)))
+				}
+			}
+			targets := approx.Targets{Classes: 2, Value: y}
+			fit := func(k *mat.SymDense) approx.Posterior {
+				post, err := approx.Laplace{}.Fit(context.Background(), []approx.Cov{{K: k, Mean: mean}}, targets, lik, nil)
+				if err != nil || !post.Diagnostics().Converged {
+					t.Fatal(err, post.Diagnostics())
+				}
+				return post
+			}
+			merged, each := fit(k), fit(apart)
+			zeros := floats.Count(func(a float64) bool { return a == 0 }, merged.State()[:len(y)])
+			if zeros != len(x)-20 || floats.Count(func(a float64) bool { return a == 0 }, each.State()[:len(y)]) != 0 {
+				t.Errorf("%s %v: %d cases share the value of another, want %d", name, theta, zeros, len(x)-20)
+			}
+			compare := func(what string, got, want approx.Functional, tol float64) {
+				if !near(got.Value(), want.Value(), tol) {
+					t.Errorf("%s %v: %s %v, unmerged %v", name, theta, what, got.Value(), want.Value())
+				}
+				g, w := approx.Cov{K: mat.NewSymDense(len(y), nil), Mean: make([]float64, len(y))}, approx.Cov{K: mat.NewSymDense(len(y), nil), Mean: make([]float64, len(y))}
+				if err := got.Adjoint(&g, 0); err != nil {
+					t.Fatal(err)
+				}
+				if err := want.Adjoint(&w, 0); err != nil {
+					t.Fatal(err)
+				}
+				if !mat.EqualApprox(g.K, w.K, tol*max(1, mat.Max(w.K), -mat.Min(w.K))) || !floats.EqualApprox(g.Mean, w.Mean, tol) {
+					t.Errorf("%s %v: the adjoints of the %s differ", name, theta, what)
+				}
+			}
+			compare("log evidence", merged.Evidence(), each.Evidence(), 1e-9)
+			loo := func(p approx.Posterior) approx.Functional {
+				f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			compare("leave-one-out sum", loo(merged), loo(each), 1e-8)
+			if !mat.EqualApprox(predict(merged, k, mean), predict(each, apart, mean), 1e-10) {
+				t.Errorf("%s %v: the predictions differ", name, theta)
+			}
+		}
+	}
+}
+
+// boundLikelihood is a likelihood without parameters.
+func boundLikelihood(t *testing.T, name string) likelihood.Bound {
+	e, err := likelihood.Table.Lookup("likelihood", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := e.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.At(nil)
+}

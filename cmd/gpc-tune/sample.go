@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// drawFormats are the ways to write draws; the first is the default.
+var drawFormats = []struct {
+	name  string
+	write func(io.Writer, *experiments.Drawn) error
+}{
+	{"csv", func(w io.Writer, d *experiments.Drawn) error {
+		out := csv.NewWriter(w)
+		out.Write(d.Columns) // errors surface in out.Error
+		for _, row := range d.Rows {
+			cells := make([]string, len(row))
+			for c, v := range row {
+				cells[c] = strconv.FormatFloat(float64(v), 'g', -1, 64)
+			}
+			out.Write(cells)
+		}
+		out.Flush()
+		return out.Error()
+	}},
+	{"json", func(w io.Writer, d *experiments.Drawn) error { return json.NewEncoder(w).Encode(d) }},
+}
+
+// sampleCommand is `gpc-tune sample`.
+func sampleCommand() *cobra.Command {
+	var s experiments.Sampling
+	var format string
+	c := &cobra.Command{
+		Use:   "sample (--data NAME|FILE | --grid lo:hi:points) --kernel K --likelihood L [--theta name=value,…]",
+		Short: "Draw latent functions from a prior, and squash them to class probabilities",
+		Long: `Draw latent functions f1, f2, … from the prior of a model at the cases of a data set or on a grid of one input, and squash
+each to p1, p2, …, the probability of the positive class. Softmax has a function and a probability for every class.
+Inputs are written as the kernel sees them, after --preprocess.`,
+		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta log_amplitude=1,log_length_scale=0 --draws 3 --seed 1",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var names []string
+			for _, f := range drawFormats {
+				if names = append(names, f.name); f.name != format {
+					continue
+				}
+				drawn, err := s.Draw(c.Context())
+				if err != nil {
+					return err
+				}
+				for _, w := range drawn.Warnings {
+					fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
+				}
+				return f.write(c.OutOrStdout(), drawn)
+			}
+			return usageError{fmt.Errorf("unknown format %q%s", format, registry.Suggest(format, names))}
+		},
+	}
+	modelFlags(c, &s.Query)
+	f := c.Flags()
+	f.StringVar(&s.Grid, "grid", "", "lo:hi:points of one input, in place of data")
+	f.StringSliceVar(&s.Names, "class-names", nil, "with --grid, the classes of softmax, as in a,b,c")
+	f.IntVar(&s.Count, "draws", 3, "number of draws")
+	f.Uint64Var(&s.Seed, "seed", 1, "selects the random numbers")
+	f.StringVar(&format, "format", drawFormats[0].name, "csv | json")
+	return c
+}

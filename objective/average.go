@@ -1,0 +1,138 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Average is a way from the posterior of the latent processes at a new case to its class probabilities, GPML 3.4.2. With
+// one_vs_rest each class has its own from its own process, and they are divided by their sum.
+type Average interface {
+	// Uses says why the average is not defined for a likelihood, and what is.
+	Uses(likelihood.Likelihood) error
+	// predict fills dst for the cases of z, which are those from first on of the cases that were asked for.
+	predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
+}
+
+// Averages lists them.
+var Averages = registry.Table[Average]{
+	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25) and, for softmax, 3.5.2; deterministic"),
+	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
+	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]), κ = (1 + πv/8)^-½ with the variance v of each f: a closed form near the average; logit and softmax"),
+	registry.Of[MonteCarlo, Average]("monte_carlo", "averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)"),
+}
+
+// Averaged is E[p(y|f)] under the posterior of f, GPML (3.25) and 3.5.2, without random numbers.
+type Averaged struct{}
+
+// Uses accepts every likelihood.
+func (Averaged) Uses(likelihood.Likelihood) error { return nil }
+
+func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+	kernels := len(p.objective.model.Kernels)
+	cross, diag, mean := make([]*mat.Dense, kernels), make([][]float64, kernels), make([][]float64, kernels)
+	for j := range kernels {
+		cross[j], diag[j], mean[j] = p.prior(z, j)
+	}
+	p.Posterior.PredictProba(dst, cross, diag, mean)
+}
+
+// MAP is p(y|E[f]), GPML 3.4.2: for two classes the same decisions as the average, but not the same confidence; for more
+// not the same decisions either.
+type MAP struct{}
+
+// Uses accepts likelihoods of classes.
+func (MAP) Uses(lik likelihood.Likelihood) error { return ofClasses("map", lik) }
+
+func (MAP) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+	p.plugIn(dst, z, func(float64) float64 { return 1 })
+}
+
+// ofClasses says why an average is not defined for a likelihood of numbers.
+func ofClasses(name string, lik likelihood.Likelihood) error {
+	if lik.Domain() == likelihood.Numeric {
+		return fmt.Errorf("%s is an average of class probabilities, and %T explains numbers; use averaged", name, lik)
+	}
+	return nil
+}
+
+// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of the logistic function,
+// approximately. Probit needs none, for its average has a closed form. For softmax every class has the κ of its own
+// variance. That is an approximation without a bound: it knows no correlations, and unlike the average it depends on what
+// is common to all f.
+type MacKay struct{}
+
+// Uses accepts logit and softmax.
+func (MacKay) Uses(lik likelihood.Likelihood) error {
+	switch lik.(type) {
+	case likelihood.Logit, likelihood.Softmax:
+		return nil
+	}
+	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
+}
+
+func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
+}
+
+// plugIn predicts p(y|κ(v)·m) for latent means m and variances v.
+func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) float64) {
+	means, variances := p.Latents(z)
+	f, squash := make([]float64, len(means)), squash(p.lik, p.objective.data.Y.Classes)
+	dst.Zero()
+	for i := range z.N() {
+		for c := range f {
+			f[c] = kappa(variances[c][i]) * means[c][i]
+		}
+		squash(dst.RawRowView(i), f)
+	}
+	normalise(dst)
+}
+
+// squash returns what adds p(y|f) to sum, over so many classes: softmax of all latent values, or every class
+// against the rest.
+func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
+	if lik, ok := bound.(likelihood.Multinomial); ok {
+		pi, g := make([]float64, classes), make([]float64, classes)
+		return func(sum, f []float64) {
+			lik.Probabilities(pi, g, f, 0)
+			floats.Add(sum, pi)
+		}
+	}
+	lik := bound.(likelihood.MomentMatcher)
+	add := func(sum *float64, y, f float64) {
+		logp, _, _ := lik.LogZ(y, f, 0)
+		*sum += math.Exp(logp)
+	}
+	return func(sum, f []float64) {
+		if len(f) == 1 {
+			add(&sum[0], -1, f[0])
+			add(&sum[1], 1, f[0])
+			return
+		}
+		for c, v := range f {
+			add(&sum[c], 1, v)
+		}
+	}
+}
+
+// normalise divides every row by its sum.
+func normalise(dst *mat.Dense) {
+	rows, classes := dst.Dims()
+	for i := range rows {
+		row := dst.RawRowView(i)
+		sum := floats.Sum(row)
+		for c := range row {
+			if row[c] /= sum; sum == 0 { // every class is ruled out to the last bit: nothing tells them apart
+				row[c] = 1 / float64(classes)
+			}
+		}
+	}
+}
