@@ -195,3 +195,25 @@ func TestVariationalLeaveOneOutGradient(t *testing.T) {
 		}
 	}
 }
+
+// TestVariationalStopsWhereRoundingDoes: the pull of narrow noise magnifies the rounding error of the means; sweeps that draw no nearer
+// have reached the maximum.
+func TestVariationalStopsWhereRoundingDoes(t *testing.T) {
+	for seed := range uint64(6) {
+		x, y := twoClasses(20, 70+seed)
+		copy(x[10:], x[:10])
+		k, _, _ := seGram(x, 3, 2)
+		targets, lik := approx.Targets{Value: y}, likelihood.Gaussian{}.At([]float64{-5})
+		post, err := approx.Variational{}.Fit(context.Background(), []approx.Cov{{K: k}}, targets, lik, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := post.Diagnostics(); !d.Converged || d.Iterations > 300 {
+			t.Errorf("seed %d: %+v", seed, d)
+		}
+		want := extendedRegression(exactly(k, 0), y, -5)
+		if got := post.Evidence().Value(); !(math.Abs(got-want.logEvidence) <= 1e-9*math.Abs(want.logEvidence)+want.uncertainty) {
+			t.Errorf("seed %d: bound %v, log evidence %v", seed, got, want.logEvidence)
+		}
+	}
+}
