@@ -56,6 +56,8 @@ func Catalogue() []Kind {
 	inference.Note = "  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
+	objectives := kind("objectives", objective.Criteria)
+	objectives.Entries = append(objectives.Entries, Entry{"cv", "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
 	return []Kind{
 		kernels,
 		kind("means", objective.Means),
@@ -64,7 +66,7 @@ func Catalogue() []Kind {
 		inference,
 		{Name: "pairs", Note: Pairs()},
 		kind("strategies", search.Table),
-		kind("objectives", objective.Criteria),
+		objectives,
 		splitters,
 		scores,
 		kind("averages", objective.Averages),

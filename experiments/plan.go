@@ -120,11 +120,7 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		seed := derive(s.Seed, "split", e.Name)
 		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
 		if err != nil {
-			var lost *cv.LostClass
-			if errors.As(err, &lost) {
-				lost.Name = ds.Classes[lost.Class]
-			}
-			d.at(e.node, "%s: %v", ds.Name, err)
+			d.at(e.node, "%s: %v", ds.Name, lostClass(err, ds.Classes))
 			continue
 		}
 		for _, f := range folds {
@@ -138,6 +134,15 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold), fmt.Sprint(i))
 	}
 	return sets
+}
+
+// lostClass names the class that a split loses.
+func lostClass(err error, classes []string) error {
+	var lost *cv.LostClass
+	if errors.As(err, &lost) {
+		lost.Name = classes[lost.Class]
+	}
+	return err
 }
 
 // wholeSet is all of the training data.
@@ -161,11 +166,15 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	caps, err := tuned.Check(len(ds.Classes))
-	if err == nil {
+	if err == nil && criterion != nil {
 		_, err = criterion.Uses(caps)
 	}
 	if err != nil {
 		d.at(m.tuningNode, "%s: %v", ds.Name, err)
+		return nil
+	}
+	if c := s.Tune.Cross; c != nil && c.score.Numeric != m.numeric() {
+		d.at(c.node, "%s: likelihood %s has no %s", ds.Name, m.LikelihoodText, c.score.Name)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -195,7 +204,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: grid does",
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: nelder_mead or bayes does",
 			ds.Name, needs, s.Tune.Criterion, m.TuningText)
 		return nil
 	}
@@ -245,6 +254,12 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	for i, set := range sets {
 		set.studies++
 		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
+		if j.cross = s.Tune.Cross; j.cross != nil {
+			if j.folds, err = j.cross.folds(set); err != nil {
+				d.at(j.cross.node, "%s: %s: %v", ds.Name, j.where(), err)
+				return nil
+			}
+		}
 		key := set.key(identity)
 		if s.Tune.Strategy != nil {
 			j.optimizer = s.Tune.Strategy.Optimizer()
@@ -276,9 +291,9 @@ func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
 	switch {
 	case t.Strategy == nil:
-	case given && !c.AddsPrior():
+	case given && (c == nil || !c.AddsPrior()):
 		return "the priors have no effect; tune: {objective: log_posterior} uses them"
-	case !given && c.AddsPrior():
+	case !given && c != nil && c.AddsPrior():
 		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
 	}
 	return ""
@@ -326,8 +341,11 @@ func (t Tune) needsGradient() string {
 	return ""
 }
 
-// criterion is what is maximised.
+// criterion is what is maximised; nil for cross-validation.
 func (t Tune) criterion() (objective.Criterion, error) {
+	if t.Cross != nil {
+		return nil, nil
+	}
 	e, err := objective.Criteria.Lookup("objective", t.Criterion)
 	if err != nil {
 		return nil, err

@@ -155,6 +155,8 @@ type job struct {
 	chain     *objective.Chain    // what starts at a point instead; nil: none
 	average   objective.Average
 	set       *trainingSet
+	cross     *crossValidation // what is tuned, if not the criterion
+	folds     []*trainingSet   // of cross
 }
 
 // where names a fit in failures.
@@ -197,12 +199,26 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 		}
 		predicts = objective.NewRun(ctx, o)
 	}
-	for _, free := range proposal.Points {
+	var values []float64
+	var failures []error
+	if j.cross != nil {
+		if values, failures, t.Evaluations, err = j.crossValidate(ctx, proposal.Points); err != nil {
+			return t, err
+		}
+	}
+	for i, free := range proposal.Points {
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
 		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
-		if err := j.evaluate(run, predicts, free, p, &point); err != nil {
+		var err error
+		if j.cross != nil {
+			point.Value, err = record.Number(values[i]), failures[i]
+		}
+		if err == nil {
+			err = j.evaluate(run, predicts, free, p, &point)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return t, ctx.Err()
 			}
@@ -210,21 +226,24 @@ func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (r
 		}
 		t.Points = append(t.Points, point)
 	}
-	t.Evaluations = run.Evaluations
+	t.Evaluations += run.Evaluations
 	return t, nil
 }
 
 // evaluate fills a point with its value and, where cases are held out, their scores under the model that predicts.
 func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared, point *record.Point) error {
-	fit, err := run.Converged(free)
-	if err != nil {
-		return err
+	if j.cross == nil {
+		fit, err := run.Converged(free)
+		if err != nil {
+			return err
+		}
+		point.Value = record.Number(fit.Value())
 	}
-	point.Value = record.Number(fit.Value())
 	if p.held == nil {
 		return nil
 	}
-	if fit, err = predicts.Converged(free); err != nil { // the same fit again, if the same model predicts
+	fit, err := predicts.Converged(free) // the same fit again, if the same model predicts
+	if err != nil {
 		return err
 	}
 	predictions, err := p.predict(fit, j.average)
@@ -353,6 +372,9 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 			value := record.Number(loo)
 			f.LeaveOneOut = &value
 		}
+	}
+	if free != nil && j.optimizer == "" && j.chain == nil { // local optimisers say so themselves
+		f.Warnings = append(f.Warnings, search.Space(o.Layout.FreeSpecs()).Edges(free)...)
 	}
 	if j.curvature {
 		if err := j.standardErrors(ctx, free, f); err != nil {

@@ -59,9 +59,10 @@ type Model struct {
 
 // Tune says how hyperparameters are chosen on each training set.
 type Tune struct {
-	Method    string          // a strategy's name, or "none"
-	Strategy  search.Strategy // nil for "none"
-	Criterion string          // what is maximised: "log_evidence"
+	Method    string           // a strategy's name, or "none"
+	Strategy  search.Strategy  // nil for "none"
+	Criterion string           // what is maximised: "log_evidence"
+	Cross     *crossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
 	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
 	StandardErrors bool
 	node           *yaml.Node
@@ -486,10 +487,10 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	options := n
 	shared := struct {
 		Method         string     `yaml:"method"`
-		Objective      string     `yaml:"objective"`
+		Objective      *yaml.Node `yaml:"objective"`
 		Inference      *yaml.Node `yaml:"inference"`
 		StandardErrors bool       `yaml:"standard_errors"`
-	}{Method: "bfgs", Objective: "log_evidence"}
+	}{Method: "bfgs"}
 	switch {
 	case n == nil || isNull(n):
 		options = nil
@@ -510,8 +511,17 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", kindName(n))
 		return
 	}
-	choose(d, n, "objective", &shared.Objective, objective.Criteria.Names())
-	s.Tune.Method, s.Tune.Criterion, s.Tune.StandardErrors = shared.Method, shared.Objective, shared.StandardErrors
+	s.Tune.Method, s.Tune.StandardErrors = shared.Method, shared.StandardErrors
+	if o := shared.Objective; o != nil && (o.Kind != yaml.ScalarNode || o.Value == "cv") {
+		if s.Tune.Cross = d.crossValidation(o); s.Tune.Cross != nil {
+			s.Tune.Criterion = s.Tune.Cross.String()
+		}
+	} else {
+		if o != nil {
+			s.Tune.Criterion = o.Value
+		}
+		choose(d, n, "objective", &s.Tune.Criterion, objective.Criteria.Names())
+	}
 	if shared.Inference != nil {
 		d.tuneWith(shared.Inference, s)
 	}
@@ -539,10 +549,13 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}
+	if needs := s.Tune.needsGradient(); err == nil && needs != "" && s.Tune.Cross != nil {
+		d.at(s.Tune.Cross.node, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
+	}
 	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
 		return
 	}
-	if criterion, err := s.Tune.criterion(); err == nil && !criterion.AddsPrior() {
+	if criterion, err := s.Tune.criterion(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
 		at := n
 		if o := find(n, "objective"); o != nil {
 			at = o

@@ -247,7 +247,11 @@ func (b *builder) failures(s *study) (out []Failure) {
 		for _, p := range t.Points {
 			add(&t.Index, values(names(b.record), p.Natural), values(thetaNames(b.record), p.Theta), p.Failure)
 		}
-		add(&t.Index, values(names(b.record), t.Start), Values{}, t.Failure)
+		theta := Values{}
+		if len(t.Asked) == 1 {
+			theta = values(thetaNames(b.record), t.Asked[0])
+		}
+		add(&t.Index, values(names(b.record), t.Start), theta, t.Failure)
 	}
 	if s.fit != nil {
 		add(nil, values(names(b.record), s.fit.Natural), Values{}, s.fit.Failure)

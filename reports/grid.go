@@ -30,16 +30,18 @@ func (b *builder) grid(objective string) []GridPoint {
 			if whole.status() == Done && whole.fit.Chosen == t.Index && slices.Equal(p.Natural, whole.fit.Natural) {
 				g.Chosen = true
 			}
-			if scores, ok := scoresAt(held, t.Index, i, p.Theta); ok {
+			scores, missing := scoresAt(held, t.Index, i, p.Theta)
+			if scores != nil {
 				g.Scores = scores
-			} else if p.Failure == "" {
+			}
+			if missing && p.Failure == "" {
 				unscored++
 			}
 			out = append(out, g)
 		}
 	}
 	if len(held) > 0 && unscored > 0 {
-		b.warnings.add(held[0].Evaluation, fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there, or tried other points", unscored, len(out)))
+		b.warnings.add(held[0].Evaluation, fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there", unscored, len(out)))
 	}
 	return out
 }
@@ -57,8 +59,9 @@ func (b *builder) held() (out []*study) {
 // scoresAt puts together the scores of one point over folds, which all must have tried it, bit for bit, as the given
 // point of the given trial. Journals keep scores of a point, not its predictions, so pooling is not possible: a count
 // adds up, other scores are averaged with the numbers of held-out cases as weights. That is the pooled score for means
-// over cases; for auc, ece and rmse it is a definition.
-func scoresAt(held []*study, trial, point int, theta []record.Number) (Values, bool) {
+// over cases; for auc, ece and rmse it is a definition. There are none where a fold tried another point, as adaptive
+// search does, and they are missing where one has not come there or failed.
+func scoresAt(held []*study, trial, point int, theta []record.Number) (scores Values, missing bool) {
 	if len(held) == 0 {
 		return nil, false
 	}
@@ -67,11 +70,14 @@ func scoresAt(held []*study, trial, point int, theta []record.Number) (Values, b
 	for _, s := range held {
 		t, found := slices.BinarySearchFunc(s.trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
 		if !found || point >= len(s.trials[t].Points) {
-			return nil, false
+			return nil, true
 		}
 		p := s.trials[t].Points[point]
-		if p.Failure != "" || !slices.Equal(p.Theta, theta) {
+		switch {
+		case !slices.Equal(p.Theta, theta):
 			return nil, false
+		case p.Failure != "":
+			return nil, true
 		}
 		parts = append(parts, p)
 		n += float64(s.Test)
@@ -95,9 +101,9 @@ func scoresAt(held []*study, trial, point int, theta []record.Number) (Values, b
 		}
 	}
 	if len(out) == 0 {
-		return nil, false
+		return nil, true
 	}
-	return append(out, Value{"n", Number(n)}), true
+	return append(out, Value{"n", Number(n)}), false
 }
 
 // best finds the first point of a grid that is best by the objective and by every score.

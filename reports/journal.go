@@ -193,6 +193,11 @@ func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
 			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural), len(p.Theta), len(c.Hyperparameters), free)
 		}
 	}
+	for _, theta := range t.Asked {
+		if len(theta) != free {
+			return fmt.Errorf("asked for %d free hyperparameters, want %d", len(theta), free)
+		}
+	}
 	s.trials = append(s.trials, t)
 	return nil
 }

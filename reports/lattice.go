@@ -95,7 +95,7 @@ func (l lattice) find(point int) (i, j int) {
 // lattice draws the tuning objective and two scores over the lattice, side by side, as far as they are known.
 func (d *drawing) lattice(c Configuration, l lattice, n naming) {
 	objective, unit := strings.ReplaceAll(c.Objective, "_", " "), "nats"
-	if s, err := cv.ScoreNamed(c.Objective); err == nil {
+	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
 		unit = s.Unit
 	}
 	scores := ""

@@ -339,6 +339,10 @@ func TestErrors(t *testing.T) {
 			return l
 		}, "the start has 1 hyperparameters, want 3"},
 		{"a short point", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Points[0].Theta = nil; return l }, "point 0 has 3 hyperparameters, 0 of them free; want 3 and 2"},
+		{"a short question", func(m *record.Manifest, l []record.Line) []record.Line {
+			l[0].Trial.Asked = [][]record.Number{{1}}
+			return l
+		}, "asked for 1 free hyperparameters, want 2"},
 		{"a short winner", func(m *record.Manifest, l []record.Line) []record.Line { l[4].Fit.Natural = nil; return l }, "0 hyperparameters, want 3"},
 		{"a case too few", func(m *record.Manifest, l []record.Line) []record.Line {
 			l[4].Fit.Labels = l[4].Fit.Labels[1:]
@@ -412,20 +416,38 @@ func TestGridScoresWeighCases(t *testing.T) {
 		held(1, map[string]record.Number{"error_rate": 1, "errors": 1, "auc": 1}),
 		held(3, map[string]record.Number{"error_rate": 0.5, "errors": 1.5, "auc": 0}),
 	}
-	got, ok := scoresAt(studies, 3, 0, theta)
+	got, missing := scoresAt(studies, 3, 0, theta)
 	want := Values{{"errors", 2.5}, {"error_rate", 0.625}, {"auc", 0.25}, {"n", 4}}
-	if !ok || !slices.Equal(got, want) {
+	if missing || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for _, missing := range []struct{ trial, point int }{{2, 0}, {3, 1}} {
-		if _, ok := scoresAt(studies, missing.trial, missing.point, theta); ok {
-			t.Errorf("scores of point %v", missing)
+	for _, at := range []struct{ trial, point int }{{2, 0}, {3, 1}} {
+		if got, missing := scoresAt(studies, at.trial, at.point, theta); got != nil || !missing {
+			t.Errorf("scores of point %v: %v, missing: %v", at, got, missing)
 		}
 	}
-	studies[1].trials[0].Points[0].Failure = "no"
-	if _, ok := scoresAt(studies, 3, 0, theta); ok {
-		t.Error("scores of a failed point")
+	if got, missing := scoresAt(studies, 3, 0, []record.Number{2}); got != nil || missing {
+		t.Errorf("scores where the folds tried another point: %v, missing: %v", got, missing)
 	}
+	studies[1].trials[0].Points[0].Failure = "no"
+	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
+		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
+	}
+}
+
+// A trial that failed before it had a point says where it was to be.
+func TestFailedTrialSaysWhere(t *testing.T) {
+	m, lines := run(t)
+	lines[0].Trial = &record.Trial{Index: lines[0].Trial.Index, Failure: "timed out", Asked: [][]record.Number{{0.5, -1}}}
+	for _, f := range build(t, m, lines).Configurations[0].Failures {
+		if f.Message == "timed out" {
+			if len(f.Theta) != 2 || f.Theta[0].Number != 0.5 || f.Theta[1].Number != -1 {
+				t.Errorf("failed at %v", f.Theta)
+			}
+			return
+		}
+	}
+	t.Error("the failure is not reported")
 }
 
 // Two evaluations: the test set comes first, and its scores are those of the configuration.

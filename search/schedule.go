@@ -398,6 +398,11 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 		line.Fit = &fit
 	} else {
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		if trial.Failure != "" && len(trial.Points) == 0 {
+			for _, theta := range j.proposal.Points {
+				trial.Asked = append(trial.Asked, record.Numbers(theta))
+			}
+		}
 		line.Trial = &trial
 	}
 	return line, true

@@ -44,6 +44,12 @@ var Table = registry.Table[Strategy]{
 	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points"),
 	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points"),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
+	registry.Of[NelderMead, Strategy]("nelder_mead", "simplex search from `restarts` start points, without gradients"),
+	registry.Of[CMAES, Strategy]("cmaes", "evolution strategy with covariance matrix adaptation, in generations of `population`, without gradients"),
+	registry.Of[Bayes, Strategy]("bayes", "Bayesian optimisation: expected improvement under Gaussian-process regression, `trials` in all"),
+	registry.Of[Random, Strategy]("random", "`trials` points drawn uniformly from the search box"),
+	registry.Of[Sobol, Strategy]("sobol", "the first `trials` points of Sobol's sequence, Owen-scrambled, in the search box"),
+	registry.Of[LatinHypercube, Strategy]("latin_hypercube", "`trials` points of which every hyperparameter takes evenly spread values"),
 	registry.Of[MCMC, Strategy]("mcmc", "samples of the log posterior by `restarts` Markov chains; predictions are averages over them"),
 }
 
@@ -79,7 +85,7 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 		}
 		for _, p := range t.Points {
 			switch {
-			case p.Failure != "" || math.IsNaN(float64(p.Value)) || math.IsInf(float64(p.Value), 0):
+			case !usable(p):
 				if cause == "" {
 					cause = p.Failure
 				}
@@ -95,6 +101,33 @@ func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 		cause = "; the first: " + cause
 	}
 	return -1, record.Point{}, fmt.Errorf("none of %d trials has a usable point%s", len(trials), cause)
+}
+
+// usable says whether a point has a value.
+func usable(p record.Point) bool {
+	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
+}
+
+// Edges says, one warning each, which hyperparameters are at an end of where a search without a local optimiser looked:
+// a bound, or where none was given the search box.
+func (s Space) Edges(theta []float64) (warnings []string) {
+	for j, p := range s {
+		lo, hi := p.ThetaBounds()
+		boxLo, boxHi := p.Box()
+		near := 1e-9 * (boxHi - boxLo)
+		for _, e := range []struct {
+			side       string
+			bound, box float64
+		}{{"lower", lo, boxLo}, {"upper", hi, boxHi}} {
+			switch {
+			case math.Abs(theta[j]-e.bound) <= near:
+				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
+			case math.Abs(theta[j]-e.box) <= near:
+				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box: with bounds: [lo, hi] it is searched between them", p.Name, e.side, p.Map.Natural(e.box)))
+			}
+		}
+	}
+	return warnings
 }
 
 // checkStart says if a hyperparameter starts outside its bounds.

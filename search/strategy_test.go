@@ -28,8 +28,9 @@ func seSpace() Space {
 	return Space{spec("amplitude", param.Log, 1), spec("length_scale", param.Log, 2)}
 }
 
-// spaces are what every strategy must cope with. Every one has a hyperparameter called length_scale.
+// spaces are what every strategy must cope with. All but the first have a hyperparameter called length_scale.
 var spaces = map[string]Space{
+	"none":     {},
 	"one":      {spec("length_scale", param.Log, 1)},
 	"se":       seSpace(),
 	"mixed":    {spec("length_scale", param.Log, 3), spec("likelihood.epsilon", param.Logit, 0.01), spec("mean.constant", param.Identity, 0)},
@@ -44,6 +45,16 @@ var decoders = map[string][]registry.Decode{
 			v.(*Grid).Axes = map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}
 			return nil
 		},
+	},
+	"nelder_mead": {
+		func(v any) error { *v.(*NelderMead) = NelderMead{Restarts: 3, Evaluations: 25}; return nil },
+	},
+	"cmaes": {
+		func(v any) error { v.(*CMAES).Evaluations = 40; return nil },
+	},
+	"bayes": {
+		func(v any) error { v.(*Bayes).Trials = 9; return nil },
+		func(v any) error { *v.(*Bayes) = Bayes{Trials: 12, Initial: 4, Batch: 4}; return nil },
 	},
 	"mcmc": {
 		nil,
@@ -68,6 +79,9 @@ func TestStrategies(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, space := range spaces {
+				if len(space) == 0 && (e.Name == "grid" || e.Name == "mcmc") {
+					continue // they refuse it
+				}
 				t.Run(fmt.Sprintf("%s/%d/%s", e.Name, i, name), func(t *testing.T) { conform(t, strategy, withPriors(space)) })
 			}
 		}
@@ -172,6 +186,9 @@ func evaluate(index int, p Proposal) record.Trial {
 	}
 	if index%7 == 3 {
 		t.Points, t.Failure = nil, "not positive definite"
+		for _, theta := range p.Points {
+			t.Asked = append(t.Asked, record.Numbers(theta))
+		}
 	}
 	return t
 }
@@ -339,6 +356,30 @@ func TestCheckStart(t *testing.T) {
 	}
 	if err := (Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{3}}}}).Check(Space{outside, other}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestEdges(t *testing.T) {
+	s := Space{spec("a", param.Log, 1), bounded("b", param.Identity, 0, -1, 3), spec("c", param.Log, param.DefaultHi)}
+	for _, c := range []struct {
+		theta []float64
+		want  []string
+	}{
+		{[]float64{0, 0, 14}, nil},
+		{[]float64{2, -1, 14}, []string{"a ended at the upper end 7.38906 of its search box", "b ended at its lower bound -1:"}},
+		{[]float64{-2, math.Nextafter(3, 0), 15}, []string{"a ended at the lower end 0.135335", "b ended at its upper bound 3:", "c ended at its upper bound 3.26902e+06:"}},
+		{[]float64{-10, 2.99, 13}, []string{"a ended at its lower bound 4.53999e-05:", "c ended at the lower end 442413 of its search box"}},
+	} {
+		got := s.Edges(c.theta)
+		if len(got) != len(c.want) {
+			t.Errorf("%v: %v, want %v", c.theta, got, c.want)
+			continue
+		}
+		for i, w := range c.want {
+			if !strings.HasPrefix(got[i], w) {
+				t.Errorf("%v: %q, want %q", c.theta, got[i], w)
+			}
+		}
 	}
 }
 

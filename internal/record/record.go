@@ -40,7 +40,7 @@ type Configuration struct {
 	TuneInference   string           `json:"tune_inference"` // the one whose objective is tuned: Inference (also if empty), or another
 	Classes         []string         `json:"classes"`        // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
-	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), or what else is tuned
+	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
 	Published       []Published      `json:"published,omitempty"`
@@ -97,6 +97,8 @@ type Trial struct {
 	Evaluations   int      `json:"evaluations"`
 	Warnings      []string `json:"warnings,omitempty"`
 	Failure       string   `json:"failure,omitempty"` // why there is no usable point
+	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters on the theta scale.
+	Asked [][]Number `json:"asked,omitempty"`
 }
 
 // Point is one evaluated vector of hyperparameters.

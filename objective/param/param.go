@@ -60,6 +60,7 @@ type Spec struct {
 	Map    Transform
 	Init   float64 // NaN: to be set from the data (see FromData)
 	Lo, Hi float64 // bounds
+	Given  bool    // the bounds are the user's, not the default ones
 	Fixed  bool    // held at Init
 	// FromData marks a length scale or period whose default start depends on the inputs: sqrt(d) on standardised or
 	// whitened inputs, else the median distance. It is meaningful only while Init is NaN.
@@ -90,8 +91,8 @@ var (
 	DefaultHi = math.Exp(15)
 )
 
-// SearchBox is how far, on the theta scale, random starts are drawn to either side of the initial value: a factor e^2
-// for a hyperparameter on the log scale.
+// SearchBox is how far, on the theta scale, random starts are drawn and a Spec.Box reaches to either side of the initial
+// value: a factor e^2 for a hyperparameter on the log scale.
 const SearchBox = 2.0
 
 // Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with optional bounds and a
@@ -133,7 +134,7 @@ func (s Setting) Spec(name string, m Transform, initial float64) Spec {
 	}
 	p.Fixed = s.Fixed != nil
 	if s.Bounds != nil {
-		p.Lo, p.Hi = s.Bounds[0], s.Bounds[1]
+		p.Lo, p.Hi, p.Given = s.Bounds[0], s.Bounds[1], true
 	}
 	return p
 }

@@ -8,6 +8,17 @@ import (
 // ThetaBounds returns Lo and Hi on the theta scale.
 func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.Theta(s.Hi) }
 
+// Box returns where a search without start points looks, on the theta scale: between the bounds, where they were given,
+// else Init ± SearchBox, as far as that lies within the default bounds.
+func (s Spec) Box() (lo, hi float64) {
+	lo, hi = s.ThetaBounds()
+	if s.Given {
+		return lo, hi
+	}
+	u := min(max(s.Map.Theta(s.Init), lo), hi)
+	return max(lo, u-SearchBox), min(hi, u+SearchBox)
+}
+
 // Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init; every other start is
 // uniform on Init ± SearchBox, as far as that lies within the bounds, independently in each coordinate. It depends on
 // specs, seed and i alone, so that whoever searches, in whatever order, starts at the same points.

@@ -57,3 +57,19 @@ func TestStartIsUniformOnTheBoxWithinBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestBox(t *testing.T) {
+	for _, c := range []struct {
+		s      Spec
+		lo, hi float64
+	}{
+		{Setting{}.Spec("a", Log, 1), -SearchBox, SearchBox},
+		{Setting{Bounds: &[2]float64{0, 10}}.Spec("a", Identity, 1), 0, 10},
+		{Setting{}.Spec("a", Log, DefaultHi), 15 - SearchBox, 15},
+		{Setting{}.Spec("a", Log, 2*DefaultHi), 15 - SearchBox, 15},
+	} {
+		if lo, hi := c.s.Box(); lo != c.lo || hi != c.hi {
+			t.Errorf("Box of %+v: [%v, %v], want [%v, %v]", c.s, lo, hi, c.lo, c.hi)
+		}
+	}
+}

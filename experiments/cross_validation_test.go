@@ -1,0 +1,113 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+const small = `
+data: {dataset: crabs, preprocess: standardize, subsample: 24}
+model:
+  kernel: {se: {amplitude: 2, length_scale: 1.5}}
+  likelihood: probit
+  inference: laplace
+`
+
+// At given hyperparameters, a score over inner folds is that of evaluating the same hyperparameters on the same folds.
+// Leaving one out has no choice of folds.
+func TestCrossValidatedObjectiveIsTheScore(t *testing.T) {
+	regression := strings.NewReplacer("crabs", "housing", "probit", "{gaussian: {noise: 0.3}}", "laplace", "exact").Replace(small)
+	for _, c := range []struct {
+		text, score string
+		sign        float64
+	}{
+		{small, "information_bits", 1}, {small, "log_loss", -1}, {small, "errors", -1}, {small, "brier", -1}, {regression, "standardized_log_loss", -1},
+	} {
+		fixed := strings.NewReplacer("amplitude: 2", "amplitude: {fixed: 2}", "1.5", "{fixed: 1.5}").Replace(c.text)
+		want, ok := runs(t, fixed+"tune: none\nevaluate: leave_one_out\n").Configurations[0].Scores.Value(c.score)
+		if !ok {
+			t.Fatalf("%s: no score", c.score)
+		}
+		grid := fmt.Sprintf("tune: {method: grid, grid: {length_scale: {values: [1, 1.5]}}, objective: {cv: {score: %s, leave_one_out: {}}}}\n", c.score)
+		r := runs(t, c.text+grid).Configurations[0]
+		if r.Objective != "cv_"+c.score {
+			t.Errorf("the objective is %q", r.Objective)
+		}
+		// The second point of a row starts warm: it agrees within the tolerance of the approximation.
+		if got := float64(*r.Grid[1].Value); math.Abs(got-c.sign*want.Value) > 1e-8 {
+			t.Errorf("%s: %v, want %v", c.score, got, c.sign*want.Value)
+		}
+	}
+}
+
+// What is held out from a training set takes no part in tuning on it, and every other case is held out once.
+func TestFoldsOfATrainingSet(t *testing.T) {
+	ds, err := data.Load(data.Spec{Dataset: "crabs"}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &trainingSet{evaluation: "kfold", source: ds, seed: 5}
+	for row := range ds.Rows {
+		if row%3 == 0 {
+			set.test = append(set.test, row)
+		} else {
+			set.train = append(set.train, row)
+		}
+	}
+	c := &crossValidation{splitter: cv.KFold{K: 4}, name: "kfold"}
+	folds, err := c.folds(set)
+	if err != nil || len(folds) != 4 {
+		t.Fatalf("%d folds, %v", len(folds), err)
+	}
+	var tested []int
+	for _, f := range folds {
+		both := slices.Concat(f.train, f.test)
+		slices.Sort(both)
+		if !slices.Equal(both, set.train) {
+			t.Errorf("fold %d is not of the training set", f.fold)
+		}
+		tested = append(tested, f.test...)
+	}
+	if slices.Sort(tested); !slices.Equal(tested, set.train) {
+		t.Error("not every case is held out once")
+	}
+}
+
+// A strategy without gradients tunes a score, and its winner has the best of the values.
+func TestBayesTunesAScore(t *testing.T) {
+	r := runs(t, small+"tune: {method: bayes, trials: 9, objective: {cv: {score: log_loss, kfold: {k: 3}}}}\nevaluate: {kfold: {k: 2}}\n").Configurations[0]
+	best, chosen := math.Inf(-1), math.NaN()
+	for _, p := range r.Grid {
+		best = max(best, float64(*p.Value))
+		if p.Chosen {
+			chosen = float64(*p.Value)
+		}
+	}
+	if len(r.Grid) != 9 || chosen != best || best >= 0 {
+		t.Errorf("%d points, chosen %v, best %v", len(r.Grid), chosen, best)
+	}
+	if len(r.Failures) > 0 {
+		t.Errorf("failures %v", r.Failures)
+	}
+}
+
+// A point where a fold fails has no value, and says where and why.
+func TestCrossValidationFailure(t *testing.T) {
+	p := planned(t, small+"tune: {method: grid, grid: {length_scale: {values: [1, 2]}}, objective: {cv: {score: auc, leave_one_out: {}}}}\n")
+	r, summary, err := p.Run(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Failed != 1 { // the assessment, for want of a winner
+		t.Errorf("%+v", summary)
+	}
+	if f := r.Configurations[0].Failures; len(f) == 0 || !strings.Contains(fmt.Sprint(f), "all training data: cv leave_one_out repeat 0 fold 0: auc is not defined for the held-out cases") {
+		t.Errorf("failures %v", f)
+	}
+}

@@ -1,0 +1,95 @@
+package objective
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Surrogate is exact Gaussian-process regression (GPML 2.2) of a scalar function on the unit cube, given some of its
+// values: what Bayesian optimisation asks instead of the function. Values are standardised; the kernel is Matérn-5/2 with
+// a length scale for every column, the mean constant. Hyperparameters have the largest posterior density, under priors
+// that expect a function that varies over about half of the cube and is known to a thousandth of its standard deviation.
+type Surrogate struct {
+	point *Point
+	x     *mat.Dense
+	y     []float64 // standardised
+	mean  float64   // of the values
+	sd    float64
+}
+
+// surrogateModel is the model in d dimensions. Length scales grow with √d, as distances in the cube do.
+func surrogateModel(d int) Model {
+	half := 0.5 * math.Sqrt(float64(d))
+	prior := func(median, sd float64, bounds *[2]float64) param.Setting {
+		return param.Setting{Init: &median, Bounds: bounds, Prior: param.LogNormal{Normal: param.Normal{Mean: math.Log(median), SD: sd}}}
+	}
+	return Model{
+		Kernels: []kernel.Kernel{kernel.Matern52{
+			ARD: true, Amplitude: prior(1, 1, &[2]float64{1e-2, 1e2}), LengthScale: prior(half, 1, &[2]float64{1e-2 * half, 1e2 * half}),
+		}},
+		Mean:       Constant{Setting: param.Setting{Prior: param.Normal{SD: 1}}},
+		Likelihood: likelihood.Gaussian{Noise: prior(1e-3, 1, &[2]float64{1e-5, 1})},
+		Inference:  approx.Exact{},
+	}
+}
+
+// NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed draws where its hyperparameters
+// start.
+func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
+	s := &Surrogate{x: x, y: make([]float64, len(y))}
+	var variance float64
+	s.mean, variance = stat.PopMeanVariance(y, nil)
+	if s.sd = math.Sqrt(variance); s.sd == 0 {
+		s.sd = 1 // a constant
+	}
+	for i, v := range y {
+		s.y[i] = (v - s.mean) / s.sd
+	}
+	_, d := x.Dims()
+	fitted, err := Classifier{Model: surrogateModel(d), Criterion: LogPosterior{}, Restarts: 2}.Fit(context.Background(), s.data(), seed)
+	if err != nil {
+		return nil, err
+	}
+	s.point = fitted.(*Tuned).Point
+	return s, nil
+}
+
+func (s *Surrogate) data() Data {
+	return Data{X: &kernel.Inputs{X: s.x}, Y: approx.Targets{Value: s.y}}
+}
+
+// With returns the surrogate that has seen the value y at x as well, with the same hyperparameters.
+func (s *Surrogate) With(x []float64, y float64) (*Surrogate, error) {
+	t := *s
+	n, d := s.x.Dims()
+	t.x = mat.NewDense(n+1, d, append(mat.DenseCopyOf(s.x).RawMatrix().Data, x...))
+	t.y = append(t.y[:n:n], (y-s.mean)/s.sd)
+	o, err := New(s.point.objective.model, nil, t.data())
+	if err == nil {
+		t.point, err = o.Fit(context.Background(), s.point.Theta, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// Best returns the row of x with the largest value, the first of equals.
+func (s *Surrogate) Best() []float64 { return mat.Row(nil, floats.MaxIdx(s.y), s.x) }
+
+// Predict sets mean[i] and sd[i] of the function, without noise, at row i of z.
+func (s *Surrogate) Predict(mean, sd []float64, z *mat.Dense) {
+	s.point.Latent(mean, sd, &kernel.Inputs{X: z}, 0)
+	for i := range mean {
+		mean[i], sd[i] = s.mean+s.sd*mean[i], s.sd*math.Sqrt(max(sd[i], 0))
+	}
+}

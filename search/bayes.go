@@ -1,0 +1,180 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+)
+
+// Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in the search box
+// (param.Spec.Box), then again and again the point that promises the largest expected improvement on the best value under
+// a Gaussian-process regression of all values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). The points of a
+// batch are found one after another, each taking for granted that those before it came to the best value so far (the
+// "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as the worst value seen.
+type Bayes struct {
+	Trials  int `yaml:"trials"`  // 0 means 40
+	Initial int `yaml:"initial"` // of which so many are of the Sobol sequence; 0 means 2 (d + 1)
+	Batch   int `yaml:"batch"`   // trials asked for at once after those; 0 means 1
+}
+
+// Check implements Strategy.
+func (b Bayes) Check(s Space) error {
+	// Every question takes some hundred regressions of n³ operations.
+	if err := checkSearch(s, count{"trials", b.Trials, 1000}, count{"initial", b.Initial, 1000}, count{"batch", b.Batch, 1000}); err != nil {
+		return err
+	}
+	if b = b.on(s); b.Initial > b.Trials {
+		return fmt.Errorf("initial = %d are more than all of the trials = %d", b.Initial, b.Trials)
+	}
+	return checkSobol(s)
+}
+
+// on fills in the defaults.
+func (b Bayes) on(s Space) Bayes {
+	if b.Trials == 0 {
+		b.Trials = 40
+	}
+	if b.Initial == 0 {
+		b.Initial = min(2*(len(s)+1), b.Trials)
+	}
+	b.Batch = max(b.Batch, 1)
+	return b
+}
+
+// Optimizer implements Strategy.
+func (Bayes) Optimizer() string { return "" }
+
+// Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on, for every trial has
+// failed, or no regression, it goes on along the sequence.
+func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	if len(s) == 0 {
+		return (Design{Trials: 1}).ask(s, done, nil)
+	}
+	b = b.on(s)
+	first, last := len(done), b.Initial
+	var model *objective.Surrogate
+	best := math.Inf(-1)
+	if first > 0 {
+		last = min(first+b.Batch, b.Trials)
+		model, best = s.regress(done, seed)
+	}
+	var batch []Proposal
+	for i := first; i < last; i++ {
+		var u []float64
+		if model == nil {
+			sequence := mat.NewDense(i+1, len(s), nil)
+			sobol(sequence, seed)
+			u = sequence.RawRowView(i)
+		} else {
+			u = improve(model, best, source(seed, uint64(i)).Uint64())
+			if i+1 < last {
+				model, _ = model.With(u, best)
+			}
+		}
+		batch = append(batch, Proposal{Points: [][]float64{s.place(u)}})
+	}
+	return batch
+}
+
+// regress fits the values of the trials on the unit cube, and finds the best. It is nil if there is none.
+func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, best float64) {
+	var rows, values []float64
+	worst, best := math.Inf(1), math.Inf(-1)
+	for _, t := range done {
+		var theta []record.Number
+		switch {
+		case len(t.Points) > 0:
+			theta = t.Points[0].Theta
+		case len(t.Asked) > 0:
+			theta = t.Asked[0]
+		default:
+			continue // nobody knows where it failed
+		}
+		for j, p := range s {
+			lo, hi := p.Box()
+			rows = append(rows, (float64(theta[j])-lo)/(hi-lo))
+		}
+		v := value(t)
+		if values = append(values, v); !math.IsInf(v, -1) {
+			worst, best = min(worst, v), max(best, v)
+		}
+	}
+	if math.IsInf(best, -1) {
+		return nil, best
+	}
+	for i, v := range values {
+		values[i] = max(v, worst)
+	}
+	model, err := objective.NewSurrogate(mat.NewDense(len(values), len(s), rows), values, seed)
+	if err != nil {
+		return nil, best
+	}
+	return model, best
+}
+
+// improve finds the point of the unit cube with the largest expected improvement on best: simplices climb from the most
+// promising of many points of a Sobol sequence, and from the best of those seen.
+func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
+	const draws, climbs = 1024, 5
+	seen := model.Best()
+	dim := len(seen)
+	candidates := mat.NewDense(draws, dim, nil)
+	sobol(candidates, seed)
+	mean, sd := make([]float64, draws), make([]float64, draws)
+	model.Predict(mean, sd, candidates)
+	promise := make([]float64, draws) // minus the acquisition
+	for i := range promise {
+		promise[i] = -logExpectedImprovement(mean[i]-best, sd[i])
+	}
+	order := make([]int, draws)
+	floats.ArgsortStable(slices.Clone(promise), order)
+
+	cube := frame{lo: make([]float64, dim), hi: slices.Repeat([]float64{1}, dim)}
+	least, at := promise[order[0]], candidates.RawRowView(order[0])
+	starts := [][]float64{seen}
+	for _, i := range order[:climbs] {
+		starts = append(starts, candidates.RawRowView(i))
+	}
+	problem := optimize.Problem{Func: func(u []float64) float64 {
+		inside := cube.clip(slices.Clone(u))
+		model.Predict(mean[:1], sd[:1], mat.NewDense(1, dim, inside))
+		return cube.outside(u) - logExpectedImprovement(mean[0]-best, sd[0])
+	}}
+	for _, start := range starts {
+		top, err := optimize.Minimize(problem, start, &optimize.Settings{
+			FuncEvaluations: 50 * (dim + 1), Converger: &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * (dim + 1)},
+		}, &optimize.NelderMead{SimplexSize: 0.05})
+		if err == nil && top.F < least {
+			least, at = top.F, cube.clip(top.X)
+		}
+	}
+	return at
+}
+
+// logExpectedImprovement is log E[max(0, f)] for f normal with this mean and standard deviation, with z = mean/sd
+//
+//	log sd + log(φ(z) + zΦ(z))
+//
+// also where both terms underflow or cancel (Ament et al. 2023).
+func logExpectedImprovement(mean, sd float64) float64 {
+	z := mean / sd
+	logDensity := -z*z/2 - math.Log(2*math.Pi)/2
+	switch {
+	case sd == 0:
+		return math.Log(max(mean, 0))
+	case z > -1:
+		return math.Log(sd) + math.Log(math.Exp(logDensity)+z*math.Erfc(-z/math.Sqrt2)/2)
+	case z > -30:
+		mills := math.Erfc(-z/math.Sqrt2) / 2 / math.Exp(logDensity) // Φ/φ
+		return math.Log(sd) + logDensity + math.Log1p(z*mills)
+	}
+	r := 1 / (z * z) // 1 + zΦ(z)/φ(z) = z⁻² - 3z⁻⁴ + 15z⁻⁶ - …
+	return math.Log(sd) + logDensity + math.Log(r*(1-r*(3-r*(15-105*r))))
+}

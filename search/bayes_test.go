@@ -1,0 +1,110 @@
+package search
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Golden values by mpmath with 400 digits.
+func TestLogExpectedImprovement(t *testing.T) {
+	for _, c := range []struct{ mean, sd, want float64 }{
+		{5, 1, 1.6094379231264313851},
+		{0, 1, -0.91893853320467274178},
+		{-1, 1, -2.4851210257126413368},
+		{-1.5, 1.125, -3.0429390990104750677},
+		{-3, 0.5, -23.272026572729742676},
+		{-30, 1, -457.72465376059800405},
+		{-31, 1, -488.29002339783721185},
+		{-100, 1, -5010.1295788002497923},
+		{-2, 0.001, -2000023.0284994811871},
+		{20, 0.5, 2.9957322735539909934},
+		{3, 0, math.Log(3)},
+		{-3, 0, math.Inf(-1)},
+	} {
+		got := logExpectedImprovement(c.mean, c.sd)
+		if got != c.want && !(math.Abs(got-c.want) <= 1e-11*math.Abs(c.want)) {
+			t.Errorf("mean %v, sd %v: %.17g, want %.17g", c.mean, c.sd, got, c.want)
+		}
+	}
+}
+
+func TestBayesBeginsWithSobol(t *testing.T) {
+	s := seSpace()
+	first := Bayes{Trials: 20, Batch: 3}.Ask(s, nil, 9)
+	if want := (Sobol{Design{Trials: 6}}).Ask(s, nil, 9); !reflect.DeepEqual(first, want) {
+		t.Errorf("starts at %v, want %v", first, want)
+	}
+	if trials := maximise(Bayes{Trials: 20, Batch: 3}, s, func(u []float64) float64 { return -u[0] * u[0] }, 9); len(trials) != 20 {
+		t.Errorf("asks for %d trials, want 20", len(trials))
+	}
+}
+
+// The points of a batch are not one point: each takes the place of what the one before promised.
+func TestBatchesSpread(t *testing.T) {
+	s := surfaces["bowl"]
+	trials := maximise(Bayes{Trials: 6}, s.space, s.at, 2)
+	batch := Bayes{Batch: 5}.Ask(s.space, trials, 2)
+	for i, a := range batch {
+		for _, b := range batch[:i] {
+			if d := math.Hypot(a.Points[0][0]-b.Points[0][0], a.Points[0][1]-b.Points[0][1]); d < 0.02 {
+				t.Errorf("two points of a batch are %v apart", d)
+			}
+		}
+	}
+	if alone := (Bayes{}).Ask(s.space, trials, 2); len(batch) != 5 || !reflect.DeepEqual(alone, batch[:1]) {
+		t.Errorf("a batch of %d begins with %v, a batch of one is %v", len(batch), batch[0], alone)
+	}
+}
+
+// Where everything has failed it goes on along the sequence.
+func TestBayesAfterFailuresOnly(t *testing.T) {
+	trials := maximise(Bayes{Trials: 10}, seSpace(), func([]float64) float64 { return math.NaN() }, 4)
+	for i, want := range (Sobol{Design{Trials: 10}}).Ask(seSpace(), nil, 4) {
+		if got := trials[i].Points[0].Theta; float64(got[0]) != want.Points[0][0] || float64(got[1]) != want.Points[0][1] {
+			t.Errorf("trial %d is at %v, want %v", i, got, want.Points[0])
+		}
+	}
+}
+
+// Where the regression is monotone the largest expected improvement on a far best value is at the end of the box.
+func TestImproveReachesTheEdge(t *testing.T) {
+	s := Space{surfaces["at an edge"].space[0]}
+	trials := maximise(Bayes{Trials: 9, Initial: 6}, s, func(u []float64) float64 { return 10 * u[0] }, 1)
+	if last := float64(trials[8].Points[0].Theta[0]); math.Abs(last-1) > 1e-3 {
+		t.Errorf("the last trial is at %v, want 1", last)
+	}
+}
+
+func TestBayesCheck(t *testing.T) {
+	for _, c := range []struct {
+		b    Bayes
+		s    Space
+		want string
+	}{
+		{Bayes{Trials: -1}, seSpace(), "trials = -1"},
+		{Bayes{Trials: 1001}, seSpace(), "trials = 1001 must be from 1 to 1000"},
+		{Bayes{Batch: -2}, seSpace(), "batch = -2"},
+		{Bayes{Trials: 5, Initial: 6}, seSpace(), "initial = 6 are more than all of the trials = 5"},
+		{Bayes{}, unit(sobolDimensions + 1), "more than the 128 dimensions"},
+		{Bayes{Trials: 3}, seSpace(), ""},
+	} {
+		if err := c.b.Check(c.s); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.b, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		e    CMAES
+		want string
+	}{
+		{CMAES{Population: 3}, "population = 3 must be at least 4"},
+		{CMAES{Population: 10, Evaluations: 9}, "evaluations = 9 are less than one generation of 10"},
+		{CMAES{Evaluations: -1}, "evaluations = -1"},
+		{CMAES{Population: 400}, ""},
+	} {
+		if err := c.e.Check(seSpace()); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.e, err, c.want)
+		}
+	}
+}

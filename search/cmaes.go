@@ -1,0 +1,212 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution Strategy: A Tutorial"
+// (arXiv:1604.00772), with positive weights only. It starts at the initial values with a standard deviation of a quarter
+// of the search box, and asks for a generation at a time, of which every member is a trial. It ends after so many whole
+// generations as Evaluations allow, or when the distribution is 1e-5 of its first width. A point outside the bounds is
+// evaluated at the nearest within (see frame). Trials that fail rank last; a generation of failures teaches nothing.
+//
+// (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five dimensions with axes
+// 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
+type CMAES struct {
+	Population  int `yaml:"population"`  // members of a generation; 0 means 4 + ⌊3 ln d⌋
+	Evaluations int `yaml:"evaluations"` // at most; 0 means 300
+}
+
+// Check implements Strategy.
+func (c CMAES) Check(s Space) error {
+	if err := checkSearch(s, count{"population", c.Population, maxTrials}, count{"evaluations", c.Evaluations, maxTrials}); err != nil {
+		return err
+	}
+	switch c = c.on(s); {
+	case c.Population < 4:
+		return fmt.Errorf("population = %d must be at least 4, half of which are parents", c.Population)
+	case c.Evaluations < c.Population:
+		return fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
+	}
+	return nil
+}
+
+// on fills in the defaults.
+func (c CMAES) on(s Space) CMAES {
+	if c.Population == 0 {
+		c.Population = 4 + int(3*math.Log(float64(max(1, len(s)))))
+	}
+	if c.Evaluations == 0 {
+		c.Evaluations = max(300, c.Population)
+	}
+	return c
+}
+
+// Optimizer implements Strategy.
+func (CMAES) Optimizer() string { return "" }
+
+// Ask implements Strategy: the next generation, found by replaying the history.
+func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	if len(s) == 0 {
+		return (Design{Trials: 1}).ask(s, done, nil)
+	}
+	c = c.on(s)
+	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
+	for g := range c.Evaluations / c.Population {
+		generation := e.sample(rand.New(source(seed, uint64(g))))
+		if len(done) == 0 {
+			batch := make([]Proposal, len(generation))
+			for i, z := range generation {
+				batch[i] = f.propose(z)
+			}
+			return batch
+		}
+		values := make([]float64, len(generation))
+		for i := range values {
+			values[i] = value(done[i]) - f.outside(generation[i])
+		}
+		if e.learn(generation, values); e.converged() {
+			break
+		}
+		done = done[len(generation):]
+	}
+	return nil
+}
+
+// evolution is the distribution N(m, σ²C) of a generation, named as in the tutorial.
+type evolution struct {
+	population             int
+	weights                []float64 // of the parents, best first
+	mueff, cs, ds, cc      float64
+	c1, cmu, chi           float64 // chi: E‖N(0, I)‖
+	generation             float64
+	mean, pathSigma, pathC []float64
+	sigma                  float64
+	c                      *mat.SymDense
+	vectors                mat.Dense // C = B D² Bᵀ
+	scales                 []float64 // the diagonal of D
+}
+
+// newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
+func newEvolution(dim, population int) *evolution {
+	e := &evolution{population: population, weights: make([]float64, population/2), sigma: 1, c: mat.NewSymDense(dim, nil)}
+	for i := range e.weights {
+		e.weights[i] = math.Log(float64(population+1)/2) - math.Log(float64(i+1))
+	}
+	floats.Scale(1/floats.Sum(e.weights), e.weights)
+	n := float64(dim)
+	e.mueff = 1 / floats.Dot(e.weights, e.weights)
+	e.cs = (e.mueff + 2) / (n + e.mueff + 5)
+	e.ds = 1 + 2*max(0, math.Sqrt((e.mueff-1)/(n+1))-1) + e.cs
+	e.cc = (4 + e.mueff/n) / (n + 4 + 2*e.mueff/n)
+	e.c1 = 2 / ((n+1.3)*(n+1.3) + e.mueff)
+	e.cmu = min(1-e.c1, 2*(0.25+e.mueff+1/e.mueff-2)/((n+2)*(n+2)+e.mueff))
+	e.chi = math.Sqrt(n) * (1 - 1/(4*n) + 1/(21*n*n))
+	e.mean, e.pathSigma, e.pathC = make([]float64, dim), make([]float64, dim), make([]float64, dim)
+	for j := range dim {
+		e.c.SetSym(j, j, 1)
+	}
+	e.decompose()
+	return e
+}
+
+// decompose takes the root of C. Rounding may leave an eigenvalue of a nearly singular C below 0, where it stays 0.
+func (e *evolution) decompose() {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(e.c, true) {
+		panic("search: the eigenvalues of a finite symmetric matrix did not converge")
+	}
+	eigen.VectorsTo(&e.vectors)
+	e.scales = eigen.Values(nil)
+	for k, v := range e.scales {
+		e.scales[k] = math.Sqrt(max(v, 0))
+	}
+}
+
+// sample draws a generation: m + σBD N(0, I).
+func (e *evolution) sample(rng *rand.Rand) [][]float64 {
+	generation := make([][]float64, e.population)
+	z := mat.NewVecDense(len(e.mean), nil)
+	for i := range generation {
+		for k, d := range e.scales {
+			z.SetVec(k, e.sigma*d*rng.NormFloat64())
+		}
+		x := mat.NewVecDense(len(e.mean), slices.Clone(e.mean))
+		var step mat.VecDense
+		step.MulVec(&e.vectors, z)
+		x.AddVec(x, &step)
+		generation[i] = x.RawVector().Data
+	}
+	return generation
+}
+
+// learn adapts the distribution to the values of a generation, (36)-(47) of the tutorial.
+func (e *evolution) learn(generation [][]float64, values []float64) {
+	if floats.Max(values) == math.Inf(-1) {
+		return
+	}
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case values[a] > values[b]:
+			return -1
+		case values[a] < values[b]:
+			return 1
+		}
+		return 0
+	})
+	n := len(e.mean)
+	step := mat.NewVecDense(n, nil) // ⟨y⟩_w
+	parents := make([]*mat.VecDense, len(e.weights))
+	for i, w := range e.weights {
+		y := mat.NewVecDense(n, nil)
+		floats.SubTo(y.RawVector().Data, generation[order[i]], e.mean)
+		y.ScaleVec(1/e.sigma, y)
+		step.AddScaledVec(step, w, y)
+		parents[i] = y
+	}
+	floats.AddScaled(e.mean, e.sigma, step.RawVector().Data)
+
+	var white mat.VecDense // C^(-1/2)⟨y⟩_w
+	white.MulVec(e.vectors.T(), step)
+	for k, d := range e.scales {
+		if d > 0 {
+			white.SetVec(k, white.AtVec(k)/d)
+		}
+	}
+	white.MulVec(&e.vectors, &white)
+	floats.Scale(1-e.cs, e.pathSigma)
+	floats.AddScaled(e.pathSigma, math.Sqrt(e.cs*(2-e.cs)*e.mueff), white.RawVector().Data)
+	length := floats.Norm(e.pathSigma, 2)
+	e.generation++
+	moving := length/math.Sqrt(1-math.Pow(1-e.cs, 2*e.generation)) < (1.4+2/(float64(n)+1))*e.chi
+	floats.Scale(1-e.cc, e.pathC)
+	lost := e.cc * (2 - e.cc) // of the variance of p_c where it is held back
+	if moving {
+		floats.AddScaled(e.pathC, math.Sqrt(e.cc*(2-e.cc)*e.mueff), step.RawVector().Data)
+		lost = 0
+	}
+	e.c.ScaleSym(1-e.c1-e.cmu+e.c1*lost, e.c)
+	e.c.SymRankOne(e.c, e.c1, mat.NewVecDense(n, e.pathC))
+	for i, w := range e.weights {
+		e.c.SymRankOne(e.c, e.cmu*w, parents[i])
+	}
+	e.sigma *= math.Exp(e.cs / e.ds * (length/e.chi - 1))
+	e.decompose()
+}
+
+// converged says that all standard deviations are below 1e-5.
+func (e *evolution) converged() bool {
+	return e.sigma*e.scales[len(e.scales)-1] < 1e-5
+}

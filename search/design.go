@@ -1,0 +1,89 @@
+package search
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Design evaluates points that are chosen before anything is known of the objective, all in one batch. They fill the box
+// of the space (param.Spec.Box): the bounds of a hyperparameter where they are given, else a factor e² to either side of
+// its initial value. With no free hyperparameter one point is evaluated.
+type Design struct {
+	Trials int `yaml:"trials"` // number of points; 0 means 64
+}
+
+// maxTrials keeps a slip of the pen from exhausting memory.
+const maxTrials = 10_000_000
+
+// Check implements Strategy.
+func (d Design) Check(s Space) error {
+	return checkSearch(s, count{"trials", d.Trials, maxTrials})
+}
+
+// Optimizer implements Strategy.
+func (Design) Optimizer() string { return "" }
+
+// ask proposes the points whose places in the unit cube sample draws, one a row.
+func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
+	switch {
+	case len(done) > 0:
+		return nil
+	case len(s) == 0:
+		return []Proposal{{Points: [][]float64{{}}}}
+	case d.Trials == 0:
+		d.Trials = 64
+	}
+	u := mat.NewDense(d.Trials, len(s), nil)
+	sample(u)
+	proposals := make([]Proposal, d.Trials)
+	for i := range proposals {
+		proposals[i].Points = [][]float64{s.place(u.RawRowView(i))}
+	}
+	return proposals
+}
+
+// place maps the unit cube to the box.
+func (s Space) place(u []float64) []float64 {
+	theta := make([]float64, len(s))
+	for j, p := range s {
+		lo, hi := p.Box()
+		theta[j] = min(lo+(hi-lo)*u[j], hi)
+	}
+	return theta
+}
+
+// count is an option that is a number of something; 0 stands for its default.
+type count struct {
+	name       string
+	value, max int
+}
+
+// checkSearch finds starts outside their bounds and counts out of range.
+func checkSearch(s Space, counts ...count) error {
+	var errs []error
+	for _, c := range counts {
+		if c.value < 0 || c.value > c.max {
+			errs = append(errs, fmt.Errorf("%s = %d must be from 1 to %d", c.name, c.value, c.max))
+		}
+	}
+	for _, p := range s {
+		if err := checkStart(p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// source is the stream of random numbers of this number.
+func source(seed, stream uint64) *rand.ChaCha8 {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], stream)
+	return rand.NewChaCha8(key)
+}

@@ -1,0 +1,61 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// frame is where a search that starts at one point works: coordinates z, 0 at the start and in units of a quarter of the
+// search box.
+type frame struct {
+	s                   Space
+	start, unit, lo, hi []float64
+}
+
+func (s Space) frame(start []float64) frame {
+	f := frame{s: s, start: start}
+	for j, p := range s {
+		lo, hi := p.Box()
+		unit := (hi - lo) / 4
+		lo, hi = p.ThetaBounds()
+		f.unit, f.lo, f.hi = append(f.unit, unit), append(f.lo, (lo-start[j])/unit), append(f.hi, (hi-start[j])/unit)
+	}
+	return f
+}
+
+// clip moves z to the nearest point within the bounds.
+func (f frame) clip(z []float64) []float64 {
+	for j := range z {
+		z[j] = min(max(z[j], f.lo[j]), f.hi[j])
+	}
+	return z
+}
+
+// outside is the squared distance of z from the nearest point within the bounds. Taken from the value there, which would
+// else be the same all the way out, it keeps a search from drifting away and the constrained maximum where it is.
+func (f frame) outside(z []float64) float64 {
+	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
+	return d * d
+}
+
+// propose asks for the nearest point within the bounds.
+func (f frame) propose(z []float64) Proposal {
+	theta := f.clip(slices.Clone(z))
+	for j, p := range f.s {
+		lo, hi := p.ThetaBounds()
+		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
+	}
+	return Proposal{Points: [][]float64{theta}}
+}
+
+// value is what a trial of one point came to, -Inf if it failed.
+func value(t record.Trial) float64 {
+	if t.Failure != "" || len(t.Points) == 0 || !usable(t.Points[0]) {
+		return math.Inf(-1)
+	}
+	return float64(t.Points[0].Value)
+}

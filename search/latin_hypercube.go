@@ -1,0 +1,22 @@
+package search
+
+import (
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// LatinHypercube divides every hyperparameter's side of the box into as many equal parts as there are trials and draws
+// one point from each part, paired at random across the hyperparameters (McKay, Beckman & Conover 1979).
+type LatinHypercube struct {
+	Design `yaml:",inline"`
+}
+
+// Ask implements Strategy.
+func (l LatinHypercube) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	return l.ask(s, done, func(u *mat.Dense) {
+		samplemv.LatinHypercube{Q: distmv.NewUnitUniform(len(s), nil), Src: source(seed, 0)}.Sample(u)
+	})
+}

@@ -1,0 +1,118 @@
+package search
+
+import (
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// NelderMead moves simplices uphill without gradients (Nelder & Mead 1965, as in gonum). Each starts at a point of a
+// multi-start search (param.Start), with the other corners a quarter of the search box away from it, and ends once
+// 10 (d + 1) of its iterations have not gained 1e-6. Every evaluation is a trial; the simplices take turns, one trial
+// each. A point outside the bounds is evaluated at the nearest within (see frame). A trial that fails counts as -Inf, and
+// one that fails at the start ends its simplex.
+type NelderMead struct {
+	Restarts    int `yaml:"restarts"`    // number of simplices; 0 means 1
+	Evaluations int `yaml:"evaluations"` // of each simplex at most; 0 means 200
+}
+
+// Check implements Strategy.
+func (n NelderMead) Check(s Space) error {
+	return checkSearch(s, count{"restarts", n.Restarts, maxTrials}, count{"evaluations", n.Evaluations, maxTrials})
+}
+
+// Optimizer implements Strategy.
+func (NelderMead) Optimizer() string { return "" }
+
+// Ask implements Strategy: the next point of every simplex, found by replaying the history.
+func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+	if len(s) == 0 {
+		return (Design{Trials: 1}).ask(s, done, nil)
+	}
+	if n.Evaluations == 0 {
+		n.Evaluations = 200
+	}
+	simplices := make([]simplex, max(1, n.Restarts))
+	for i := range simplices {
+		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(&optimize.NelderMead{SimplexSize: 1}, len(s), 10*(len(s)+1))}
+		defer simplices[i].end()
+	}
+	for range n.Evaluations {
+		var asking []simplex
+		var batch []Proposal
+		for _, x := range simplices {
+			if z := x.ask(); z != nil {
+				asking, batch = append(asking, x), append(batch, x.propose(z))
+			}
+		}
+		if len(done) == 0 {
+			return batch
+		}
+		for i, x := range asking {
+			x.tell(x.outside(x.task.X) - value(done[i]))
+		}
+		done = done[len(asking):]
+	}
+	return nil
+}
+
+// simplex is one of several.
+type simplex struct {
+	frame
+	*dialogue
+}
+
+// dialogue is a minimisation by one of gonum's methods that asks for one value at a time and is told it, where
+// optimize.Minimize would call a function.
+type dialogue struct {
+	operations, results chan optimize.Task
+	task                optimize.Task // that waits for its value
+	ended               bool
+	progress            optimize.FunctionConverge
+}
+
+// begin starts a minimisation at the origin. It ends when so many iterations have not gained 1e-6.
+func begin(method optimize.Method, dim, patience int) *dialogue {
+	method.Init(dim, 1)
+	d := &dialogue{
+		operations: make(chan optimize.Task, 1), results: make(chan optimize.Task, 1),
+		progress: optimize.FunctionConverge{Absolute: 1e-6, Iterations: patience},
+	}
+	d.progress.Init(dim)
+	go method.Run(d.operations, d.results, []optimize.Task{{Location: &optimize.Location{X: make([]float64, dim)}}})
+	return d
+}
+
+// ask returns the point whose value is wanted next; nil if there is none.
+func (d *dialogue) ask() []float64 {
+	for !d.ended {
+		switch d.task = <-d.operations; {
+		case d.task.Op == optimize.FuncEvaluation:
+			return d.task.X
+		case d.task.Op == optimize.MajorIteration && d.progress.Converged(d.task.Location) == optimize.NotTerminated:
+			d.results <- d.task
+		default:
+			d.end()
+		}
+	}
+	return nil
+}
+
+// tell answers the last question.
+func (d *dialogue) tell(f float64) {
+	d.task.F = f
+	d.results <- d.task
+}
+
+// end ends the minimisation and its goroutine.
+func (d *dialogue) end() {
+	if d.ended {
+		return
+	}
+	d.ended = true
+	d.results <- optimize.Task{Op: optimize.PostIteration}
+	close(d.results)
+	for range d.operations {
+	}
+}
