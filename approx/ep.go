@@ -16,7 +16,8 @@ var _ Approximation = EP{}
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
 //
 // which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. It is stationary in
-// the sites at their fixed point, unless one of them is floored. A State holds τ and then ν, 2n numbers.
+// the sites at their fixed point, unless one of them is floored. With a likelihood that is not log-concave there may be
+// several fixed points, and the schedule decides which is reached. A State holds τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
 // sites, and its adjoint is ErrNotConverged.

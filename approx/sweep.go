@@ -90,6 +90,7 @@ type siteFit struct {
 	iteration           // with its defaults filled in
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
+	uncertain float64   // the rounding error of μ: |K_ij| ≤ max K_ii and b of the last refresh
 	next      []site    // what the rule makes of them
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
@@ -185,7 +186,9 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			}
 			d.Iterations++
 			if course.circles(p, f.distance, damping) {
-				if schedule == Mixed {
+				if f.distance <= f.drift {
+					limit = d.Iterations
+				} else if schedule == Mixed {
 					schedule = Sequential
 				} else if damping > leastDamping {
 					damping /= 2
@@ -266,9 +269,12 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	}
 	p.locate(p.tau, p.nu, p.mu)
 	p.project(v)
-	for i := range p.sigma {
+	size := 0.0
+	for i, b := range p.b {
 		p.sigma[i] = p.variance(i)
+		size += math.Abs(b)
 	}
+	p.uncertain = eps * p.largest() * size
 	subtractSquares(p.sigma, v)
 	addSquares(1, p.sigma, p.negative.fk)
 	for i, v := range p.sigma {
@@ -295,6 +301,7 @@ func (p *siteFit) propose(i int, v, b float64, fit *fixedPoint) (site, error) {
 	ratio := max(1+change, eps) // of the old variance to the new
 	fit.distance = max(fit.distance, math.Abs(s.pull-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
 	fit.rounding = max(fit.rounding, 8*eps*p.variance(i)/(v*p.share(i, v)))
+	fit.drift = max(fit.drift, p.uncertain*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
 	}

@@ -213,7 +213,14 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		switch {
 		case s.Tune.Strategy == nil:
 		case h.Init < h.Lo || h.Init > h.Hi:
-			d.at(m.kernelNode, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
+			place := m.kernelNode
+			switch part, _, _ := strings.Cut(h.Name, "."); part {
+			case "likelihood":
+				place = m.likelihoodNode
+			case "mean":
+				place = m.meanNode
+			}
+			d.at(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 			return nil
 		case h.Init == h.Lo || h.Init == h.Hi:
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", ds.Name, h.Name, h.Init))
