@@ -110,6 +110,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // factorise sets S = diag(tau) and factors B.
 func (s *sites) factorise(tau []float64) error {
+	s.diagnostics.Factorizations++
 	n := len(tau)
 	for i, t := range tau {
 		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -83,6 +85,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	defer linalg.SetThreads(1)
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		d.as(ds.Name).at(nil, "%v", err)

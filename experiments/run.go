@@ -21,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -561,6 +562,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
+	o.Threads = linalg.SetThreads
 	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
 	report, err := reports.Build(p.Manifest, journal.Lines())
 	if err != nil {

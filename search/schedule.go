@@ -44,6 +44,9 @@ type Options struct {
 	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at a time, and the
 	// next job waits for them.
 	Progress func(Event)
+	// Threads, if set, is told into how many threads each running job may divide its work, whenever that changes: one as
+	// long as there are jobs for all workers, and then the workers that are left without.
+	Threads func(int)
 }
 
 // Summary counts jobs: trials and assessments.
@@ -117,6 +120,14 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		})
 	}
 
+	threads := 1
+	share := func(n int) {
+		if n != threads && o.Threads != nil {
+			o.Threads(n)
+		}
+		threads = n
+	}
+	defer share(1)
 	var stop error     // why no further job starts
 	var memory int64   // of the running jobs
 	running := 0       // jobs whose result has not been heard
@@ -147,6 +158,11 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		}
 		if running == 0 && free == nil {
 			break
+		}
+		if free == nil {
+			share(max(1, o.Workers/running))
+		} else {
+			share(1)
 		}
 		select {
 		case free <- head:

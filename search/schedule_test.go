@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,6 +193,15 @@ func TestJobsStartInOrder(t *testing.T) {
 	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 1})
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("started %v, want %v", got, want)
+	}
+}
+
+// TestThreads: three trials and an assessment on two workers. The last trial and the assessment have both to themselves.
+func TestThreads(t *testing.T) {
+	var got []int
+	mustRun(t, []Study{one(3, pause(time.Millisecond))}, mustOpen(t, ""), Options{Workers: 2, Threads: func(n int) { got = append(got, n) }})
+	if want := []int{2, 1, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
 	}
 }
 
