@@ -1,7 +1,7 @@
-.PHONY: help test lint bench
+.PHONY: help test lint bench bench-peers
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 test: ## run all tests
 	go test ./...
@@ -13,3 +13,6 @@ lint: ## gofmt, go vet, staticcheck
 
 bench: ## time the hot paths (compare two runs with benchstat)
 	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search
+
+bench-peers: ## measure beside scikit-learn, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
+	go run ./bench $(ARGS)

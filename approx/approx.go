@@ -52,6 +52,7 @@ type Caps struct {
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
+	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 
 // State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
@@ -60,10 +61,11 @@ type State []float64
 
 // Diagnostics tell how a fit went.
 type Diagnostics struct {
-	Iterations int
-	Converged  bool
-	Floors     int     // site precisions that had to be floored
-	Jitter     float64 // largest value added to a diagonal
+	Iterations     int
+	Factorizations int // of B, GPML (3.26); the steps of Laplace's method mostly do with an earlier one
+	Converged      bool
+	Floors         int     // site precisions that had to be floored
+	Jitter         float64 // largest value added to a diagonal
 	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing is random.
 	StandardError float64
 	Warnings      []string

@@ -16,12 +16,15 @@ var _ Approximation = EP{}
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
 //
 // which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. It is stationary in
-// the sites at their fixed point, unless one of them is floored. A State holds τ and then ν, 2n numbers.
+// the sites at their fixed point, unless one of them is floored. With a likelihood that is not log-concave there may be
+// several fixed points, and the schedule decides which is reached. A State holds τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
 // sites, and its adjoint is ErrNotConverged.
 type EP struct {
-	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed.
+	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed. Sequential updates end in
+	// steps of Newton's method for all sites at once, unless they are damped or negative sites are kept; the fixed point is
+	// the same.
 	Schedule Schedule `yaml:"schedule"`
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
 	// where the updates go in circles, and for a while where a parallel one overshoots.
@@ -30,7 +33,7 @@ type EP struct {
 	// standard deviation, and the relative difference of their variances, and what the two do to the log evidence. Where the
 	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance"`
-	// MaxIterations bounds the sweeps, or parallel updates. Default 1000.
+	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
@@ -188,6 +191,7 @@ func (p matching) slopes(i int) siteSlopes {
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = t.along(1, 0)
 	s.tauByVariance, s.pullByVariance = t.along(0, 1)
+	s.mean, s.variance = p.moved(i)
 	return s
 }
 

@@ -18,7 +18,11 @@ import (
 type weight struct{ mu, v, nu, tau float64 }
 
 // siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal, with pull = ν - τμ.
-type siteSlopes struct{ tauByMean, tauByVariance, pullByMean, pullByVariance float64 }
+type siteSlopes struct {
+	tauByMean, tauByVariance, pullByMean, pullByVariance float64
+	// what the mean and the variance of the marginal lack of those that the site belongs to; 0 at the fixed point
+	mean, variance float64
+}
 
 // siteFunctional is a scalar of a siteFit at its fixed point. The sites follow from the marginals by the rule, and the
 // marginals from K, m and the sites, so its derivative has a part that is implicit in that fixed point: with w the total
@@ -142,8 +146,7 @@ func (f *siteFunctional) solve() error {
 	for i, v := range p.sigma {
 		sd := math.Sqrt(v)
 		scale[i] = 1 / (p.root[i] * sd)
-		s := p.rule.slopes(i)
-		slopes[i] = siteSlopes{s.tauByMean * v * sd, s.tauByVariance * v * v, (s.pullByMean + p.tau[i]) * v, s.pullByVariance * v * sd}
+		slopes[i] = p.scaledSlopes(i)
 	}
 	for i := range n {
 		correlation.Data[i*n+i], square.Data[i*n+i] = 1, 1
@@ -177,7 +180,7 @@ func (f *siteFunctional) solve() error {
 		for i, v := range x {
 			dst[i] = v - dst[i]
 		}
-	}, right)
+	}, right, 1e-13)
 	if !(residual <= residualBound) {
 		return fmt.Errorf("%w: the equation for the derivative of the fixed point of %s is solved to %.1g only; the fixed point is nearly unstable", ErrNoGradient, p.method, residual)
 	}
@@ -188,6 +191,70 @@ func (f *siteFunctional) solve() error {
 		f.solved.total[i] = weight{w[i], w[n+i], s[i], s[n+i]}
 	}
 	return nil
+}
+
+// scaledSlopes is slopes in units of the marginal, for ν at fixed τ instead of pull.
+func (p *siteFit) scaledSlopes(i int) siteSlopes {
+	s, v := p.rule.slopes(i), p.sigma[i]
+	sd := math.Sqrt(v)
+	return siteSlopes{s.tauByMean * v * sd, s.tauByVariance * v * v, (s.pullByMean + p.tau[i]) * v, s.pullByVariance * v * sd, s.mean / sd, s.variance / v}
+}
+
+// moved is how far the mean and the variance of marginal i would go if case i took the site that the rule gives it.
+func (p *siteFit) moved(i int) (mean, variance float64) {
+	v := p.sigma[i] / (1 + (p.next[i].tau-p.tau[i])*p.sigma[i])
+	return v * (p.next[i].pull - p.b[i]), v - p.sigma[i]
+}
+
+// near is the distance from a fixed point at which Newton's method takes over from sweeps.
+const near = 0.1
+
+// differentiable says whether newton can be asked for.
+func (p *siteFit) differentiable() bool {
+	_, ok := p.lik.(likelihood.HigherMoments)
+	return ok && p.damping == 1 && !p.rule.negative()
+}
+
+// newton moves all sites by a step of Newton's method towards their fixed point, after refresh: with T and M as in
+// siteFunctional, r what the rule makes of the marginals less the sites, and e what the marginals lack of those to which
+// the rule's sites belong, the changes x of the sites solve
+//
+//	x = r + T(M x - e)
+//
+// up to a relative residual of tolerance, and no precision is taken below 0. sigma is Σ; it and v are overwritten.
+func (p *siteFit) newton(sigma blas64.Symmetric, v blas64.General, tolerance float64) {
+	n := len(p.tau)
+	square := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: v.Data}
+	sd, slopes, x := make([]float64, n), make([]siteSlopes, n), make([]float64, 2*n)
+	for i, v := range p.sigma {
+		sd[i] = math.Sqrt(v)
+		t := p.scaledSlopes(i)
+		slopes[i] = t
+		x[i] = (p.next[i].pull-p.b[i])*sd[i] - t.pullByMean*t.mean - t.pullByVariance*t.variance
+		x[n+i] = (p.next[i].tau-p.tau[i])*v - t.tauByMean*t.mean - t.tauByVariance*t.variance
+	}
+	for i := range n {
+		row, squares := sigma.Data[i*n+i:(i+1)*n], square.Data[i*n+i:(i+1)*n]
+		for j, s := range row {
+			c := s / (sd[i] * sd[i+j])
+			row[j], squares[j] = c, c*c
+		}
+		row[0], squares[0] = 1, 1
+	}
+	mean, variance := make([]float64, n), make([]float64, n)
+	x, _ = gmres(func(dst, x []float64) {
+		linalg.Symv(1, sigma, x[:n], 0, mean)
+		linalg.Symv(-1, square, x[n:], 0, variance)
+		for i, t := range slopes {
+			dst[i] = x[i] - t.pullByMean*mean[i] - t.pullByVariance*variance[i]
+			dst[n+i] = x[n+i] - t.tauByMean*mean[i] - t.tauByVariance*variance[i]
+		}
+	}, x, tolerance)
+	for i, v := range p.sigma {
+		tau := max(0, p.tau[i]+x[n+i]/v)
+		p.nu[i] += x[i]/sd[i] + (tau-p.tau[i])*p.mu[i]
+		p.tau[i] = tau
+	}
 }
 
 // residualBound is the relative residual with which the implicit part of a gradient keeps eight digits.
@@ -208,9 +275,9 @@ func (s *sites) inverse() blas64.General {
 }
 
 // gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986) from x = 0, given dst ← A x, and
-// returns x with its residual |b - A x|/|b|. It stops at 1e-13, or when the residual no longer falls.
-func gmres(multiply func(dst, x []float64), b []float64) (x []float64, residual float64) {
-	const tolerance, limit = 1e-13, 400
+// returns x with its residual |b - A x|/|b|. It stops at the tolerance, or when the residual no longer falls.
+func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x []float64, residual float64) {
+	const limit = 400
 	x = make([]float64, len(b))
 	norm := floats.Norm(b, 2)
 	if norm == 0 {
@@ -243,7 +310,7 @@ func gmres(multiply func(dst, x []float64), b []float64) (x []float64, residual 
 		cosines, sines, columns = append(cosines, c), append(sines, s), append(columns, append(h[:k:k], size))
 		rest = append(rest, -s*rest[k])
 		rest[k] *= c
-		if h[k+1] <= tolerance*size || math.Abs(rest[k+1]) <= tolerance*norm {
+		if h[k+1] <= 1e-13*size || math.Abs(rest[k+1]) <= tolerance*norm {
 			break
 		}
 		basis = append(basis, scaled(1/h[k+1], v))

@@ -1,12 +1,65 @@
 package approx
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
+
+// TestNewtonOfSites moves the sites off their fixed point by about 1e-4 of what they say. A step of Newton's method leaves
+// the square of that, as one with a wrong Jacobian does not.
+func TestNewtonOfSites(t *testing.T) {
+	const n = 30
+	rng := rand.New(rand.NewPCG(1, 2))
+	k, y := mat.NewSymDense(n, nil), make([]float64, n)
+	for i := range n {
+		y[i] = math.Copysign(1, math.Sin(float64(i))+rng.NormFloat64())
+		for j := range i + 1 {
+			d := 0.3 * float64(i-j)
+			k.SetSym(i, j, 9*math.Exp(-d*d/2))
+		}
+	}
+	cov, targets := []Cov{{K: k}}, Targets{Classes: 2, Value: y}
+	for name, begin := range map[string]func(likelihood.Bound) (*siteFit, error){
+		"ep":          func(l likelihood.Bound) (*siteFit, error) { return EP{}.begin(cov, targets, l) },
+		"pl":          func(l likelihood.Bound) (*siteFit, error) { return PL{}.begin(cov, targets, l) },
+		"variational": func(l likelihood.Bound) (*siteFit, error) { return Variational{}.begin(cov, targets, l) },
+	} {
+		for _, lik := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
+			p, err := begin(lik)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.run(context.Background(), nil); err != nil {
+				t.Fatal(err)
+			}
+			for j := range p.state {
+				p.state[j] *= 1 + 1e-4*rng.NormFloat64()
+			}
+			v, w := linalg.NewGeneral(n, n), newSweep(n)
+			before, err := p.refresh(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.covariance(w.sigma, v)
+			p.newton(w.sigma, v, 1e-12)
+			after, err := p.refresh(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(after.distance <= 10*before.distance*before.distance) {
+				t.Errorf("%s, %T: distance %.2g before and %.2g after", name, lik, before.distance, after.distance)
+			}
+		}
+	}
+}
 
 // TestGMRES solves systems of the kind x - Jx = b, and says when one has no solution.
 func TestGMRES(t *testing.T) {
@@ -26,14 +79,14 @@ func TestGMRES(t *testing.T) {
 	}
 	b := make([]float64, n)
 	multiply(b, want)
-	if x, residual := gmres(multiply, b); residual > 1e-12 || !floats.EqualApprox(x, want, 1e-9) {
+	if x, residual := gmres(multiply, b, 1e-13); residual > 1e-12 || !floats.EqualApprox(x, want, 1e-9) {
 		t.Errorf("residual %v, error %v", residual, floats.Distance(x, want, 2))
 	}
-	if x, residual := gmres(multiply, make([]float64, n)); residual != 0 || floats.Norm(x, 2) != 0 {
+	if x, residual := gmres(multiply, make([]float64, n), 1e-13); residual != 0 || floats.Norm(x, 2) != 0 {
 		t.Errorf("b = 0: x = %v, residual %v", x, residual)
 	}
 	singular := func(dst, x []float64) { copy(dst, x); dst[0] = 0 }
-	if _, residual := gmres(singular, want); !(residual > 1e-3) {
+	if _, residual := gmres(singular, want, 1e-13); !(residual > 1e-3) {
 		t.Errorf("no solution: residual %v", residual)
 	}
 }

@@ -149,6 +149,7 @@ func (p *multiclass) linearise(at *point) {
 
 // factorise factors every B_c and Σ_c E_c, GPML Algorithm 3.3 lines 4-8.
 func (p *multiclass) factorise(pi []float64) error {
+	p.diagnostics.Factorizations++
 	n := p.n
 	clear(p.m.Data)
 	for c, u := range p.u {

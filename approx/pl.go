@@ -39,7 +39,7 @@ type PL struct {
 	// standard deviation and as a share of its variance, and what all these changes do to the log evidence. Where the
 	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance"`
-	// MaxIterations bounds the sweeps, or parallel updates. Default 1000.
+	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`

@@ -19,7 +19,7 @@ import (
 type Schedule int
 
 const (
-	Sequential Schedule = iota // one after the other, in the order of the cases, each on the marginals that the one before left
+	Sequential Schedule = iota // one after the other, in the order of the cases, each on the marginals that the one before left; Newton's method near the fixed point
 	Parallel                   // all of them on the same marginals: one factorisation and no Σ per iteration
 	Mixed                      // parallel, and sequential from where that draws no nearer
 )
@@ -104,6 +104,7 @@ type siteFit struct {
 	iteration           // with its defaults filled in
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
+	uncertain float64   // the rounding error of μ: |K_ij| ≤ max K_ii and b of the last refresh
 	next      []site    // what the rule makes of them
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
@@ -152,9 +153,16 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	var w *sweepWork
 	schedule, limit, course := p.schedule, p.maxIterations, newCourse(p.state)
 	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
-	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last parallel update, and their distance
+	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
+	newton, tried := p.differentiable(), false            // whether Newton's method is to be had, and made the last update
 	for {
 		f, err := p.refresh(v)
+		if tried && (err != nil || !(f.distance <= reached/2)) {
+			newton, tried = false, false
+			copy(p.state, before)
+			continue
+		}
+		tried = false
 		if err != nil {
 			return f, err
 		}
@@ -184,6 +192,16 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				w = newSweep(n)
 			}
 			p.covariance(w.sigma, v)
+			if newton && f.distance <= near && f.floors == 0 {
+				copy(before, p.state)
+				reached, tried = f.distance, true
+				p.newton(w.sigma, v, f.distance)
+				d.Iterations++
+				if err := ctx.Err(); err != nil {
+					return f, err
+				}
+				continue
+			}
 		}
 		for range sweepsPerRefresh {
 			if err := ctx.Err(); err != nil {
@@ -199,7 +217,9 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			}
 			d.Iterations++
 			if course.circles(p, f.distance, damping) {
-				if schedule == Mixed {
+				if f.distance <= f.drift {
+					limit = d.Iterations
+				} else if schedule == Mixed {
 					schedule = Sequential
 				} else if damping > leastDamping {
 					damping /= 2
@@ -207,7 +227,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
 				}
 			}
-			if parallel || f.settled(p.target) || d.Iterations == limit {
+			if parallel || f.settled(p.target) || d.Iterations == limit || newton && f.distance <= near && f.floors == 0 {
 				break
 			}
 		}
@@ -280,9 +300,12 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	}
 	p.locate(p.tau, p.nu, p.mu)
 	p.project(v)
-	for i := range p.sigma {
+	size := 0.0
+	for i, b := range p.b {
 		p.sigma[i] = p.variance(i)
+		size += math.Abs(b)
 	}
+	p.uncertain = eps * p.largest() * size
 	subtractSquares(p.sigma, v)
 	addSquares(1, p.sigma, p.negative.fk)
 	for i, v := range p.sigma {
@@ -309,6 +332,7 @@ func (p *siteFit) propose(i int, v, b float64, fit *fixedPoint) (site, error) {
 	ratio := max(1+change, eps) // of the old variance to the new
 	fit.distance = max(fit.distance, math.Abs(s.pull-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
 	fit.rounding = max(fit.rounding, 8*eps*p.variance(i)/(v*p.share(i, v)))
+	fit.drift = max(fit.drift, p.uncertain*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
 	}
@@ -330,19 +354,24 @@ const (
 	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in it.
 	sweepsPerRefresh = 8
 	// block is how many sites share one update of Σ.
-	block = 32
+	block = 64
 )
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	sigma   blas64.Symmetric // Σ as the last finished block left it
-	c, x    []float64
-	columns blas64.General // the columns s_t of a block, in rows
+	sigma   blas64.Symmetric  // Σ as the last finished block left it
+	columns blas64.General    // the columns of a block, in rows
+	own     blas64.Triangular // of a block: its own part of the s_t, from their diagonal on, and then U
+	c, x    []float64         // of a block: c_t, and how far μ moves along s_t
+	mu      []float64         // of a block: μ as the last finished block left it
 }
 
 func newSweep(n int) *sweepWork {
+	v := func() []float64 { return make([]float64, block) }
 	return &sweepWork{
-		sigma: linalg.NewSym(n), c: make([]float64, block), x: make([]float64, block), columns: linalg.NewGeneral(block, n),
+		sigma: linalg.NewSym(n), columns: linalg.NewGeneral(block, n),
+		own: blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: block, Stride: block, Data: make([]float64, block*block)},
+		c:   v(), x: v(), mu: v(),
 	}
 }
 
@@ -360,43 +389,48 @@ func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
 }
 
 // sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed point it found them. A new
-// site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ Σ_ii), and adds a multiple of s to μ. Σ itself is
-// brought up to date block by block; until then a site subtracts Σ_t c_t s_t[i] s_t from its own column.
+// site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ Σ_ii), and adds a multiple x of s to μ.
+//
+// The sites of a block need no more of Σ and μ than their own rows and columns. Beyond them both are brought up to date
+// when the block is finished: the column of its site t was column t less Σ_r c_r s_r[t] s_r over the sites r before it, so
+// that the s_t are the rows of U⁻ᵀ C, with C the block's columns as it found them and U_rt = c_r s_r[t], U_tt = 1.
 func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 	var fit fixedPoint
 	n := len(p.tau)
 	for i0 := 0; i0 < n; i0 += block {
-		i1 := min(i0+block, n)
-		w.gather(i0, i1)
-		for i := i0; i < i1; i++ {
-			t := i - i0
-			s := w.columns.Data[t*n : (t+1)*n]
-			if t > 0 {
-				before := w.columns
-				before.Rows = t
-				for j, c := range w.c[:t] {
-					w.x[j] = c * before.Data[j*n+i]
+		k := min(block, n-i0)
+		w.gather(i0, i0+k)
+		mu := p.mu[i0 : i0+k]
+		copy(w.mu, mu)
+		for t := range k {
+			i := i0 + t
+			s := w.own.Data[t*block+t : t*block+k]
+			copy(s, w.columns.Data[t*n+i:])
+			for r := range t {
+				before := w.own.Data[r*block+t : r*block+k]
+				f := w.c[r] * before[0]
+				for j, v := range before {
+					s[j] -= f * v
 				}
-				linalg.Gemv(blas.Trans, -1, before, w.x[:t], 1, s)
 			}
-			s[i] = p.atLeast(i, s[i])
-			tau, mu := p.tau[i], p.mu[i]
-			b := p.nu[i] - tau*mu
-			next, err := p.propose(i, s[i], b, &fit)
+			v := p.atLeast(i, s[0])
+			tau, b := p.tau[i], p.nu[i]-p.tau[i]*mu[t]
+			next, err := p.propose(i, v, b, &fit)
 			if err != nil {
 				return fit, err
 			}
 			dTau, dPull := damping*(next.tau-tau), damping*(next.pull-b)
 			p.tau[i] += dTau
-			p.nu[i] += dPull + dTau*mu
-			scale := 1 / (1 + dTau*s[i])
-			w.c[t] = dTau * scale
-			shift := dPull * scale
+			p.nu[i] += dPull + dTau*mu[t]
+			scale := 1 / (1 + dTau*v)
+			w.c[t], w.x[t] = dTau*scale, dPull*scale
 			for j, v := range s {
-				p.mu[j] += shift * v
+				mu[t+j] += w.x[t] * v
 			}
 		}
-		w.flush(i1 - i0)
+		copy(mu, w.mu)
+		w.flush(k)
+		linalg.Gemv(blas.Trans, 1, w.block(k), w.x[:k], 1, p.mu)
 	}
 	return fit, nil
 }
@@ -418,9 +452,24 @@ func (w *sweepWork) gather(i0, i1 int) {
 	}
 }
 
-// flush subtracts Σ_t c_t s_t s_tᵀ, t < k, from Σ.
-func (w *sweepWork) flush(k int) {
+// block views the first k columns of a block.
+func (w *sweepWork) block(k int) blas64.General {
 	columns := w.columns
 	columns.Rows = k
-	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
+	return columns
+}
+
+// flush makes the columns of a block of k sites into the s_t and subtracts Σ_t c_t s_t s_tᵀ from Σ.
+func (w *sweepWork) flush(k int) {
+	u := w.own
+	u.N = k
+	for t, c := range w.c[:k] {
+		row := u.Data[t*block+t : t*block+k]
+		for j := range row {
+			row[j] *= c
+		}
+		row[0] = 1
+	}
+	linalg.SolveTri(blas.Trans, u, w.block(k))
+	linalg.SyrkDiag(blas.Trans, -1, w.block(k), w.c[:k], 1, w.sigma)
 }

@@ -158,7 +158,9 @@ func (p bounding) explicit(grad []float64, i int) {
 // slopes: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
 func (p bounding) slopes(i int) siteSlopes {
 	_, d := p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
-	return siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
+	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
+	s.mean, s.variance = p.moved(i)
+	return s
 }
 
 func (p bounding) paramSlopes(i int, tau, pull []float64) {

@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"os"
@@ -40,8 +39,6 @@ const (
 	jobOverhead = 8 << 20
 	// sizeable is the memory of a job from which on it is governed.
 	sizeable = 16 << 20
-	// large is the number of cases from which on threads inside a job pay.
-	large = 1000
 )
 
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
@@ -67,18 +64,16 @@ func (j *job) memory(s approx.Size) int64 {
 	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
 }
 
-// govern makes the process keep to the memory that jobs say they need, and gives the cores that have no job to threads
-// inside those that run. It returns how to undo that.
+// govern makes the process keep to the memory that jobs say they need, and has workers without a job help inside others. It
+// returns how to undo that.
 func (p *Plan) govern(o *search.Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()
 	}
 	percent, limit := -1, debug.SetMemoryLimit(-1)
 	var largest int64
-	largestSet := 0
 	for _, s := range p.studies {
 		largest = max(largest, s.Memory)
-		largestSet = max(largestSet, p.Manifest.Configurations[s.Configuration].Studies[s.Index].Train)
 	}
 	if _, chosen := os.LookupEnv("GOGC"); !chosen && largest >= sizeable {
 		percent = debug.SetGCPercent(slack)
@@ -88,12 +83,7 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 		runtime.ReadMemStats(&m)
 		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
 	}
-	cores := cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	o.Running = func(jobs int) {
-		if largestSet >= large {
-			linalg.SetThreads(max(1, cores/jobs))
-		}
-	}
+	o.Threads = func(n int) { linalg.SetThreads(n) }
 	return func() {
 		linalg.SetThreads(1)
 		debug.SetMemoryLimit(limit)

@@ -25,9 +25,10 @@ import (
 
 // Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
 type Plan struct {
-	Manifest record.Manifest
-	studies  []search.Study
-	costs    []func(*Rates) (Costs, bool) // of each
+	Manifest   record.Manifest
+	studies    []search.Study
+	costs      []func(*Rates) (Costs, bool) // of each
+	configured []configured
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
@@ -212,7 +213,14 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		switch {
 		case s.Tune.Strategy == nil:
 		case h.Init < h.Lo || h.Init > h.Hi:
-			d.at(m.kernelNode, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
+			place := m.kernelNode
+			switch part, _, _ := strings.Cut(h.Name, "."); part {
+			case "likelihood":
+				place = m.likelihoodNode
+			case "mean":
+				place = m.meanNode
+			}
+			d.at(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 			return nil
 		case h.Init == h.Lo || h.Init == h.Hi:
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", ds.Name, h.Name, h.Init))
@@ -268,6 +276,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+	p.configured = append(p.configured, configured{m, sets[0]})
+	if m.Tuning != nil {
+		m.Inference, m.InferenceText = m.Tuning, m.TuningText
+		p.configured = append(p.configured, configured{m, sets[0]})
+	}
 	return nil
 }
 

@@ -120,11 +120,11 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// The cores that jobs leave go to threads inside large ones, and the bits do not show it.
+// One job on two cores has two threads, and the bits do not show it.
 func TestThreadsInsideJobs(t *testing.T) {
 	var csv strings.Builder
 	csv.WriteString("a,b,label\n")
-	for i := range large {
+	for i := range 1000 {
 		a, b := math.Sin(float64(i)), math.Cos(1.7*float64(i))
 		csv.WriteString(strings.Join([]string{strconv.FormatFloat(a, 'g', 6, 64), strconv.FormatFloat(b, 'g', 6, 64), map[bool]string{true: "x", false: "y"}[a+b*b+0.3*math.Sin(float64(i*i)) > 0.4]}, ",") + "\n")
 	}
@@ -134,15 +134,6 @@ func TestThreadsInsideJobs(t *testing.T) {
 	}
 	text := "data: {train: " + filepath.Join(dir, "large.csv") + ", preprocess: standardize}\nmodel: {kernel: se, likelihood: logit, inference: laplace}\ntune: none\n"
 	p := planned(t, text)
-	o := search.Options{Workers: 6}
-	undo := p.govern(&o)
-	for jobs, want := range map[int]int{1: 6, 2: 3, 4: 1, 6: 1} {
-		o.Running(jobs)
-		if got := linalg.SetThreads(1); got != want {
-			t.Errorf("%d jobs on 6 cores have %d threads each, want %d", jobs, got, want)
-		}
-	}
-	undo()
 	var results [][]byte
 	for _, workers := range []int{1, 2} {
 		run := t.TempDir()

@@ -553,7 +553,7 @@ var (
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
 )
 
-// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Running is set by Run.
+// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set by Run.
 type Options struct {
 	Resume bool                             // go on with an unfinished run
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say

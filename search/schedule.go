@@ -44,8 +44,9 @@ type Options struct {
 	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at a time, and the
 	// next job waits for them.
 	Progress func(Event)
-	// Running, if set, hears how many jobs run whenever that changes: the cores that they leave are for threads inside them.
-	Running func(jobs int)
+	// Threads, if set, is told into how many threads each running job may divide its work, whenever that changes: one as
+	// long as there are jobs for all workers, and then the workers that are left without.
+	Threads func(int)
 }
 
 // Summary counts jobs: trials and assessments.
@@ -119,10 +120,17 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		})
 	}
 
+	threads := 1
+	share := func(n int) {
+		if n != threads && o.Threads != nil {
+			o.Threads(n)
+		}
+		threads = n
+	}
+	defer share(1)
 	var stop error     // why no further job starts
 	var memory int64   // of the running jobs
 	running := 0       // jobs whose result has not been heard
-	told := 0          // Options.Running
 	drain := o.Drain   // nil once heard
 	done := ctx.Done() // nil once heard
 	for {
@@ -151,14 +159,11 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		if running == 0 && free == nil {
 			break
 		}
-		now := running
-		if free != nil { // there is an idle worker
-			now++
+		if free == nil {
+			share(max(1, o.Workers/running))
+		} else {
+			share(1)
 		}
-		if o.Running != nil && now != told {
-			o.Running(now)
-		}
-		told = now
 		select {
 		case free <- head:
 			running++

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,6 +193,15 @@ func TestJobsStartInOrder(t *testing.T) {
 	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 1})
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("started %v, want %v", got, want)
+	}
+}
+
+// TestThreads: three trials and an assessment on two workers. The last trial and the assessment have both to themselves.
+func TestThreads(t *testing.T) {
+	var got []int
+	mustRun(t, []Study{one(3, pause(time.Millisecond))}, mustOpen(t, ""), Options{Workers: 2, Threads: func(n int) { got = append(got, n) }})
+	if want := []int{2, 1, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
 	}
 }
 
@@ -652,37 +662,5 @@ func BenchmarkStudies(b *testing.B) {
 	b.ResetTimer()
 	if _, err := Run(context.Background(), studies, j, Options{}); err != nil {
 		b.Fatal(err)
-	}
-}
-
-// Jobs first: the cores that a run leaves for threads inside its jobs are those that have no job.
-func TestRunningHearsHowManyJobsRun(t *testing.T) {
-	j := mustOpen(t, t.TempDir())
-	var running atomic.Int32
-	var mu sync.Mutex
-	heard, last := []int{}, 0
-	studies := sweep(1, func() {})
-	trial := studies[0].Trial
-	studies[0].Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
-		mu.Lock()
-		if n := int(running.Add(1)); n > last {
-			t.Errorf("%d jobs run, %d were heard", n, last)
-		}
-		mu.Unlock()
-		defer running.Add(-1)
-		return trial(ctx, index, p)
-	}
-	mustRun(t, studies, j, Options{Workers: 3, Running: func(n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		heard, last = append(heard, n), n
-	}})
-	if len(heard) == 0 || heard[0] != 1 || heard[len(heard)-1] != 1 {
-		t.Errorf("heard %v, want it to start and, with the assessment, to end with 1", heard)
-	}
-	for i, n := range heard {
-		if n < 1 || n > 3 || i > 0 && n == heard[i-1] {
-			t.Errorf("heard %v, want changes between 1 and 3", heard)
-		}
 	}
 }

@@ -76,6 +76,9 @@ func (t Table[I]) NameOf(v I) string {
 // Suggest returns the end of an error message about an unknown name: the nearest of have, if one is near, and the
 // whole list: `; did you mean "probit"? (have probit, logit)`.
 func Suggest(name string, have []string) string {
+	if len(have) == 0 {
+		return " (there are none)"
+	}
 	best, distance := "", len(name)/2+1
 	for _, h := range have {
 		if d := editDistance(strings.ToLower(name), h); d < distance {

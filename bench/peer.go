@@ -1,0 +1,91 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// peer is a program of its own process that answers requests, a line each (see peers.py).
+type peer struct {
+	name    string
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+// answer is the result of one run of one contender, and what it took.
+type answer struct {
+	Error       string
+	Value       float64
+	Out         []float64
+	Evaluations int
+	CPU, Wall   float64 // seconds
+	Bytes       float64 // by which the resident set grew at its peak
+}
+
+// start runs argv with settings added to the environment, from which whatever steers OpenBLAS is taken.
+func start(name string, settings []string, argv ...string) (*peer, error) {
+	p := &peer{name: name, process: exec.Command(argv[0], argv[1:]...)}
+	p.process.Stderr = os.Stderr
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "OPENBLAS_") && !strings.HasPrefix(v, "OMP_") && !strings.HasPrefix(v, "GOTO_") {
+			p.process.Env = append(p.process.Env, v)
+		}
+	}
+	p.process.Env = append(p.process.Env, settings...)
+	var err error
+	if p.in, err = p.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	return p, p.process.Start()
+}
+
+func (p *peer) stop() {
+	p.in.Close()
+	p.process.Wait()
+}
+
+// ask sends a request and reads the answer into to.
+func (p *peer) ask(to any, format string, args ...any) error {
+	request := fmt.Sprintf(format, args...)
+	if _, err := fmt.Fprintln(p.in, request); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("%s ended at %q: %w", p.name, request, err)
+	}
+	if err := json.Unmarshal(line, to); err != nil {
+		return fmt.Errorf("%s answered %q: %w", p.name, line, err)
+	}
+	return nil
+}
+
+// do is ask for an answer.
+func (p *peer) do(format string, args ...any) (a answer, err error) {
+	if err = p.ask(&a, format, args...); err == nil && a.Error != "" {
+		err = fmt.Errorf("%s: %s", p.name, a.Error)
+	}
+	return a, err
+}
+
+// list writes numbers as a request has them.
+func list(v []float64) string {
+	words := make([]string, len(v))
+	for i, x := range v {
+		words[i] = fmt.Sprintf("%.17g", x)
+	}
+	return strings.Join(words, ",")
+}
