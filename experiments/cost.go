@@ -83,9 +83,8 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 		runtime.ReadMemStats(&m)
 		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
 	}
-	o.Threads = func(n int) { linalg.SetThreads(n) }
+	o.Threads = linalg.SetThreads
 	return func() {
-		linalg.SetThreads(1)
 		debug.SetMemoryLimit(limit)
 		if percent >= 0 {
 			debug.SetGCPercent(percent)

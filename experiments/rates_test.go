@@ -145,9 +145,6 @@ func TestThreadsInsideJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		results = append(results, text)
-		if got := linalg.SetThreads(1); got != 1 {
-			t.Errorf("a run leaves %d threads", got)
-		}
 	}
 	if !bytes.Equal(results[0], results[1]) {
 		t.Error("one thread and two give different results")

@@ -259,8 +259,8 @@ var threads atomic.Int32
 const parallelWork = 1 << 22
 
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
-// It is for a scheduler with fewer jobs than cores. Results are the same bits for every n. It returns what was set before.
-func SetThreads(n int) (before int) { return max(1, int(threads.Swap(int32(n)))) }
+// It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.
+func SetThreads(n int) { threads.Store(int32(n)) }
 
 // parallel runs work(0) … work(jobs-1) on up to the number of threads set.
 func parallel(jobs int, work func(job int)) {
