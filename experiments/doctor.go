@@ -50,7 +50,7 @@ type Check struct {
 	Err  error // nil: it does
 }
 
-// Doctor checks that the program works here, and measures how fast, on problems of up to n cases. It keeps the rates for
+// Doctor checks that the program works here, and measures how fast, on problems of about n cases. It keeps the rates for
 // plans to come.
 func Doctor(ctx context.Context, n int) (*Checkup, error) {
 	c := &Checkup{Build: thisBuild(), CPU: machine.CPU(), Cores: runtime.GOMAXPROCS(0)}
@@ -226,7 +226,8 @@ func newSynthetic(n, d int) synthetic {
 	return p
 }
 
-// measure times every kernel, and every method with every likelihood that it takes, on problems of up to n cases.
+// measure times every kernel, and every method with every likelihood that it takes, on problems of up to n cases, or twice
+// as many.
 func measure(ctx context.Context, n int) (*Rates, error) {
 	sizes := []int{n / 8, n / 4, n / 2, n}
 	r := thisMachine()
@@ -242,9 +243,9 @@ func measure(ctx context.Context, n int) (*Rates, error) {
 			r.Kernels[kernelKey(k)] = kernelRates(k, sizes)
 		}
 	}
-	problems := make([]synthetic, len(sizes))
-	for i, n := range sizes {
-		problems[i] = newSynthetic(n, 4)
+	var problems []synthetic
+	for _, n := range append(sizes, 2*n) { // the last for what is quick
+		problems = append(problems, newSynthetic(n, 4))
 	}
 	for _, m := range approx.Table {
 		for _, l := range likelihood.Table {
@@ -402,7 +403,7 @@ func methodRates(ctx context.Context, method approx.Approximation, lik likelihoo
 		if failed != nil {
 			return MethodRates{}, failed
 		}
-		if cold > 0.1 && len(terms) > 2 {
+		if cold > 0.05 && len(terms) > 2 {
 			break // enough for the three rates
 		}
 	}

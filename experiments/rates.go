@@ -226,13 +226,12 @@ func (r *Rates) phases(m objective.Model, s approx.Size, dim int, criterion stri
 	if !ok {
 		return p, false
 	}
-	n := s.Cases
-	merged := s
-	merged.Distinct = n
-	if method.Memory(s) != method.Memory(merged) { // it takes equal cases together
-		n = s.Distinct
+	terms := methodTerms(s.Cases)
+	apart := s
+	apart.Distinct = s.Cases
+	if method.Memory(s) != method.Memory(apart) { // it takes equal cases together, to factorise
+		terms[0] = methodTerms(s.Distinct)[0]
 	}
-	terms := methodTerms(n)
 	times := classes
 	if a, ok := method.(approx.Abridger); ok {
 		_, more := a.Abridged()
@@ -245,7 +244,7 @@ func (r *Rates) phases(m objective.Model, s approx.Size, dim int, criterion stri
 	}
 	p.value, p.gradient = classes*c.Value.of(terms), classes*c.Gradient.of(terms)
 	if held := float64(s.New); held > 0 {
-		x := float64(n)
+		x := float64(s.Cases)
 		p.predict = 2*held/float64(s.Cases)*p.gram + classes*held*rates.Predict.of([3]float64{x * x, x, 1})
 	}
 	return p, true
