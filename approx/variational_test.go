@@ -2,6 +2,7 @@ package approx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -162,6 +163,19 @@ func TestVariationalRefuses(t *testing.T) {
 	for _, lik := range []likelihood.Likelihood{likelihood.Step{}, likelihood.NoisyThreshold{}} {
 		if _, err := (approx.Variational{}).Uses(lik, 2); err == nil || !strings.Contains(err.Error(), "ep") {
 			t.Errorf("%T: error %v", lik, err)
+		}
+	}
+}
+
+// TestVariationalRefusesVastVariances, of which it would make nonsense.
+func TestVariationalRefusesVastVariances(t *testing.T) {
+	x, y := twoClasses(10, 3)
+	for _, lik := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
+		for _, logAmp := range []float64{22, 50, 300} {
+			k, _, _ := seGram(x, 0, logAmp)
+			if _, err := (approx.Variational{}).Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil); !errors.Is(err, approx.ErrNotConverged) {
+				t.Errorf("%T, log sf = %v: error %v", lik, logAmp, err)
+			}
 		}
 	}
 }
