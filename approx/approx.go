@@ -52,6 +52,7 @@ type Caps struct {
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
+	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 
 // State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
@@ -76,6 +77,8 @@ type Approximation interface {
 	// Uses says, when a plan is checked, what the method can do with lik on this many classes, or why it cannot work and
 	// what would.
 	Uses(lik likelihood.Likelihood, classes int) (Caps, error)
+	// Memory says what that takes.
+	Memory(s Size) Memory
 	// Fit approximates the posterior. cov has one entry shared by all latent processes, or one per class. start is the
 	// State of a fit nearby, or nil; it may save time but does not change the result beyond the tolerance.
 	Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error)

@@ -423,6 +423,9 @@ func TestBeyondDoublePrecision(t *testing.T) {
 			}
 			continue
 		}
+		if d.Jitter > 0 && d.Converged && len(d.Warnings) > 0 {
+			continue // it is another model's answer, and says so
+		}
 		if d.Converged || d.Iterations > 50 || math.IsNaN(post.Evidence().Value()) {
 			t.Errorf("%s: %+v, log evidence %v", p.name, d, post.Evidence().Value())
 		}

@@ -25,8 +25,9 @@ var _ Approximation = EnsembleMeanField{}
 // a lower bound on the logarithm of the true one, and exact for one case. A fit that stops before it converges has
 // Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 //
-// Without noise in likelihood or kernel A is K, whose inverse is lost in rounding error for smooth kernels; that is an
-// error.
+// Where A is so nearly singular that rounding error hides a λ, as where a smooth kernel of large amplitude has little noise,
+// or none, beside it, the least jitter that shows it is added to the diagonal of K. It is 4e-13 n times the largest prior
+// variance, is part of the model then, and is told in Diagnostics.Jitter.
 type EnsembleMeanField struct {
 	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is the error of the log
 	// evidence in nats. Where the rounding error of A b allows no better, that is the bound. Default 1e-10.
@@ -44,6 +45,12 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 		return Caps{}, err
 	}
 	return Caps{Gradient: true, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+}
+
+// Memory implements Approximation: A, its inverse and the factor of B.
+func (m EnsembleMeanField) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
 }
 
 // Fit implements Approximation.
@@ -76,22 +83,12 @@ func (m EnsembleMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*m
 		return nil, err
 	}
 	n := len(p.y)
-	inverse := linalg.NewSym(n)
-	copy(inverse.Data, p.a.Data)
-	u, ok := linalg.Cholesky(inverse)
-	if !ok {
-		return nil, fmt.Errorf("%w: the covariance of the latent values with their noise; add a noise kernel", ErrNotPositiveDefinite)
-	}
-	p.constant = -linalg.LogDet(u)
-	linalg.InverseCholesky(u)
-	uncertainty := 0.0 // relative, of a λ: the rounding of A_ii
-	for i := range n {
-		p.lambda[i] = 1 / inverse.Data[i*n+i]
-		p.constant += math.Log(p.lambda[i]) / 2
-		uncertainty = max(uncertainty, eps*p.a.Data[i*n+i]/p.lambda[i])
-	}
-	if uncertainty *= float64(n); !(uncertainty < unresolved) {
-		return nil, fmt.Errorf("%w: rounding error hides what the other cases leave of a variance, to a relative %.1g; add a noise kernel or lower the amplitude", ErrNotPositiveDefinite, uncertainty)
+	inverse, uncertainty := p.fields()
+	if !(uncertainty < unresolved) {
+		p.addJitter(2 * float64(n) * eps / unresolved)
+		if inverse, uncertainty = p.fields(); !(uncertainty < unresolved) {
+			return nil, fmt.Errorf("%w: the covariance of the latent values with their noise has an eigenvalue below 0 that rounding does not explain; check the inputs and the kernel", ErrNotPositiveDefinite)
+		}
 	}
 	p.evidence.adjoint = func(dst *Cov) { p.ensembleAdjoint(dst, inverse) }
 	p.pullLambda = func(dst *mat.SymDense, weight []float64) { // dλ_i = λ_i² [A⁻¹ dK A⁻¹]_ii
@@ -102,6 +99,54 @@ func (m EnsembleMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*m
 		linalg.SyrkDiag(blas.NoTrans, 1, full(inverse), scaled, 1, dst.RawSymmetric())
 	}
 	return p, nil
+}
+
+// fields fills λ and the constant part of the log evidence, and returns A⁻¹ and what rounding makes of a λ: relative, its
+// uncertainty by the rounding of A_ii, or infinity where A has no Cholesky factor.
+func (p *meanField) fields() (inverse blas64.Symmetric, uncertainty float64) {
+	n := len(p.y)
+	inverse = linalg.NewSym(n)
+	copy(inverse.Data, p.a.Data)
+	u, ok := linalg.Cholesky(inverse)
+	if !ok {
+		return inverse, math.Inf(1)
+	}
+	p.constant = -linalg.LogDet(u)
+	linalg.InverseCholesky(u)
+	for i := range n {
+		p.lambda[i] = 1 / inverse.Data[i*n+i]
+		p.constant += math.Log(p.lambda[i]) / 2
+		uncertainty = max(uncertainty, eps*p.a.Data[i*n+i]/p.lambda[i])
+	}
+	return inverse, uncertainty * float64(n)
+}
+
+// addJitter adds share times the largest prior variance to the diagonal of K, which a λ cannot fall below then.
+func (p *meanField) addJitter(share float64) {
+	n := len(p.y)
+	k, d := linalg.NewSym(n), &p.diagnostics
+	d.Jitter = share * p.largest()
+	for i := range n {
+		copy(k.Data[i*n+i:(i+1)*n], p.k.Data[i*p.k.Stride+i:i*p.k.Stride+n])
+		k.Data[i*n+i] += d.Jitter
+		p.a.Data[i*n+i] += d.Jitter
+	}
+	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; a jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)", d.Jitter))
+	p.k, p.jitterShare = k, share
+}
+
+// pullJitter adds to dst what the jitter, a share of the largest prior variance, makes of dK.
+func (p *meanField) pullJitter(dst *mat.SymDense) {
+	if p.jitterShare == 0 {
+		return
+	}
+	widest := 0
+	for i := range p.y {
+		if p.variance(i) > p.variance(widest) {
+			widest = i
+		}
+	}
+	dst.SetSym(widest, widest, dst.At(widest, widest)+p.jitterShare*mat.Trace(dst))
 }
 
 // ensembleAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in the distribution of h:
@@ -119,6 +164,7 @@ func (p *meanField) ensembleAdjoint(dst *Cov, inverse blas64.Symmetric) {
 		}
 	}
 	linalg.SyrkDiag(blas.NoTrans, 0.5, full(inverse), v, 1, g)
+	p.pullJitter(dst.K)
 	if dst.Mean != nil {
 		copy(dst.Mean, p.b)
 	}

@@ -16,14 +16,15 @@ var _ Approximation = EP{}
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
 //
 // which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. It is stationary in
-// the sites at their fixed point, unless one of them is floored. A State holds τ and then ν, 2n numbers.
+// the sites at their fixed point, unless one of them is floored. With a likelihood that is not log-concave there may be
+// several fixed points, and the schedule decides which is reached. A State holds τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
 // sites, and its adjoint is ErrNotConverged.
 type EP struct {
 	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed. Sequential updates end in
-	// steps of Newton's method for all sites at once, unless they are damped or negative sites are kept; the fixed point is
-	// the same.
+	// steps of Newton's method for all sites at once, to the same fixed point, where p(y|f) is log-concave and nothing is
+	// damped.
 	Schedule Schedule `yaml:"schedule"`
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
 	// where the updates go in circles, and for a while where a parallel one overshoots.
@@ -79,6 +80,9 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 func (e EP) iteration() iteration {
 	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations}
 }
+
+// Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
+func (e EP) Memory(s Size) Memory { return e.iteration().memory(s, e.Evidence == CavityForm) }
 
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {

@@ -28,13 +28,22 @@ type Exact struct{}
 
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
 func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok || lik.Domain() != likelihood.Numeric {
-		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric targets; for classes use inference: ep, or laplace with softmax")
-	}
-	if classes != 0 {
+	_, gaussian := bound(lik).(likelihood.GaussianNoise)
+	switch gaussian = gaussian && lik.Domain() == likelihood.Numeric; {
+	case classes == 0 && !gaussian:
+		return Caps{}, errors.New("exact needs Gaussian noise; use likelihood: gaussian")
+	case !gaussian:
+		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric targets; for classes use inference: ep with likelihood: probit, or laplace with softmax")
+	case classes != 0:
 		return Caps{}, errors.New("exact explains numeric targets; for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+}
+
+// Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its own.
+func (Exact) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
 }
 
 // Fit implements Approximation.

@@ -108,10 +108,32 @@ func precisionMatrix(k matrix, tau vector) (r matrix, logDet float64) {
 	return b, logDet
 }
 
-// extended is a log evidence and tr(G E) of its adjoint G.
+// extended is a log evidence and tr(G E) of its adjoint G. uncertainty is what the rounding errors of doubles may do to the
+// log evidence: those of its algebra, and that of the point where a fit stops.
 type extended struct {
 	logEvidence float64
 	along       func(e *mat.SymDense) float64
+	uncertainty float64
+}
+
+// unit is the rounding error that sums and products of n doubles, and a Cholesky factorisation, leave behind.
+func unit(n int) float64 { return float64(n+4) * 0x1p-52 }
+
+// algebra bounds the rounding error of -½ bᵀKb - ½ log|B|. A computed Cholesky factor of B is that of a matrix whose entries
+// differ by n units of √(B_ii B_jj), which moves ½ log|B| by ½ Σ |B⁻¹_ij| √(B_ii B_jj) = ½ Σ |R_ij| √((K_ii + 1/τ_i)(K_jj + 1/τ_j))
+// of them; and K b is that of a matrix whose entries differ by n units of |K_ij|.
+func algebra(k, r matrix, tau, b vector) float64 {
+	determinant, quadratic := 0.0, 0.0
+	for i := range k {
+		quadratic += math.Abs(float(b[i])) * math.Sqrt(float(k[i][i]))
+		for j := range k {
+			if rij := math.Abs(float(r[i][j])); rij > 0 {
+				ti, tj := float(tau[i]), float(tau[j])
+				determinant += rij * math.Sqrt((float(k[i][i])+1/ti)*(float(k[j][j])+1/tj))
+			}
+		}
+	}
+	return unit(len(k)) * (determinant + quadratic*quadratic) / 2
 }
 
 // along returns tr(G E).
@@ -172,7 +194,14 @@ func extendedLaplace(t *testing.T, k matrix, y []float64, lik likelihood.Differe
 				adjoint[i][j].Mul(half, x)
 			}
 		}
-		return extended{float(logp) - float(inner(a, f))/2 - logDet/2, adjoint.along}
+		var widest, reach, weight, sum float64
+		for i := range n { // see Laplace's own bound: steps of √(ηᵀWη) are left, η = eps max K Σ|a|, and each moves ½ log|B|
+			widest, weight, sum = max(widest, float(k[i][i])), weight+float(w[i]), sum+math.Abs(float(a[i]))
+			v := min(float(k[i][i]), 1/float(w[i]))
+			reach += math.Abs(d3[i]) / 2 * v * math.Sqrt(v)
+		}
+		left := 0x1p-52 * widest * sum * math.Sqrt(weight)
+		return extended{float(logp) - float(inner(a, f))/2 - logDet/2, adjoint.along, algebra(k, r, w, a) + reach*left}
 	}
 	t.Fatal("Newton's method in extended precision does not converge")
 	return extended{}
@@ -184,29 +213,42 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
 	sigma := zeros(n)
-	r, _ := precisionMatrix(k, tau)
-	for j := range n {
-		for i, v := range k.times(r.times(k[j])) {
-			sigma[i][j].Sub(k[i][j], v)
+	posterior := func() {
+		r, _ := precisionMatrix(k, tau)
+		for j := range n {
+			for i, v := range k.times(r.times(k[j])) {
+				sigma[i][j].Sub(k[i][j], v)
+			}
 		}
 	}
+	posterior()
 	cavity := func(i int) (mean, variance *big.Float) {
 		mu := inner(sigma[i], nu)
 		variance = quo(number(1), sub(quo(number(1), sigma[i][i]), tau[i]))
 		return mul(variance, sub(quo(mu, sigma[i][i]), nu[i])), variance
 	}
-	for range 60 {
+	damping := number(1)
+	for sweep := range 300 {
 		change := 0.0
+		if sweep == 40 { // a fixed point that undamped sweeps leave, as a likelihood that is not log-concave may have
+			damping = number(0.25)
+			copy(tau, vectorOf(start[:n]))
+			copy(nu, vectorOf(start[n:]))
+			posterior()
+		}
 		for i := range n {
 			m, v := cavity(i)
 			_, d1, d2 := lik.LogZ(y[i], float(m), float(v))
 			scale := add(number(1), mul(number(d2), v))
 			newTau := quo(number(-d2), scale)
 			newNu := quo(sub(number(d1), mul(number(d2), m)), scale)
-			delta := sub(newTau, tau[i])
+			if d2 > 0 { // floored, as by default
+				newTau, newNu = number(0), number(d1)
+			}
+			delta, deltaNu := mul(damping, sub(newTau, tau[i])), mul(damping, sub(newNu, nu[i]))
 			sd := math.Sqrt(float(sigma[i][i]))
-			change = max(change, math.Abs(float(delta))*sd*sd, math.Abs(float(sub(newNu, nu[i])))*sd)
-			tau[i], nu[i] = newTau, newNu
+			change = max(change, math.Abs(float(delta))*sd*sd, math.Abs(float(deltaNu))*sd)
+			tau[i], nu[i] = add(tau[i], delta), add(nu[i], deltaNu)
 			c := quo(delta, add(number(1), mul(delta, sigma[i][i])))
 			column := make(vector, n)
 			for j := range n {
@@ -225,8 +267,12 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 		}
 		r, logDet := precisionMatrix(k, tau)
 		value := -logDet/2 + float(inner(nu, sigma.times(nu)))/2
+		distance := 0.0 // from the fixed point, that rounding may leave; see siteFit.propose
+		shares := 0.0   // the error of Σ log(1 - τ_i v_i)
 		for i := range n {
 			m, v := cavity(i)
+			distance = max(distance, 8*0x1p-52*float(quo(mul(k[i][i], v), mul(sigma[i][i], sigma[i][i]))))
+			shares += 0x1p-52 * float(quo(v, sigma[i][i]))
 			logZ, _, _ := lik.LogZ(y[i], float(m), float(v))
 			tv := add(number(1), mul(tau[i], v))
 			q := mul(tau[i], mul(m, m))
@@ -244,7 +290,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 				adjoint[i][j].Mul(number(0.5), sub(mul(b[i], b[j]), r[i][j]))
 			}
 		}
-		return extended{value, adjoint.along}
+		return extended{value, adjoint.along, algebra(k, r, tau, b) + float64(n)*distance*distance + shares}
 	}
 	t.Fatal("EP in extended precision does not converge")
 	return extended{}
@@ -257,6 +303,8 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 		return extendedLaplace(t, k, y, p.lik.(likelihood.Differentiable), start)
 	case approx.EP:
 		return extendedEP(t, k, y, p.lik.(likelihood.MomentMatcher), start)
+	case approx.PL:
+		return extendedPL(t, k, y, p.lik.(likelihood.MomentMatcher), start)
 	case approx.Variational:
 		return extendedVariational(k, y, p.lik.(likelihood.ExpectedLog), start)
 	case approx.Online:

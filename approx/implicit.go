@@ -209,9 +209,12 @@ func (p *siteFit) moved(i int) (mean, variance float64) {
 // near is the distance from a fixed point at which Newton's method takes over from sweeps.
 const near = 0.3
 
-// newtonWithin is near where Newton's method is to be had, and else 0.
+// newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points, which a likelihood that is
+// not log-concave may have, it could reach one that sweeps leave.
 func (p *siteFit) newtonWithin() float64 {
-	if _, ok := p.lik.(likelihood.HigherMoments); ok && p.damping == 1 && !p.rule.negative() {
+	_, concave := p.lik.(likelihood.ExpectedLog)
+	_, smooth := p.lik.(likelihood.HigherMoments)
+	if concave && smooth && p.damping == 1 && !p.rule.negative() {
 		return near
 	}
 	return 0

@@ -68,6 +68,28 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: params || !hasFree(lik), LeaveOneOut: true, LeaveOneOutGradient: params && moments || !hasFree(lik)}, nil
 }
 
+// Memory implements Approximation. Merging cases takes a covariance, a factor and an R of the distinct values.
+func (l Laplace) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	if s.Classes > 2 {
+		const block = 64 // of covariances, whose work a prediction needs
+		points := (s.Classes - 1) * cmp.Or(l.Points, defaultPoints)
+		return Memory{
+			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
+			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
+		}
+	}
+	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	switch {
+	case s.Classes == 0: // the likelihood has a parameter
+		m.Evidence = words(0, n2)
+	case s.Distinct < s.Cases:
+		m2 := s.Distinct * s.Distinct
+		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
+	}
+	return m
+}
+
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, start, err := l.begin(cov, y, lik, start)

@@ -46,11 +46,13 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	}
 	subtractSquares(projected, v)
 	addSquares(1, raised, s.negative.fk)
+	rounding := 0.0 // relative, of a cavity's variance where the posterior's is (1 - share)/τ
 	for i, b := range s.b {
 		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share 1 - τ_i v_i = [B⁻¹]_ii does not.
 		tau, share, v := s.root[i]*s.root[i], c.inverse.Data[i*n+i], projected[i]
 		if tau*s.variance(i) > 1 {
 			v = (1 - share) / tau
+			rounding = max(rounding, 8*eps*tau*s.variance(i)/(share*(1-share)))
 		}
 		v += raised[i]
 		share = max(share-tau*raised[i]-s.negative.tau[i]*v, eps)
@@ -62,6 +64,9 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 		byVariance := (d2+d1*d1)/2 - d1*b // of the cavity
 		c.byMu[i], c.byB[i] = d1, -c.variance[i]*d1
 		c.byV[i], c.byTau[i] = byVariance/(share*share), byVariance*c.variance[i]*c.variance[i]
+	}
+	if !(rounding < unresolved) {
+		return nil, fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding error hides to a relative %.1g; a smaller amplitude or noise in the kernel helps", ErrNotConverged, rounding)
 	}
 	if !finite(c.sum) {
 		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, c.sum)
@@ -215,6 +220,7 @@ func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 	}
 	p.pullBack(dst, c.inverse, u, c.byV)
 	p.pullLambda(dst.K, byLambda)
+	p.pullJitter(dst.K)
 }
 
 // response is C_i and D_i of the site τ_i = C_i/D_i.

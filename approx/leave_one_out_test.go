@@ -190,3 +190,87 @@ func TestLeaveOneOutAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestLeaveOneOutByRefits: the mean log probability from the cavities of one fit on the crabs is that of 200 fits that leave
+// one case out each, to 0.02 nats.
+func TestLeaveOneOutByRefits(t *testing.T) {
+	x, y := crabs(t)
+	n := len(y)
+	for _, logAmp := range []float64{math.Log(5), math.Log(12)} {
+		p := pair{"ep", approx.EP{}, likelihood.Probit{}}
+		k, _, _ := seGram(x, 0.5, logAmp)
+		full := p.fit(t, k, nil, y, nil)
+		f, err := full.(approx.LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		refit := pair{"ep", approx.EP{Tolerance: 1e-4}, p.lik}
+		sum := 0.0
+		for i := range n {
+			rest := mat.NewSymDense(n-1, nil)
+			labels, state := slices.Delete(slices.Clone(y), i, i+1), slices.Delete(slices.Delete(slices.Clone(full.State()), n+i, n+i+1), i, i+1)
+			cross := mat.NewDense(n-1, 1, nil)
+			for a := range n - 1 {
+				j := a
+				if a >= i {
+					j++
+				}
+				cross.Set(a, 0, k.At(j, i))
+				for b := a; b < n-1; b++ {
+					l := b
+					if b >= i {
+						l++
+					}
+					rest.SetSym(a, b, k.At(j, l))
+				}
+			}
+			proba := mat.NewDense(1, 2, nil)
+			refit.fit(t, rest, nil, labels, state).PredictProba(proba, []*mat.Dense{cross}, [][]float64{{k.At(i, i)}}, nil)
+			sum += math.Log(proba.At(0, int(1+y[i])/2))
+		}
+		got, want := f.Value()/float64(n), sum/float64(n)
+		t.Logf("amplitude %.3g: mean log probability %.5f from one fit, %.5f from %d fits", math.Exp(logAmp), got, want, n)
+		if !(math.Abs(got-want) < 0.02) {
+			t.Errorf("amplitude %.3g: mean log probability %v from one fit, %v from %d fits", math.Exp(logAmp), got, want, n)
+		}
+	}
+}
+
+// TestCavityIgnoresItsSite: what the others say of a case does not depend on its own site (GPML exercise 3.10.5). Marginals
+// move with the site, cavities of other cases too, but not the case's own.
+func TestCavityIgnoresItsSite(t *testing.T) {
+	const n = 12
+	x, y := twoClasses(n, 61)
+	k, _, _ := seGram(x, 0, 1)
+	p := pair{"ep", approx.EP{}, likelihood.Probit{}}
+	cavities := func(state approx.State) (mean, variance, marginal []float64) {
+		post, err := p.method.Restore([]approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, p.lik, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance, marginal = make([]float64, n), make([]float64, n), make([]float64, n)
+		post.Latent(mean, marginal, mat.DenseCopyOf(k), diagonal(k), 0)
+		for i, v := range marginal {
+			variance[i] = 1 / (1/v - state[i])
+			mean[i] = variance[i] * (mean[i]/v - state[n+i])
+		}
+		return mean, variance, marginal
+	}
+	state := p.fit(t, k, nil, y, nil).State()
+	mean, variance, marginal := cavities(state)
+	for i := range n {
+		for _, factor := range []float64{0, 0.3, 5} {
+			moved := slices.Clone(state)
+			moved[i] *= factor
+			moved[n+i] = factor*moved[n+i] - 0.7
+			m, v, all := cavities(moved)
+			if !near(m[i], mean[i], 1e-10) || !near(v[i], variance[i], 1e-10) {
+				t.Errorf("case %d, site times %v: cavity N(%v, %v), want N(%v, %v)", i, factor, m[i], v[i], mean[i], variance[i])
+			}
+			other := (i + 1) % n
+			if near(all[i], marginal[i], 1e-3) || m[other] == mean[other] {
+				t.Errorf("case %d, site times %v: marginal variance %v and the other's cavity mean %v did not move", i, factor, all[i], m[other])
+			}
+		}
+	}
+}

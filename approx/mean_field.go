@@ -38,13 +38,14 @@ import (
 // A State holds z, n numbers.
 type meanField struct {
 	*sites
-	method    string
-	tolerance float64
-	a         blas64.Symmetric // A
-	scale     float64          // max A_ii, which bounds every |A_ij|
-	lambda    []float64
-	noise     float64 // v
-	constant  float64 // what log evidence adds to D
+	method      string
+	tolerance   float64
+	a           blas64.Symmetric // A
+	scale       float64          // max A_ii, which bounds every |A_ij|
+	lambda      []float64
+	noise       float64 // v
+	constant    float64 // what log evidence adds to D
+	jitterShare float64 // of the jitter in the largest prior variance; 0: none was needed
 
 	z        []float64
 	cut      []linalg.Truncated // at z

@@ -124,6 +124,14 @@ func extendedMeanField(t *testing.T, k matrix, y []float64, lik likelihood.Gauss
 			continue
 		}
 		adjoint, half := zeros(n), number(0.5)
+		none := make(vector, n)
+		for i := range none {
+			none[i] = number(0)
+		}
+		uncertainty := algebra(a, zeros(n), none, b)
+		if !naive { // ½ log|A| and the λ, whose error is that of A⁻¹
+			uncertainty += unit(n) * scaledSum(a, precision)
+		}
 		for i := range n {
 			for j := range n {
 				adjoint[i][j] = mul(half, mul(b[i], b[j]))
@@ -145,10 +153,23 @@ func extendedMeanField(t *testing.T, k matrix, y []float64, lik likelihood.Gauss
 		if !naive {
 			value -= logDet / 2
 		}
-		return extended{value, adjoint.along}
+		return extended{value, adjoint.along, uncertainty}
 	}
 	t.Fatal("mean-field theory in extended precision does not converge")
 	return extended{}
+}
+
+// scaledSum is Σ_ij |P_ij| √(A_ii A_jj) + Σ_i λ_i (Σ_j |P_ij| √A_jj)², P = A⁻¹, λ_i = 1/P_ii, halved.
+func scaledSum(a, p matrix) float64 {
+	sum := 0.0
+	for i := range a {
+		row := 0.0
+		for j := range a {
+			row += math.Abs(float(p[i][j])) * math.Sqrt(float(a[j][j]))
+		}
+		sum += row*math.Sqrt(float(a[i][i])) + row*row/float(p[i][i])
+	}
+	return sum / 2
 }
 
 var theories = []approx.Approximation{approx.EnsembleMeanField{}, approx.NaiveMeanField{}}
@@ -204,7 +225,8 @@ func TestMeanFieldIsExact(t *testing.T) {
 	}
 }
 
-// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and v of it with K/v, changes nothing.
+// TestStepWithNoiseIsProbit: moving the noise from the likelihood into the kernel, and v of it with K/v, changes nothing
+// (GPML exercise 3.10.1).
 func TestStepWithNoiseIsProbit(t *testing.T) {
 	const n, v = 25, 7.0
 	x, y := twoClasses(n, 31)
@@ -286,6 +308,50 @@ func TestStepWithoutNoise(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestEnsembleJitter: a smooth kernel without noise gets a jitter, which is told; value and adjoint are those of the kernel
+// with it, whose jitter moves with the amplitude.
+func TestEnsembleJitter(t *testing.T) {
+	const n = 8
+	x, y := twoClasses(n, 33)
+	for _, theta := range [][2]float64{{5, 0}, {6, 10}, {10, -3}} {
+		k, byLength, byAmp := seGram(x, theta[0], theta[1])
+		p := pair{"ensemble", approx.EnsembleMeanField{}, likelihood.Step{}}
+		cov, targets := []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}
+		post, err := p.method.Fit(context.Background(), cov, targets, p.lik, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := post.Diagnostics()
+		share := d.Jitter / k.At(0, 0)
+		if !d.Converged || !(share > 1e-13*n && share < 1e-12*n) || len(d.Warnings) == 0 || !strings.Contains(d.Warnings[0], "jitter") {
+			t.Errorf("%v: %+v", theta, d)
+		}
+		want := p.extended(t, exactly(k, d.Jitter), y, post.State())
+		if got := post.Evidence().Value(); !(math.Abs(got-want.logEvidence) <= want.uncertainty) || !(want.uncertainty < 0.1) {
+			t.Errorf("%v: log evidence %v, want %v to %v", theta, got, want.logEvidence, want.uncertainty)
+		}
+		g := p.adjoint(t, post, n)
+		for i, e := range []*mat.SymDense{byLength, byAmp} {
+			with := mat.NewSymDense(n, nil)
+			with.CopySym(e)
+			for j := range n {
+				with.SetSym(j, j, e.At(j, j)*(1+share))
+			}
+			// The adjoint's own terms, of the order of 1/share, cancel to that.
+			if got, want := along(g.K, e), want.along(with); math.Abs(got-want) > 1e-3*max(1, math.Abs(want)) {
+				t.Errorf("%v: gradient[%d] = %v, want %v", theta, i, got, want)
+			}
+		}
+		again, err := p.method.Restore(cov, targets, p.lik, post.State())
+		if err != nil || again.Evidence().Value() != post.Evidence().Value() || again.Diagnostics().Jitter != d.Jitter {
+			t.Errorf("%v: restored: %v", theta, err)
+		}
+		if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err == nil && !(f.Value() > -50*n) || err != nil && !errors.Is(err, approx.ErrNotConverged) {
+			t.Errorf("%v: leave-one-out %v, error %v", theta, f.Value(), err)
 		}
 	}
 }

@@ -37,6 +37,12 @@ func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, erro
 	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
 }
 
+// Memory implements Approximation: A and the factor of B.
+func (m NaiveMeanField) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(2*n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+}
+
 // Fit implements Approximation.
 func (m NaiveMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := m.begin(cov, y, lik)

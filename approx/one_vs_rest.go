@@ -28,6 +28,19 @@ func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return a.Binary.Uses(lik, 2)
 }
 
+// Memory is that of the binary method, once a class for what stays, and with the adjoint of a class beside their sum.
+func (a OneVsRest) Memory(s Size) Memory {
+	classes, n2 := s.Classes, s.Cases*s.Cases
+	s.Classes, s.Kernels = 2, 1
+	m := a.Binary.Memory(s)
+	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut} {
+		b.Kept *= int64(classes)
+	}
+	m.Evidence.Passing += words(0, n2).Passing
+	m.LeaveOneOut.Passing += words(0, n2).Passing
+	return m
+}
+
 // Fit fits every class against the rest.
 func (a OneVsRest) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	return a.each(cov, y, start, func(cov []Cov, y Targets, start State) (Posterior, error) {

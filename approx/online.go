@@ -83,6 +83,12 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
+// Memory implements Approximation: the columns and the factor of B; every further sweep starts from a Σ.
+func (o Online) Memory(s Size) Memory {
+	n2 := s.Cases * s.Cases
+	return Memory{Fit: words(2*n2, 2*min(max(o.Sweeps-1, 0), 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
+}
+
 // Fit implements Approximation.
 func (o Online) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	if err := ctx.Err(); err != nil {

@@ -93,7 +93,7 @@ func extendedOnline(k matrix, y []float64, lik likelihood.HigherMoments) extende
 		return value, slope
 	}
 	value, _ := follow(mat.NewSymDense(n, nil))
-	return extended{value, func(e *mat.SymDense) float64 {
+	return extended{logEvidence: value, along: func(e *mat.SymDense) float64 {
 		_, slope := follow(e)
 		return float(slope)
 	}}

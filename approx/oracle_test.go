@@ -247,17 +247,23 @@ func integrate(p func(float64) float64, mean, variance float64) float64 {
 
 // TestEPIsExactForOneCase: with one site there is nothing to approximate in the evidence.
 func TestEPIsExactForOneCase(t *testing.T) {
-	for _, l := range []likelihood.Bound{likelihood.Probit{}, likelihood.Logit{}} {
-		p := pair{"ep", approx.EP{}, l}
+	for _, p := range pairs(t) {
+		if _, ok := p.method.(approx.EP); !ok {
+			continue
+		}
+		lik := p.lik.(likelihood.MomentMatcher)
 		for _, variance := range []float64{1e-4, 1, 30, 1e3} {
 			for _, mean := range []float64{-20, -1, 0, 0.3, 8} {
-				post := p.fit(t, mat.NewSymDense(1, []float64{variance}), []float64{mean}, []float64{-1}, nil)
-				want := math.Log(integrate(func(f float64) float64 {
-					logp, _, _, _ := l.(likelihood.Differentiable).Derivs(-1, f)
+				k := mat.NewSymDense(1, []float64{variance})
+				want := math.Log(adaptive(func(f float64) float64 {
+					logp, _, _ := lik.LogZ(-1, f, 0)
 					return math.Exp(logp)
-				}, mean, variance))
-				if got := post.Evidence().Value(); !near(got, want, 1e-9) {
-					t.Errorf("%T, prior N(%v, %v): %.13g, want %.13g", l, mean, variance, got, want)
+				}, mean, p.prior(k).At(0, 0)))
+				for _, schedule := range []approx.Schedule{approx.Sequential, approx.Parallel} {
+					p.method = approx.EP{Schedule: schedule}
+					if got := p.fit(t, k, []float64{mean}, []float64{-1}, nil).Evidence().Value(); !near(got, want, 1e-9) {
+						t.Errorf("%s, prior N(%v, %v): %.13g, want %.13g", p.name, mean, variance, got, want)
+					}
 				}
 			}
 		}

@@ -69,6 +69,9 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes}, nil
 }
 
+// Memory implements Approximation.
+func (l PL) Memory(s Size) Memory { return l.iteration().memory(s, false) }
+
 // Fit implements Approximation.
 func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := l.begin(cov, y, lik)

@@ -239,6 +239,48 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// TestTwoFixedPoints: EP with the noisy threshold may have several, and the schedule decides which it reaches. Both converge
+// and are reported as they are; each is a fixed point of the other schedule too, and one in extended precision. Posterior
+// linearisation has one.
+func TestTwoFixedPoints(t *testing.T) {
+	y := []float64{-1, -1, 1, -1}
+	k, _, _ := seGram([][]float64{{1.6}, {0.8}, {0.6}, {3.9}}, 0, 1.9)
+	exact := exactly(k, 0)
+	fit := func(method approx.Approximation, start approx.State) approx.Posterior {
+		post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, noisyThreshold, start)
+		if err != nil || !post.Diagnostics().Converged {
+			t.Fatal(err, post)
+		}
+		return post
+	}
+	for _, c := range []struct {
+		schedule approx.Schedule
+		want     float64
+		floors   int
+	}{{approx.Sequential, -4.187592, 0}, {approx.Parallel, -4.114254, 1}} {
+		post := fit(approx.EP{Schedule: c.schedule}, nil)
+		got, d := post.Evidence().Value(), post.Diagnostics()
+		if math.Abs(got-c.want) > 5e-7 || d.Floors != c.floors {
+			t.Errorf("schedule %d: log evidence %.7f, want %.6f; %+v", c.schedule, got, c.want, d)
+		}
+		for _, s := range []approx.Schedule{approx.Sequential, approx.Parallel} {
+			if other := fit(approx.EP{Schedule: s}, post.State()).Evidence().Value(); other != got {
+				t.Errorf("schedule %d leaves the fixed point of schedule %d for %v", s, c.schedule, other)
+			}
+		}
+		want := extendedEP(t, exact, y, noisyThreshold.(likelihood.MomentMatcher), post.State())
+		if math.Abs(got-want.logEvidence) > 1e-9+want.uncertainty {
+			t.Errorf("schedule %d: log evidence %.12g, in extended precision %.12g", c.schedule, got, want.logEvidence)
+		}
+		t.Logf("ep, schedule %d: log evidence %.6f, %d sites floored", c.schedule, got, d.Floors)
+	}
+	sequential, parallel := fit(approx.PL{}, nil).Evidence().Value(), fit(approx.PL{Schedule: approx.Parallel}, nil).Evidence().Value()
+	if !near(parallel, sequential, 1e-9) {
+		t.Errorf("pl: %.12g one by one, %.12g in parallel", sequential, parallel)
+	}
+	t.Logf("pl: log evidence %.6f", sequential)
+}
+
 // pairOfTheSupplement is the example of the posterior linearisation paper's supplement: two latent values with prior means
 // -0.5 and -3, unit variances and correlation 0.8, both labels +1, noisy threshold with ε = 0.01; in either order.
 func pairOfTheSupplement(reversed bool) (k *mat.SymDense, mean, y []float64) {
@@ -575,7 +617,7 @@ func TestFewCases(t *testing.T) {
 			mean := []float64{0.4, -0.3, 0.1}[:n]
 			got := p.fit(t, k, mean, y, nil).Evidence().Value()
 			k = p.prior(k)
-			if want := oracleEP(t, k, mean, y, integrated{lik}, 40).logEvidence; !near(got, want, 1e-8) {
+			if want := oracleEP(t, k, mean, y, integrated{lik}, 60).logEvidence; !near(got, want, 1e-9) {
 				t.Errorf("%s, labels %v: %.11g, with quadrature %.11g", p.name, y, got, want)
 			}
 			pl := pair{"pl", approx.PL{}, p.lik}
@@ -589,14 +631,54 @@ func TestFewCases(t *testing.T) {
 	}
 }
 
+// adaptive returns E[g(f)] for f ~ N(mean, variance): intervals on either side of 0, where g may jump, are halved until
+// Gauss-Legendre rules agree to 1e-14 of the size of the integrand.
+func adaptive(g func(f float64) float64, mean, variance float64) float64 {
+	const order = 12
+	var nodes, weights [order]float64
+	quad.Legendre{}.FixedLocations(nodes[:], weights[:], 0, 1)
+	sd := math.Sqrt(variance)
+	density := func(f float64) float64 {
+		z := (f - mean) / sd
+		return g(f) * math.Exp(-z*z/2) / (sd * math.Sqrt(2*math.Pi))
+	}
+	rule := func(a, b float64) float64 {
+		sum := 0.0
+		for i, x := range nodes {
+			sum += weights[i] * density(a+(b-a)*x)
+		}
+		return sum * (b - a)
+	}
+	size := 0.0
+	for z := -13.0; z <= 13; z += 0.25 {
+		size += math.Abs(density(mean+z*sd)) * sd / 4
+	}
+	var refine func(a, b, whole float64, depth int) float64
+	refine = func(a, b, whole float64, depth int) float64 {
+		m := (a + b) / 2
+		left, right := rule(a, m), rule(m, b)
+		if depth == 0 || math.Abs(left+right-whole) <= 1e-14*size {
+			return left + right
+		}
+		return refine(a, m, left, depth-1) + refine(m, b, right, depth-1)
+	}
+	sum, lo, hi := 0.0, mean-13*sd, mean+13*sd
+	for _, edge := range [][2]float64{{lo, min(hi, 0)}, {max(lo, 0), hi}} {
+		if edge[0] < edge[1] {
+			sum += refine(edge[0], edge[1], rule(edge[0], edge[1]), 20)
+		}
+	}
+	return sum
+}
+
 // integrated takes the moments of the tilted distribution from quadrature.
 type integrated struct{ likelihood.MomentMatcher }
 
 func (m integrated) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 	p := func(f float64) float64 { l, _, _ := m.MomentMatcher.LogZ(y, f, 0); return math.Exp(l) }
-	z := expectation(p, mean, variance)
-	d := expectation(func(f float64) float64 { return (f - mean) / variance * p(f) }, mean, variance) / z
-	q := expectation(func(f float64) float64 { return (f - mean) * (f - mean) / (variance * variance) * p(f) }, mean, variance) / z
+	z := adaptive(p, mean, variance)
+	d := adaptive(func(f float64) float64 { return (f - mean) / variance * p(f) }, mean, variance) / z
+	q := adaptive(func(f float64) float64 { return (f - mean) * (f - mean) / (variance * variance) * p(f) }, mean, variance) / z
 	return math.Log(z), d, q - 1/variance - d*d
 }
 
@@ -643,7 +725,7 @@ func TestPLInExtendedPrecision(t *testing.T) {
 						exact[i][j] = add(number(k.At(i, j)), mul(number(h), number(e.At(i, j))))
 					}
 				}
-				return extendedPL(t, exact, y, p.lik.(likelihood.MomentMatcher), post.State())
+				return extendedPL(t, exact, y, p.lik.(likelihood.MomentMatcher), post.State()).logEvidence
 			}
 			if got, want := post.Evidence().Value(), value(0, byAmp); !near(got, want, 1e-8) {
 				t.Errorf("%s, %v: log evidence %.12g, want %.12g", p.name, theta, got, want)
@@ -659,7 +741,7 @@ func TestPLInExtendedPrecision(t *testing.T) {
 }
 
 // extendedPL iterates in parallel, damped by ½, from a double's sites, and evaluates EP's log evidence (GPML 3.65) there.
-func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) float64 {
+func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatcher, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
 	mu, v := make(vector, n), make(vector, n)
@@ -687,20 +769,26 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 			continue
 		}
 		value := -logDet/2 + float(inner(nu, mu))/2
+		reach, distance, b := 0.0, 0.0, make(vector, n) // what a distance does to the evidence, which is not stationary here
 		for i := range n {
 			c := quo(number(1), sub(quo(number(1), v[i]), tau[i]))
 			m := mul(c, sub(quo(mu[i], v[i]), nu[i]))
-			logZ, _, _ := lik.LogZ(y[i], float(m), float(c))
+			logZ, d1, d2 := lik.LogZ(y[i], float(m), float(c))
 			tv := add(number(1), mul(tau[i], c))
 			q := mul(tau[i], mul(m, m))
 			q.Sub(q, mul(number(2), mul(nu[i], m)))
 			q.Sub(q, mul(c, mul(nu[i], nu[i])))
 			value += logZ + math.Log(float(tv))/2 + float(quo(q, tv))/2
+			b[i] = sub(nu[i], mul(tau[i], mu[i]))
+			share := float(quo(v[i], c))
+			mean := (d1 - float(b[i])) * math.Sqrt(float(v[i])) / share
+			reach += 2*math.Abs(mean) + math.Abs((1+float(c)*d2)/share+mean*mean-1)
+			distance = max(distance, 8*0x1p-52*float(k[i][i])/(float(v[i])*share))
 		}
-		return value
+		return extended{logEvidence: value, uncertainty: algebra(k, r, tau, b) + reach*distance}
 	}
 	t.Fatal("PL in extended precision does not converge")
-	return 0
+	return extended{}
 }
 
 // TestLeaveOneOutOfRegression: with Gaussian noise EP is exact, and so are the derivatives of its leave-one-out sum.

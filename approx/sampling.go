@@ -80,7 +80,30 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
 		}
 	}
-	return Caps{}, usesBinary("sampling", lik, classes, nil)
+	return Caps{Sampled: true}, usesBinary("sampling", lik, classes, nil)
+}
+
+// Memory implements Approximation: the factor of K and the samples; at first what EP takes, then its factor, H and V.
+func (a Sampling) Memory(s Size) Memory {
+	a = a.filled()
+	n2, chains, samples := s.Cases*s.Cases, a.Chains*s.Cases, a.Chains*a.Samples
+	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*chains+(s.Cases+samples)*s.New)}
+}
+
+// Abridged implements Abridger: chains that are shorter on their way.
+func (a Sampling) Abridged() (Approximation, float64) {
+	const temperatures = 20
+	a = a.filled()
+	moves := float64(a.Moves*a.Temperatures + a.Burn + a.Samples)
+	a.Temperatures = temperatures
+	return a, moves / float64(a.Moves*a.Temperatures+a.Burn+a.Samples)
+}
+
+// filled is a with its defaults.
+func (a Sampling) filled() Sampling {
+	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
+	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
+	return a
 }
 
 // Fit implements Approximation. A start is checked and saves nothing.
@@ -153,8 +176,7 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 	if err != nil {
 		return nil, err
 	}
-	a.Chains, a.Temperatures, a.Moves = cmp.Or(a.Chains, 32), cmp.Or(a.Temperatures, 4000), cmp.Or(a.Moves, 1)
-	a.Burn, a.Samples = cmp.Or(a.Burn, 20), cmp.Or(a.Samples, 20)
+	a = a.filled()
 	n := len(s.y)
 	p := &samples{sites: s, options: a}
 	p.state = make(State, 2+a.Chains*a.Samples*n)
@@ -223,10 +245,11 @@ type annealing struct {
 	constant float64           // log evidence less log E_q[w]
 
 	beta   float64
-	blur   []float64 // v_i
-	unit   []float64 // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
-	weight []float64 // per chain, log of the product of w^Δβ
-	logW   []float64 // per chain, log w at the present blur
+	blur   []float64            // v_i
+	unit   []float64            // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
+	exact  likelihood.LogProber // where it cannot and has log p(y|f) by itself; else nil
+	weight []float64            // per chain, log of the product of w^Δβ
+	logW   []float64            // per chain, log w at the present blur
 
 	// Per chain a row: z with d = Hᵀz, and the draw of a move.
 	z, d, zeta, nu blas64.General
@@ -271,6 +294,8 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 				w.unit[j] += x * x
 			}
 		}
+	} else {
+		w.exact, _ = p.lik.(likelihood.LogProber)
 	}
 	for c := range chains {
 		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
@@ -298,7 +323,12 @@ func (w *annealing) row(a blas64.General, c int) []float64 {
 func (w *annealing) logWeight(d []float64) float64 {
 	p, sum := w.p, 0.0
 	for i, di := range d {
-		logp, _, _ := p.lik.LogZ(p.y[i], w.mu[i]+di, w.blur[i])
+		logp := 0.0
+		if w.exact != nil {
+			logp = w.exact.LogProb(p.y[i], w.mu[i]+di)
+		} else {
+			logp, _, _ = p.lik.LogZ(p.y[i], w.mu[i]+di, w.blur[i])
+		}
 		if logp <= -math.MaxFloat64 {
 			return math.Inf(-1)
 		}

@@ -393,6 +393,7 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
 	rounding float64 // the distance that rounding error may leave
+	drift    float64 // more than that, which the error of K b may leave; an iteration that draws no nearer has reached it
 	floors   int     // site precisions below 0, taken as 0
 }
 
@@ -405,7 +406,7 @@ func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(t
 
 // reached reports whether the fixed point is reached.
 func (f fixedPoint) reached(tolerance float64) bool {
-	return f.settled(tolerance) && f.distance <= max(tolerance, unresolved)
+	return f.distance <= max(tolerance, f.rounding, f.drift) && f.distance <= max(tolerance, unresolved)
 }
 
 // conclude records in the diagnostics where an iteration ended. Its evidence must be set.
@@ -415,6 +416,9 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
+	if f.floors > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s took %d negative site precisions as 0; with a likelihood that calls for them its fixed point may depend on schedule and start", method, f.floors))
+	}
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
 		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
@@ -483,7 +487,7 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 		return fmt.Errorf("%s with a likelihood of two classes cannot explain %d; use classes: one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
-		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use probit or logit", method)
+		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit or logit", method)
 	}
 	return nil
 }

@@ -60,6 +60,20 @@ func (o iteration) check(method string) error {
 	return nil
 }
 
+// memory: the factor stays, U⁻ᵀ S^½ K and, to sweep, Σ do not. stationary says that the evidence does not change with the sites;
+// the derivative of what does takes B⁻¹, the correlations and their squares.
+func (o iteration) memory(s Size, stationary bool) Memory {
+	n2 := s.Cases * s.Cases
+	m := Memory{Fit: words(n2, n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
+	if o.schedule != Parallel {
+		m.Fit.Passing += words(0, n2).Passing
+	}
+	if !stationary {
+		m.Evidence = m.LeaveOneOut
+	}
+	return m
+}
+
 // rule is what tells one method with iterated sites from another.
 type rule interface {
 	// match returns the site that case i should have, given its marginal N(μ_i, v) and b = ν_i - τ_i μ_i.
@@ -91,9 +105,8 @@ type siteFit struct {
 	iteration           // with its defaults filled in
 	tau, nu   []float64 // the state
 	mu, sigma []float64 // marginal means and variances
+	uncertain float64   // the rounding error of μ: |K_ij| ≤ max K_ii and b of the last refresh
 	next      []site    // what the rule makes of them
-	faint     []int     // the sites that say so little that Σ_ii = (1 - [B⁻¹]_ii)/τ_i would lose digits
-	columns   []float64 // of theirs, workspace
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
@@ -209,7 +222,9 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			}
 			d.Iterations++
 			if course.circles(p, f.distance, damping) {
-				if schedule == Mixed {
+				if f.distance <= f.drift {
+					limit = d.Iterations
+				} else if schedule == Mixed {
 					schedule = Sequential
 				} else if damping > leastDamping {
 					damping /= 2
@@ -290,9 +305,13 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 		return fit, err
 	}
 	p.locate(p.tau, p.nu, p.mu)
+	size := 0.0
+	for _, b := range p.b {
+		size += math.Abs(b)
+	}
+	p.uncertain = eps * p.largest() * size
 	if p.negative.f.Rows > 0 {
 		p.project(v)
-		p.faint = nil
 		for i := range p.sigma {
 			p.sigma[i] = p.variance(i)
 		}
@@ -325,32 +344,29 @@ func (p *siteFit) variances(v blas64.General) {
 		copy(v.Data[i*n+i:(i+1)*n], p.u.Data[i*n+i:(i+1)*n])
 	}
 	linalg.InverseTri(upper(v))
-	p.faint = p.faint[:0]
+	var faint []int // sites that say so little that Σ_ii = (1 - [B⁻¹]_ii)/τ_i would lose digits
 	for i, t := range p.tau {
 		if t*p.variance(i) < audible {
-			p.faint = append(p.faint, i)
+			faint = append(faint, i)
 			p.sigma[i] = p.variance(i)
 			continue
 		}
 		row := v.Data[i*n+i : (i+1)*n]
 		p.sigma[i] = (1 - floats.Dot(row, row)) / t
 	}
-	m := len(p.faint)
+	m := len(faint)
 	if m == 0 || p.silent() {
 		return
 	}
-	if cap(p.columns) < n*m {
-		p.columns = make([]float64, n*m)
-	}
-	x := blas64.General{Rows: n, Cols: m, Stride: m, Data: p.columns[:n*m]} // U⁻ᵀ S^½ K, their columns
+	x := linalg.NewGeneral(n, m) // U⁻ᵀ S^½ K, their columns
 	for i, r := range p.root {
-		for a, j := range p.faint {
+		for a, j := range faint {
 			x.Data[i*m+a] = r * p.k.Data[min(i, j)*p.k.Stride+max(i, j)]
 		}
 	}
 	linalg.SolveTri(blas.Trans, p.u, x)
 	for i := range n {
-		for a, j := range p.faint {
+		for a, j := range faint {
 			p.sigma[j] -= x.Data[i*m+a] * x.Data[i*m+a]
 		}
 	}
@@ -372,6 +388,7 @@ func (p *siteFit) propose(i int, v, b float64, fit *fixedPoint) (site, error) {
 	ratio := max(1+change, eps) // of the old variance to the new
 	fit.distance = max(fit.distance, math.Abs(s.pull-b)*math.Sqrt(v)/ratio, math.Abs(change)/ratio)
 	fit.rounding = max(fit.rounding, 8*eps*p.variance(i)/(v*p.share(i, v)))
+	fit.drift = max(fit.drift, p.uncertain*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
 	}

@@ -3,6 +3,7 @@ package approx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -53,6 +54,9 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
+// Memory implements Approximation.
+func (m Variational) Memory(s Size) Memory { return iteration{}.memory(s, true) }
+
 // Fit implements Approximation.
 func (m Variational) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, err := m.begin(cov, y, lik)
@@ -79,12 +83,20 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 	return p, p.finish(f, true)
 }
 
+// largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard deviation or of the variance, has
+// no digits left for what the cases say.
+const largestVariance = 1e18
+
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
 	p, err := newSiteFit("variational", iteration{tolerance: m.Tolerance, maxIterations: m.MaxIterations}, CavityForm, Quadrature{}, cov, y, lik)
-	if err == nil {
-		p.rule = bounding{p, lik.(likelihood.ExpectedLog)}
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	if v := p.largest(); v > largestVariance {
+		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
+	}
+	p.rule = bounding{p, lik.(likelihood.ExpectedLog)}
+	return p, nil
 }
 
 // bounding is the rule of the variational method.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -27,8 +25,10 @@ import (
 
 // Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
 type Plan struct {
-	Manifest record.Manifest
-	studies  []search.Study
+	Manifest   record.Manifest
+	studies    []search.Study
+	costs      []func(*Rates) (Costs, bool) // of each
+	configured []configured
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
@@ -37,7 +37,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
 		Seed:       s.Seed,
-		Build:      record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()},
+		Build:      thisBuild(),
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
@@ -184,6 +184,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	// Where length scales start is a fact of the whole training data, the same for every fold.
+	defer sets[0].use()()
 	all, err := sets[0].prepare()
 	if err != nil {
 		return err
@@ -212,7 +213,14 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		switch {
 		case s.Tune.Strategy == nil:
 		case h.Init < h.Lo || h.Init > h.Hi:
-			d.at(m.kernelNode, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
+			place := m.kernelNode
+			switch part, _, _ := strings.Cut(h.Name, "."); part {
+			case "likelihood":
+				place = m.likelihoodNode
+			case "mean":
+				place = m.meanNode
+			}
+			d.at(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]", ds.Name, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 			return nil
 		case h.Init == h.Lo || h.Init == h.Hi:
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", ds.Name, h.Name, h.Init))
@@ -239,11 +247,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	merges := o.MergesEqual()
 	c.Published = d.publishedOf(c, s.published)
-	fits := int64(1) // at a time
-	if m.Tuning != nil {
-		fits = 2
-	}
 	for i, set := range sets {
 		set.studies++
 		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
@@ -262,12 +267,20 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
-		p.studies = append(p.studies, search.Study{
+		size := set.size(merges)
+		study := search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
-			Memory: fits * memory(len(set.train), set.held(), len(ds.ColumnNames), len(ds.Classes)), Trial: j.trial, Assess: j.assess,
-		})
+			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
+		}
+		p.studies = append(p.studies, study)
+		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+	p.configured = append(p.configured, configured{m, sets[0]})
+	if m.Tuning != nil {
+		m.Inference, m.InferenceText = m.Tuning, m.TuningText
+		p.configured = append(p.configured, configured{m, sets[0]})
+	}
 	return nil
 }
 
@@ -290,17 +303,6 @@ func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
 	}
 	return ""
-}
-
-// memory estimates the bytes one job takes on n training cases, m held-out ones and d inputs. Shared by the jobs of a
-// training set are squared distances; a job has the adjoint, and for each latent process (one for two classes) the
-// covariance, the factor of its posterior, the posterior covariance and a product.
-func memory(n, m, d, classes int) int64 {
-	processes := 1
-	if classes > 2 {
-		processes = classes
-	}
-	return 8 * (int64(2+4*processes)*int64(n)*int64(n) + int64(1+processes)*int64(n)*int64(m) + 3*int64(n+m)*int64(d))
 }
 
 // held is the number of held-out cases.
@@ -392,6 +394,7 @@ type Overview struct {
 	record.Configuration
 	Free, Jobs int
 	Memory     int64 // bytes of its largest job
+	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
 }
 
 // Methods names the inference, and the one that tunes it if that is another.
@@ -407,34 +410,44 @@ func (o Overview) String() string {
 	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
 }
 
-// Overview says what would run, a row a configuration.
-func (p *Plan) Overview() []Overview {
+// Overview says what would run, a row a configuration, and how long at these rates, which may be nil.
+func (p *Plan) Overview(rates *Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
 		rows[i].Configuration = c
 	}
-	for _, s := range p.studies {
+	for i, s := range p.studies {
 		r := &rows[s.Configuration]
+		if rates != nil {
+			c, _ := p.costs[i](rates)
+			r.Evaluation = max(r.Evaluation, c.Evaluation)
+			r.All += c.All
+			if c.Longest > r.Longest {
+				r.Longest, r.Evaluations = c.Longest, c.Evaluations
+			}
+		}
 		r.Free = len(s.Space)
-		r.Jobs += jobs(s)
+		r.Jobs += 1 + len(points(s))
 		r.Memory = max(r.Memory, s.Memory)
 	}
 	return rows
 }
 
-// jobs counts the first batch of a study's trials, and its assessment.
-func jobs(s search.Study) int {
-	if s.Strategy == nil {
-		return 1
+// points counts the points of each proposal in the first batch of a study. An assessment follows.
+func points(s search.Study) (n []int) {
+	if s.Strategy != nil {
+		for _, p := range s.Strategy.Ask(s.Space, nil, s.Seed) {
+			n = append(n, len(p.Points))
+		}
 	}
-	return 1 + len(s.Strategy.Ask(s.Space, nil, s.Seed))
+	return n
 }
 
 // Jobs is the number of jobs known before the first has run.
 func (p *Plan) Jobs() int {
 	n := 0
 	for _, s := range p.studies {
-		n += jobs(s)
+		n += 1 + len(points(s))
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -122,20 +125,42 @@ func (q Query) load(d *decoder, spec data.Spec, m Model, test bool) (*data.Data,
 
 // place is theta with what the flag says of it.
 func (q Query) place(d *decoder, l objective.Layout) []float64 {
-	theta := l.Start()
-	for _, name := range slices.Sorted(maps.Keys(q.Theta)) {
-		v, err := strconv.ParseFloat(q.Theta[name], 64)
-		switch {
-		case errors.Is(err, strconv.ErrSyntax):
-			err = fmt.Errorf("%q is not a number", q.Theta[name])
-		default: // a number out of range is an infinity
-			err = l.Set(theta, name, v)
-		}
-		if err != nil {
-			d.as("--theta").at(nil, "%s=%s: %v", name, q.Theta[name], err)
+	return d.as("--theta").points([]objective.Layout{l}, q.Theta)[0]
+}
+
+// points returns the start of every layout, with the hyperparameters given by their theta names set in those that have
+// them.
+func (d *decoder) points(layouts []objective.Layout, given map[string]string) [][]float64 {
+	points := make([][]float64, len(layouts))
+	var names []string
+	for i, l := range layouts {
+		points[i] = l.Start()
+		for _, s := range l.Specs {
+			if !slices.Contains(names, s.ThetaName()) {
+				names = append(names, s.ThetaName())
+			}
 		}
 	}
-	return theta
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		v, err := strconv.ParseFloat(given[name], 64)
+		switch {
+		case errors.Is(err, strconv.ErrSyntax):
+			err = fmt.Errorf("%q is not a number", given[name])
+		case !slices.Contains(names, name):
+			err = fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
+		default: // a number out of range is an infinity
+			err = nil
+			for i, l := range layouts {
+				if slices.ContainsFunc(l.Specs, func(s param.Spec) bool { return s.ThetaName() == name }) {
+					err = cmp.Or(err, l.Set(points[i], name, v))
+				}
+			}
+		}
+		if err != nil {
+			d.at(nil, "%s=%s: %v", name, given[name], err)
+		}
+	}
+	return points
 }
 
 // noTest as Query.Test leaves out a bundled test set.

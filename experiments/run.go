@@ -21,7 +21,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -41,6 +40,7 @@ type trainingSet struct {
 	mu       sync.Mutex
 	prepared *prepared // nil: not yet, or no longer
 	studies  int       // that have not been assessed yet; the last lets go of what is prepared
+	users    int       // jobs that run; the last lets go of what their covariances share
 }
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
@@ -69,7 +69,27 @@ func (t *trainingSet) prepare() (*prepared, error) {
 	return t.prepared, nil
 }
 
-// release says that one study is done with the training set; distances and copies of the last are n² numbers.
+// use says that a job starts, and done that it has ended. Distances are n² numbers, which only a running job has in its Memory.
+func (t *trainingSet) use() (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.users--; t.users > 0 || t.prepared == nil {
+			return
+		}
+		p := *t.prepared
+		p.data.X = &kernel.Inputs{X: p.data.X.X}
+		if p.held != nil {
+			p.held = &kernel.Inputs{X: p.held.X}
+		}
+		t.prepared = &p
+	}
+}
+
+// release says that one study is done with the training set.
 func (t *trainingSet) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,6 +200,7 @@ func (j *job) objective(m objective.Model, c objective.Criterion) (*objective.Ob
 // trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each warm-started by the one
 // before.
 func (j *job) trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
+	defer j.set.use()()
 	o, p, err := j.objective(j.tuned, j.criterion)
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.where(), err)}, nil
@@ -336,6 +357,7 @@ func (j *job) sample(ctx context.Context, o *objective.Objective, index int, sta
 // trials are chains, with one at every sample of theirs.
 func (j *job) assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.set.release()
+	defer j.set.use()()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
 	err := j.predict(ctx, free, trials, &f)
 	if ctx.Err() != nil {
@@ -531,7 +553,7 @@ var (
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
 )
 
-// Options of Plan.Run.
+// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set by Run.
 type Options struct {
 	Resume bool                             // go on with an unfinished run
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say
@@ -562,7 +584,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
-	o.Threads = linalg.SetThreads
+	defer p.govern(&o.Options)()
 	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
 	report, err := reports.Build(p.Manifest, journal.Lines())
 	if err != nil {

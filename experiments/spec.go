@@ -54,7 +54,7 @@ type Model struct {
 	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string               // as YAML flow text
 	perClass                                                        bool                 // every class has the kernel with hyperparameters of its own
 	classes                                                         string               // one of classModes
-	kernelNode, inferenceNode, tuningNode                           *yaml.Node
+	kernelNode, meanNode, likelihoodNode, inferenceNode, tuningNode *yaml.Node
 }
 
 // Tune says how hyperparameters are chosen on each training set.
@@ -271,7 +271,7 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 
 // model reads the parts of one model and checks that they go together.
 func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
-	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, inferenceNode: nodes.Inference}
+	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
 	in := func(part string) *decoder {
 		if nodes.flags {
 			return d.as("--" + part)
@@ -295,9 +295,12 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	likOK, infOK := false, false
 	if given(nodes.Likelihood) {
 		d := in("likelihood")
-		mark := len(d.settings)
+		mark, before := len(d.settings), len(d.problems)
 		if m.Likelihood, _, likOK = component(d, nodes.Likelihood, "likelihood", likelihood.Table); likOK {
 			d.checkSettings(mark, m.Likelihood.Params())
+			if err := likelihood.Check(m.Likelihood); err != nil && len(d.problems) == before {
+				d.at(nodes.Likelihood, "%v", err)
+			}
 			if err := average.Uses(m.Likelihood); err != nil {
 				d.at(nodes.Likelihood, "%v", err)
 			}

@@ -13,6 +13,8 @@ type Criterion interface {
 	// Uses says whether the criterion has a gradient given what an approximation can do, or why it cannot be computed.
 	Uses(approx.Caps) (gradient bool, err error)
 	Of(approx.Posterior) (approx.Functional, error)
+	// Memory is what its value, or its gradient too, takes beside a fit.
+	Memory(m approx.Memory, gradient bool) approx.Bytes
 	// AddsPrior says whether Layout.LogPrior is added.
 	AddsPrior() bool
 }
@@ -37,6 +39,14 @@ func (LogEvidence) Uses(c approx.Caps) (bool, error) {
 
 // Of returns the posterior's evidence.
 func (LogEvidence) Of(p approx.Posterior) (approx.Functional, error) { return p.Evidence(), nil }
+
+// Memory is that of the evidence.
+func (LogEvidence) Memory(m approx.Memory, gradient bool) approx.Bytes {
+	if !gradient {
+		return approx.Bytes{}
+	}
+	return m.Evidence
+}
 
 // AddsPrior is false.
 func (LogEvidence) AddsPrior() bool { return false }
@@ -63,6 +73,9 @@ func (LeaveOneOut) Uses(c approx.Caps) (bool, error) {
 func (LeaveOneOut) Of(p approx.Posterior) (approx.Functional, error) {
 	return p.(approx.LeaveOneOuter).LeaveOneOut()
 }
+
+// Memory is that of the leave-one-out sum.
+func (LeaveOneOut) Memory(m approx.Memory, _ bool) approx.Bytes { return m.LeaveOneOut }
 
 // AddsPrior is false.
 func (LeaveOneOut) AddsPrior() bool { return false }

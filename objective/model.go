@@ -32,6 +32,24 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	return caps, err
 }
 
+// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c unless it is nil, and its
+// gradient if wanted.
+func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
+	s.Kernels = len(m.Kernels)
+	s.New = min(s.New, block)
+	n, held := int64(s.Cases), int64(s.New)
+	method := m.Inference.Memory(s)
+	sum := method.Fit
+	covariances := int64(s.Kernels) * (n*n + n*held)
+	if c != nil {
+		sum = sum.And(c.Memory(method, gradient))
+	}
+	if gradient {
+		covariances += n * n // the adjoint
+	}
+	return 8*covariances + m.Kernels[0].Memory(s.Cases, s.New, dim) + sum.Kept + sum.Passing
+}
+
 func (m Model) mean() Mean {
 	if m.Mean == nil {
 		return Zero{}

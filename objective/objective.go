@@ -65,6 +65,23 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	return o, nil
 }
 
+// MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its own.
+func (o *Objective) MergesEqual() bool {
+	_, d := o.data.X.X.Dims()
+	twice := mat.NewDense(2, d, nil)
+	for i := range 2 {
+		twice.SetRow(i, o.data.X.X.RawRowView(0))
+	}
+	k, theta := mat.NewSymDense(2, nil), o.Layout.Start()
+	for j, kernelOf := range o.model.Kernels {
+		kernelOf.Gram(k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
+		if k.At(0, 1) != k.At(0, 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // HasGradient says whether points have a gradient.
 func (o *Objective) HasGradient() bool { return o.gradient }
 

@@ -33,6 +33,7 @@ func (k formula) Pullback(grad, theta []float64, _ *kernel.Inputs, _, g *mat.Sym
 		grad[i] += g.At(0, 0) * d[i]
 	}
 }
+func (formula) Memory(int, int, int) int64                                                     { return 0 }
 func (formula) Cross(*mat.Dense, []float64, *kernel.Inputs, *kernel.Inputs)                    {}
 func (formula) Diag([]float64, []float64, *kernel.Inputs)                                      {}
 func (formula) PullbackCross([]float64, []float64, *kernel.Inputs, *kernel.Inputs, *mat.Dense) {}
@@ -46,6 +47,7 @@ type entry struct {
 func (e entry) Uses(likelihood.Likelihood, int) (approx.Caps, error) {
 	return approx.Caps{Gradient: !e.noGradient}, nil
 }
+func (entry) Memory(approx.Size) approx.Memory { return approx.Memory{} }
 func (e entry) Fit(ctx context.Context, cov []approx.Cov, y approx.Targets, lik likelihood.Bound, _ approx.State) (approx.Posterior, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -141,6 +143,7 @@ func (s squaredExponential) Pullback(grad, theta []float64, x *kernel.Inputs, _,
 func (squaredExponential) PullbackCross([]float64, []float64, *kernel.Inputs, *kernel.Inputs, *mat.Dense) {
 	panic("not needed")
 }
+func (squaredExponential) Memory(int, int, int) int64 { return 0 }
 func (squaredExponential) PullbackDiag([]float64, []float64, *kernel.Inputs, []float64) {
 	panic("not needed")
 }
@@ -180,6 +183,7 @@ type exactPosterior struct {
 	variance float64
 }
 
+func (exact) Memory(approx.Size) approx.Memory { return approx.Memory{} }
 func (exact) Uses(likelihood.Likelihood, int) (approx.Caps, error) {
 	return approx.Caps{Gradient: true}, nil
 }

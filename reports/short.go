@@ -9,27 +9,29 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// shorten makes short names for the components of the report's configurations, from their YAML flow texts:
-// {sum: [{se: {length_scale: {init: 2}}}, noise]} becomes sum(se, noise). Numbers and the settings of hyperparameters
-// are left out, unless texts that differ would then look the same.
+// shorten makes short names for the components of the report's configurations.
 func (r *Report) shorten() map[string]string {
-	short := map[string]string{}
-	texts := map[string]string{} // the first text of every short name
-	clash := map[string]bool{}
+	var texts []string
 	for _, c := range r.Configurations {
-		for _, text := range []string{c.Kernel, c.Likelihood, c.Inference, c.TuneInference, c.Tune} {
-			var root yaml.Node
-			name := text
-			if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
-				name = component(root.Content[0])
-			}
-			if first, found := texts[name]; found && first != text {
-				clash[name] = true
-			} else {
-				texts[name] = text
-			}
-			short[text] = name
+		texts = append(texts, c.Kernel, c.Likelihood, c.Inference, c.TuneInference, c.Tune)
+	}
+	return shorten(texts)
+}
+
+// shorten makes short names for components, from their YAML flow texts. Numbers and the settings of hyperparameters are
+// left out, unless texts that differ would then look the same.
+func shorten(texts []string) map[string]string {
+	short := map[string]string{}
+	firsts := map[string]string{} // the first text of every short name
+	clash := map[string]bool{}
+	for _, text := range texts {
+		name := shortName(text)
+		if first, found := firsts[name]; found && first != text {
+			clash[name] = true
+		} else {
+			firsts[name] = text
 		}
+		short[text] = name
 	}
 	for text, name := range short {
 		if clash[name] {
@@ -37,6 +39,15 @@ func (r *Report) shorten() map[string]string {
 		}
 	}
 	return short
+}
+
+// shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
+func shortName(text string) string {
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
+		return component(root.Content[0])
+	}
+	return text
 }
 
 // component names a component: se, {se: options}, or a list of components.

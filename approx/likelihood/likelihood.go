@@ -59,6 +59,13 @@ type MomentMatcher interface {
 	LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64)
 }
 
+// LogProber likelihoods have log p(y|f) by itself, in a fraction of the time that LogZ takes at a variance of 0. The error is
+// at most 2e-15 of the result plus 2e-18.
+type LogProber interface {
+	MomentMatcher
+	LogProb(y, f float64) float64
+}
+
 // DifferentiableParams likelihoods give Laplace's method the gradient over their parameters.
 type DifferentiableParams interface {
 	Differentiable

@@ -121,6 +121,12 @@ func TestLabelsAreTreatedAlikeAndSumToOne(t *testing.T) {
 			if !ok {
 				continue
 			}
+			if l, ok := bound.(likelihood.LogProber); ok {
+				want, _, _ := m.LogZ(1, f, 0)
+				if a, b := l.LogProb(1, f), l.LogProb(-1, -f); a != b || !(math.Abs(a-want) <= 2e-15*math.Abs(want)+2e-18) {
+					t.Errorf("LogProb(1, %v) = %v, mirrored %v, want %v", f, a, b, want)
+				}
+			}
 			for _, variance := range append(variances, 0) {
 				a, a1, a2 := m.LogZ(1, f, variance)
 				b, b1, b2 := m.LogZ(-1, -f, variance)

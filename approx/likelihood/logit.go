@@ -14,6 +14,7 @@ var (
 	_ Differentiable = Logit{}
 	_ HigherMoments  = Logit{}
 	_ ExpectedLog    = Logit{}
+	_ LogProber      = Logit{}
 )
 
 func (Logit) Domain() Domain         { return Binary }
@@ -32,6 +33,12 @@ func (Logit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	}
 	w := sigma * complement
 	return min(z, 0) - math.Log1p(e), y * complement, -w, y * w * math.Tanh(z/2)
+}
+
+// LogProb returns log σ(yf).
+func (Logit) LogProb(y, f float64) float64 {
+	z := y * f
+	return min(z, 0) - math.Log1p(math.Exp(-math.Abs(z)))
 }
 
 // LogZ returns log ∫ σ(yf) N(f; mean, variance) df and its derivatives with respect to mean, each with a relative error

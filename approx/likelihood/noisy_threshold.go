@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -22,9 +23,22 @@ var (
 
 func (NoisyThreshold) Domain() Domain { return Binary }
 
-// Params is the probability of a wrong label.
+// Params is the probability of a wrong label, below ½.
 func (t NoisyThreshold) Params() []param.Spec {
-	return []param.Spec{t.Epsilon.HeldSpec("epsilon", param.Logit, 0.01)}
+	s := t.Epsilon.HeldSpec("epsilon", param.Logit, 0.01)
+	s.Hi = min(s.Hi, 0.5)
+	return []param.Spec{s}
+}
+
+// checkOptions refuses an ε of ½, which says nothing, or more, which exchanges the labels.
+func (t NoisyThreshold) checkOptions() error {
+	if s := t.Params()[0]; s.Init >= 0.5 {
+		return fmt.Errorf("epsilon = %v must be less than 0.5; it is the probability of a wrong label", s.Init)
+	}
+	if b := t.Epsilon.Bounds; b != nil && b[1] > 0.5 {
+		return fmt.Errorf("bounds of epsilon, [%v, %v], must not pass 0.5; it is the probability of a wrong label", b[0], b[1])
+	}
+	return nil
 }
 
 func (t NoisyThreshold) At(theta []float64) Bound {

@@ -16,6 +16,7 @@ var (
 	_ GaussianNoise  = Probit{}
 	_ HigherMoments  = Probit{}
 	_ ExpectedLog    = Probit{}
+	_ LogProber      = Probit{}
 )
 
 func (Probit) Domain() Domain         { return Binary }
@@ -32,6 +33,9 @@ func (Probit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	t := linalg.TruncatedNormal(y * f)
 	return floor(t.LogMass), y * t.Hazard, -t.Hazard * t.Mean, y * t.Third
 }
+
+// LogProb returns log Φ(yf).
+func (Probit) LogProb(y, f float64) float64 { return floor(linalg.LogNormCDF(y * f)) }
 
 // LogZ returns log Φ(z) at z = y·mean/√(1 + variance) [GPML (3.82)] and its derivatives with respect to mean: those of
 // Derivs at z, scaled by 1/√(1 + variance) each time.

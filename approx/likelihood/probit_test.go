@@ -55,3 +55,23 @@ func TestProbitAgainstArbitraryPrecision(t *testing.T) {
 		}
 	}
 }
+
+// TestProbitIsStepWithNoise: the sign of f plus standard normal noise (GPML exercise 3.10.1).
+func TestProbitIsStepWithNoise(t *testing.T) {
+	for _, y := range []float64{-1, 1} {
+		for _, f := range both(latents) {
+			logp, d1, d2, _ := likelihood.Probit{}.Derivs(y, f)
+			a, a1, a2 := likelihood.Step{}.LogZ(y, f, 1)
+			if logp != a || d1 != a1 || d2 != a2 {
+				t.Errorf("y = %v, f = %v: probit %v, %v, %v, step %v, %v, %v", y, f, logp, d1, d2, a, a1, a2)
+			}
+			for _, variance := range []float64{1e-3, 1, 30, 1e6} {
+				b, b1, b2 := likelihood.Probit{}.LogZ(y, f, variance)
+				c, c1, c2 := likelihood.Step{}.LogZ(y, f, 1+variance)
+				if b != c || b1 != c1 || b2 != c2 {
+					t.Errorf("y = %v, N(f; %v, %v): probit %v, %v, %v, step %v, %v, %v", y, f, variance, b, b1, b2, c, c1, c2)
+				}
+			}
+		}
+	}
+}

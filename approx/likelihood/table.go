@@ -16,6 +16,14 @@ var Table = registry.Table[Likelihood]{
 	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
 }
 
+// Check says what is wrong with what a user wrote of a likelihood of Table, beyond its settings' own checks.
+func Check(l Likelihood) error {
+	if c, ok := l.(interface{ checkOptions() error }); ok {
+		return c.checkOptions()
+	}
+	return nil
+}
+
 // floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.
 func floor(logp float64) float64 { return max(logp, -math.MaxFloat64) }
 

@@ -1,7 +1,7 @@
 // Command gpc-tune tunes, cross-validates and compares Gaussian-process classifiers declared in a YAML file.
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 done; 1 unexpected error; 2 usage; 3 invalid
-// configuration or data; 4 finished, but some trials failed; 5 stopped, can be resumed; 6 the run folder belongs to
+// configuration or data; 4 finished, but some trials or checks failed; 5 stopped, can be resumed; 6 the run folder belongs to
 // another configuration; 130 and 143 interrupted by SIGINT or SIGTERM, can be resumed.
 package main
 
@@ -84,7 +84,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), sampleCommand(), listCommand(), dataCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -53,7 +54,7 @@ func planCommand() *cobra.Command {
 			if dir == "" {
 				dir = "runs/" + plan.Name()
 			}
-			return printPlan(c, plan, dir)
+			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0))
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
@@ -61,15 +62,30 @@ func planCommand() *cobra.Command {
 	return c
 }
 
-func printPlan(c *cobra.Command, plan *experiments.Plan, dir string) error {
+func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int) error {
 	done, err := plan.Done(dir)
 	if err != nil {
 		return err
 	}
+	rates, note := experiments.LoadRates()
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
-	for _, r := range plan.Overview() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
+	fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
+	if rates != nil {
+		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
+	}
+	fmt.Fprintln(w)
+	unknown, all, longest := 0, 0.0, 0.0
+	for _, r := range plan.Overview(rates) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		switch {
+		case rates != nil && r.All > 0:
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%v", experiments.Duration(r.Evaluation), r.Evaluations, experiments.Duration(r.Longest), experiments.Duration(r.All))
+			all, longest = all+r.All, max(longest, r.Longest)
+		case rates != nil:
+			fmt.Fprint(w, "\t?\t?\t?\t?")
+			unknown++
+		}
+		fmt.Fprintln(w)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -77,6 +93,12 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string) error {
 	for _, warning := range plan.Manifest.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	switch {
+	case rates == nil:
+		_, err = fmt.Fprintln(c.OutOrStdout(), note)
+	case unknown == 0:
+		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", experiments.Duration(max(all/float64(workers), longest)), workers)
+	}
 	return err
 }

@@ -56,7 +56,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 				dir = "runs/" + plan.Name()
 			}
 			if dryRun {
-				return printPlan(c, plan, dir)
+				return printPlan(c, plan, dir, options.Workers)
 			}
 			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
 			options.Progress = bar.event
@@ -92,11 +92,11 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	}
 	f := c.Flags()
 	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
-	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time")
+	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
 	f.BoolVar(&options.Resume, "resume", false, "go on with a run that was stopped")
-	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: no limit)")
+	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
 	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
 	f.DurationVar(&options.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
 	f.BoolVar(&keepGoing, "keep-going", true, "go on after failed jobs")

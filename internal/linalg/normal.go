@@ -7,8 +7,48 @@ const (
 	sqrt2Low   = -9.667293313452913e-17                 // √2 less its float64
 )
 
-// LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, accurate as TruncatedNormal is.
-func LogNormCDF(z float64) float64 { return TruncatedNormal(z).LogMass }
+// LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, with an error below 2e-15 |log Φ(z)| + 2e-18,
+// so that Φ(z) is right to its last places. That is all that TruncatedNormal gives but for |log Φ(z)| < 1e-3, in a fraction
+// of the time where |z| ≤ 9: there it sums the Taylor series about the nearest of logNormNodes.
+func LogNormCDF(z float64) float64 {
+	switch {
+	case z > logNormReach:
+		return 0
+	case !(z >= -logNormReach):
+		return TruncatedNormal(z).LogMass
+	}
+	k := int((z+logNormReach)/logNormSpacing + 0.5)
+	u := z - (float64(k)*logNormSpacing - logNormReach)
+	c, v := &logNormNodes[k], u*u
+	odd := c[1] + v*(c[3]+v*(c[5]+v*(c[7]+v*c[9])))
+	even := c[2] + v*(c[4]+v*(c[6]+v*c[8]))
+	return c[0] + (u*odd + v*even)
+}
+
+const logNormSpacing, logNormReach = 0.125, 9
+
+// logNormNodes are the Taylor coefficients of log Φ about the multiples of logNormSpacing. Its nearest singularities are the
+// zeros of Φ, 2.8 from the real axis, so that half a spacing away each term is at most 1/45 of the one before. The
+// coefficients r_n of its derivative r = N/Φ follow from r' = -r(z + r).
+var logNormNodes = func() (nodes [2*logNormReach/logNormSpacing + 1][10]float64) {
+	for k := range nodes {
+		z := float64(k)*logNormSpacing - logNormReach
+		t := TruncatedNormal(z)
+		r := [9]float64{t.Hazard, -t.Hazard * t.Mean}
+		for n := 1; n+1 < len(r); n++ {
+			sum := z*r[n] + r[n-1]
+			for j := range n + 1 {
+				sum += r[j] * r[n-j]
+			}
+			r[n+1] = -sum / float64(n+1)
+		}
+		nodes[k][0] = t.LogMass
+		for n, v := range r {
+			nodes[k][n+1] = v / float64(n+1)
+		}
+	}
+	return nodes
+}()
 
 // Truncated describes x ~ N(z, 1) restricted to x > 0. It is also log Φ at z with its derivatives:
 //

@@ -51,6 +51,22 @@ func choose(name string, have []simd) simd {
 // set get the same bits.
 func SIMD() string { return active.String() }
 
+// Paths lists the instruction sets that this machine has, best first.
+func Paths() (names []string) {
+	for _, s := range supported() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// With runs f with another instruction set of Paths. Nothing else may compute meanwhile.
+func With(path string, f func()) {
+	before := active
+	defer func() { active = before }()
+	active = choose(path, supported())
+	f()
+}
+
 // multiplyGeneric is the tile product in plain Go: C ← α A B (+ C) for A of 2×k and B of k×4.
 func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 float64

@@ -7,6 +7,7 @@ package registry
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -62,9 +63,22 @@ func (t Table[I]) Names() []string {
 	return names
 }
 
+// NameOf is the name of the entry whose component is of v's type, "" if there is none.
+func (t Table[I]) NameOf(v I) string {
+	for _, e := range t {
+		if own, err := e.New(nil); err == nil && reflect.TypeOf(own) == reflect.TypeOf(v) {
+			return e.Name
+		}
+	}
+	return ""
+}
+
 // Suggest returns the end of an error message about an unknown name: the nearest of have, if one is near, and the
 // whole list: `; did you mean "probit"? (have probit, logit)`.
 func Suggest(name string, have []string) string {
+	if len(have) == 0 {
+		return " (there are none)"
+	}
 	best, distance := "", len(name)/2+1
 	for _, h := range have {
 		if d := editDistance(strings.ToLower(name), h); d < distance {

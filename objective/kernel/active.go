@@ -39,6 +39,11 @@ func (a Active) checkDim(dim int) error {
 	return errors.Join(errs...)
 }
 
+// Memory implements Kernel: the columns, and the kernel's own.
+func (a Active) Memory(n, m, dim int) int64 {
+	return a.Kernel.Memory(n, m, len(a.Dims)) + words((n+m)*len(a.Dims))
+}
+
 // Gram implements Kernel.
 func (a Active) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	a.Kernel.Gram(dst, theta, x.only(a.Dims))

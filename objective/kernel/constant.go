@@ -36,6 +36,9 @@ func (k Constant) pull(grad, theta []float64, g block) {
 	grad[0] += 2 * variance(theta[0]) * floats.Sum(rows)
 }
 
+// Memory implements Kernel: nothing.
+func (k Constant) Memory(n, m, dim int) int64 { return 0 }
+
 // Gram implements Kernel.
 func (k Constant) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta)

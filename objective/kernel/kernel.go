@@ -37,4 +37,10 @@ type Kernel interface {
 	PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense)
 	// PullbackDiag adds Σ_j g_j ∂k(z_j, z_j)/∂θ_p to grad[p].
 	PullbackDiag(grad, theta []float64, z *Inputs, g []float64)
+	// Memory is how many bytes Gram, Pullback and Cross of n cases with dim columns and of m new ones take together, beside
+	// the matrices that they are given, in Inputs and in passing, but for what grows with neither n² nor n·m nor n·dim.
+	Memory(n, m, dim int) int64
 }
+
+// words is the memory of so many numbers, in bytes.
+func words(n int) int64 { return 8 * int64(n) }

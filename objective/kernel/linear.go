@@ -103,6 +103,14 @@ func (k Linear) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	addColumns(grad[1:], -2*variance(theta[0]), a, g.times(blas.NoTrans, b))
 }
 
+// Memory implements Kernel: the inner products or, with ARD, the rows in units of the length scales.
+func (k Linear) Memory(n, m, dim int) int64 {
+	if !k.ARD {
+		return words(n * n)
+	}
+	return words((4*n + m) * dim)
+}
+
 // Gram implements Kernel.
 func (k Linear) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta, x, nil)

@@ -27,6 +27,31 @@ func (n Named) path() string {
 	return n.Kind + "."
 }
 
+// Leaf is a kernel of which others are made, with the number of columns that it sees.
+type Leaf struct {
+	Kernel
+	Dim int
+}
+
+// Leaves lists the kernels that k is made of, k itself if it is no combination.
+func Leaves(k Kernel, dim int) (leaves []Leaf) {
+	switch k := k.(type) {
+	case Sum:
+		for _, p := range k {
+			leaves = append(leaves, Leaves(p.Kernel, dim)...)
+		}
+	case Product:
+		for _, p := range k {
+			leaves = append(leaves, Leaves(p.Kernel, dim)...)
+		}
+	case Active:
+		return Leaves(k.Kernel, len(k.Dims))
+	default:
+		return []Leaf{{k, dim}}
+	}
+	return leaves
+}
+
 // parts is the kernels of a sum or a product; theta is theirs in order.
 type parts []Named
 
@@ -55,6 +80,14 @@ func (ps parts) split(what string, v []float64, dim int) [][]float64 {
 	}
 	checkLen(what, len(v), at)
 	return own
+}
+
+// memory is that of the kernels one by one.
+func (ps parts) memory(n, m, dim int) (sum int64) {
+	for _, p := range ps {
+		sum += p.Kernel.Memory(n, m, dim)
+	}
+	return sum
 }
 
 // check says which of the kernels cannot be used on inputs with dim columns; what is the combination's name.

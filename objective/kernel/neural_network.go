@@ -150,6 +150,9 @@ func (k NeuralNetwork) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	grad[last] += 2 * a.bias * bias
 }
 
+// Memory implements Kernel: distances, and in the gradient these with the inner products.
+func (k NeuralNetwork) Memory(n, m, dim int) int64 { return words(3*n*n + n*m + (7*n+2*m)*dim) }
+
 // Gram implements Kernel.
 func (k NeuralNetwork) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta, x, nil)

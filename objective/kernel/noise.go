@@ -19,6 +19,9 @@ func (k Noise) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 // Params implements Kernel.
 func (k Noise) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
+// Memory implements Kernel: nothing.
+func (k Noise) Memory(n, m, dim int) int64 { return 0 }
+
 // Gram implements Kernel.
 func (k Noise) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	b := triangle(dst, x)

@@ -131,6 +131,9 @@ func (k Periodic) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	fold(grad[1:last], perColumn[d:])
 }
 
+// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their differences.
+func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
+
 // Gram implements Kernel.
 func (k Periodic) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta, x, nil)

@@ -58,6 +58,9 @@ func (k Polynomial) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	grad[0] += 2 * g.total(own)
 }
 
+// Memory implements Kernel: the inner products.
+func (k Polynomial) Memory(n, m, dim int) int64 { return words(n * n) }
+
 // Gram implements Kernel.
 func (k Polynomial) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta, x, nil)

@@ -48,6 +48,11 @@ func (p Product) diags(thetas [][]float64, z *Inputs) [][]float64 {
 	return all
 }
 
+// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with G.
+func (p Product) Memory(n, m, dim int) int64 {
+	return parts(p).memory(n, m, dim) + words(len(p)*(2*n*n+n*m)+n*n)
+}
+
 // Gram implements Kernel.
 func (p Product) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	all := p.grams(parts(p).split("theta", theta, x.Dim()), x)

@@ -139,6 +139,18 @@ func (k Stationary[P]) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	}
 }
 
+// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where the slope is made of them.
+func (k Stationary[P]) Memory(n, m, dim int) int64 {
+	if !k.ARD {
+		return words(n*n + n*m + 2*(n+m)*dim)
+	}
+	passing := n*n + (5*n+m)*dim
+	if _, ok := any(k.Shape).(weigher); ok {
+		passing += n * n
+	}
+	return words(passing)
+}
+
 // Gram implements Kernel.
 func (k Stationary[P]) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	k.fill(triangle(dst, x), theta, x, nil)

@@ -21,6 +21,21 @@ func (s Sum) Params(dim int) []param.Spec { return parts(s).params(dim) }
 
 func (s Sum) checkDim(dim int) error { return parts(s).check("sum", dim) }
 
+// Memory implements Kernel: that of the terms, and the covariance of one of them.
+func (s Sum) Memory(n, m, dim int) int64 {
+	dense := 0
+	for _, t := range s {
+		if _, ok := t.Kernel.(diagonal); !ok {
+			dense++
+		}
+	}
+	own := n * n
+	if dense > 1 {
+		own += n * m
+	}
+	return parts(s).memory(n, m, dim) + words(own)
+}
+
 // Gram implements Kernel.
 func (s Sum) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
 	var term *mat.SymDense

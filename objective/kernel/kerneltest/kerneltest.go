@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/allocated"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -35,6 +37,7 @@ func Check(t *testing.T, k kernel.Kernel, dim int) {
 		}
 	}
 	t.Run("finite in the corners of the bounds", c.corners)
+	t.Run("memory", c.memory)
 }
 
 type check struct {
@@ -352,4 +355,26 @@ func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 		last = row
 	}
 	return d, uncertain
+}
+
+// memory holds what the kernel says of its memory to what it allocates, by a factor of 1.5 and half a matrix, on more columns than a
+// kernel is likely to name.
+func (c *check) memory(t *testing.T) {
+	const n, m, dim, matrix = 120, 60, 80, 8 * 120 * 120
+	wide := check{k: c.k, dim: dim, params: c.k.Params(dim), rng: rand.New(rand.NewPCG(9, 0))}
+	x, z := wide.cases(n), wide.cases(m)
+	theta, grad := make([]float64, len(wide.params)), make([]float64, len(wide.params))
+	k, g, cross := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewDense(n, m, nil)
+	kept, passing := allocated.Large(func() any {
+		x, z := &kernel.Inputs{X: x.X}, &kernel.Inputs{X: z.X}
+		c.k.Gram(k, theta, x)
+		c.k.Pullback(grad, theta, x, k, g)
+		c.k.Cross(cross, theta, x, z)
+		return []*kernel.Inputs{x, z}
+	})
+	runtime.KeepAlive([]any{x, z, k, g, cross})
+	got, stated := float64(kept+passing)/matrix, float64(c.k.Memory(n, m, dim))/matrix
+	if math.Abs(got-stated) > 0.5 && !(got < 1.5*stated && stated < 1.5*got) {
+		t.Errorf("%.2f matrices, stated %.2f", got, stated)
+	}
 }

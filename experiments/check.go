@@ -1,0 +1,295 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sourcegraph/conc/iter"
+	"gonum.org/v1/gonum/floats"
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// CheckOptions of Plan.Check.
+type CheckOptions struct {
+	Theta      map[string]string // hyperparameters by their theta names, free or fixed; the others stay where they start
+	NoSampling bool              // no Monte Carlo
+	Workers    int               // evaluations that run at a time; 0 is one per processor
+}
+
+const (
+	// checkStep is the step h, on the theta scale, of the differences
+	//
+	//	d = (8(L₁ - L₋₁) - (L₂ - L₋₂))/12h
+	//
+	// with L_k the log evidence kh away. Their error is h⁴/30 = 3e-14 of the fifth derivative, and at most 3/2h = 1500 times
+	// that of a log evidence.
+	checkStep = 1e-3
+	// gradientTolerance is the largest error of a gradient, relative to max(1, |g|∞, |L|).
+	gradientTolerance = 1e-6
+	// boundTolerance is by how many standard errors a lower bound may lie above a sampled log evidence; boundRounding, of
+	// max(1, |L|), is what rounding may add.
+	boundTolerance, boundRounding = 2, 1e-9
+)
+
+// stencil lists the multiples of the step and the weights of their log evidences in 12h d.
+var stencil = [...]struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}}
+
+// configured is a model of the plan and all of its training data.
+type configured struct {
+	model Model
+	set   *trainingSet
+}
+
+// group is what models share that one sampled log evidence serves.
+type group struct {
+	set                               *trainingSet
+	kernel, mean, likelihood, classes string
+}
+
+// subject is an inference method to be checked.
+type subject struct {
+	objective *objective.Objective
+	sampled   bool
+	reference *subject // nil: there is none, or this is it
+	row       reports.CheckRow
+	at        evaluated
+	around    [][len(stencil)]evaluated // along every free hyperparameter
+}
+
+// evaluated is the log evidence at a point.
+type evaluated struct {
+	value       float64
+	gradient    []float64
+	noGradient  error
+	diagnostics approx.Diagnostics
+	err         error
+}
+
+// Check fits every inference method of the plan, those that only tune included, to all of the training data, where the
+// hyperparameters start or at o.Theta. It holds the gradient of the log evidence to differences, and the log evidence to that
+// of annealed importance sampling (approx.Sampling), once for all methods that share data, kernel, mean, likelihood and
+// classes, with the options of the plan's first sampling entry among them, or the defaults. What fails: a fit with an error
+// or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞, |L|), a lower bound more than two standard
+// errors above the sampled value. The result does not depend on o.Workers. Mistakes in o.Theta are Problems.
+func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error) {
+	subjects, notes := p.subjects(o.NoSampling)
+	layouts := make([]objective.Layout, len(subjects))
+	for i, s := range subjects {
+		layouts[i] = s.objective.Layout
+	}
+	d := newDecoder("--theta")
+	points := d.points(layouts, o.Theta)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	type job struct {
+		of    *subject
+		theta []float64
+		to    *evaluated
+	}
+	var first, jobs []job // what takes longest comes first
+	for i, s := range subjects {
+		for j, h := range s.objective.Layout.Specs {
+			s.row.Theta = append(s.row.Theta, reports.Value{Name: h.ThetaName(), Number: reports.Number(points[i][j])})
+		}
+		if s.sampled {
+			first = append(first, job{s, points[i], &s.at})
+			continue
+		}
+		jobs = append(jobs, job{s, points[i], &s.at})
+		if !s.objective.HasGradient() {
+			continue
+		}
+		s.around = make([][len(stencil)]evaluated, len(s.objective.Layout.Free))
+		for a, j := range s.objective.Layout.Free {
+			for k, node := range stencil {
+				theta := slices.Clone(points[i])
+				theta[j] += node.at * checkStep
+				jobs = append(jobs, job{s, theta, &s.around[a][k]})
+			}
+		}
+	}
+	(iter.Iterator[job]{MaxGoroutines: o.Workers}).ForEach(append(first, jobs...), func(j *job) {
+		*j.to = j.of.evaluate(ctx, j.theta, j.to == &j.of.at)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep, Notes: append(notes, p.Manifest.Warnings...)}
+	for _, s := range subjects {
+		s.conclude()
+		c.Passed = c.Passed && len(s.row.Failures) == 0
+		c.Rows = append(c.Rows, s.row)
+	}
+	return c, nil
+}
+
+// subjects lists what is to be checked, those that share a reference together and after it. notes say what is not.
+func (p *Plan) subjects(noSampling bool) (all []*subject, notes []string) {
+	var groups [][]configured
+	index := map[group]int{}
+	for _, c := range p.configured {
+		g := group{c.set, c.model.KernelText, c.model.MeanText, c.model.LikelihoodText, c.model.classes}
+		i, found := index[g]
+		if !found {
+			i = len(groups)
+			index[g], groups = i, append(groups, nil)
+		}
+		if !slices.ContainsFunc(groups[i], func(o configured) bool { return o.model.InferenceText == c.model.InferenceText }) {
+			groups[i] = append(groups[i], c)
+		}
+	}
+	for _, g := range groups {
+		var reference *subject
+		var others []*subject
+		add := func(c configured) {
+			s, err := c.subject()
+			switch {
+			case err != nil:
+				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.set.source.Name, c.model.KernelText, c.model.LikelihoodText, c.model.InferenceText, err))
+			case s.sampled && noSampling:
+			case s.sampled && reference == nil:
+				reference = s
+			default:
+				others = append(others, s)
+			}
+		}
+		for _, c := range g {
+			add(c)
+		}
+		if reference == nil && !noSampling {
+			c := g[0]
+			c.model.Inference, c.model.InferenceText, _ = newDecoder("").inference(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "sampling"}, c.model.classes)
+			add(c)
+		}
+		if reference != nil {
+			reference.row.Reference = true
+			all = append(all, reference)
+		}
+		for _, s := range others {
+			s.reference = reference
+			all = append(all, s)
+		}
+	}
+	return all, notes
+}
+
+// subject makes the objective of a model. The error says why its log evidence cannot be checked.
+func (c configured) subject() (*subject, error) {
+	classes := len(c.set.source.Classes)
+	model := c.model.on(classes)
+	caps, err := model.Check(classes)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.set.prepare()
+	if err != nil {
+		return nil, err
+	}
+	o, err := objective.New(model, objective.LogEvidence{}, p.data)
+	if err != nil {
+		return nil, err
+	}
+	none := reports.Number(math.NaN())
+	return &subject{objective: o, sampled: caps.Sampled, row: reports.CheckRow{
+		Dataset: c.set.source.Name, Preprocess: c.set.how, Kernel: c.model.KernelText, Mean: c.model.MeanText, Likelihood: c.model.LikelihoodText, Inference: c.model.InferenceText,
+		LowerBound: caps.LowerBound, LogEvidence: none, StandardError: none, GradientError: none, Difference: none, InStandardErrors: none, Failures: []string{}, Notes: []string{},
+	}}, nil
+}
+
+// failure says why the value is none to rely on.
+func (e evaluated) failure() error {
+	if e.err == nil && !e.diagnostics.Converged {
+		return fmt.Errorf("%w after %d iterations", approx.ErrNotConverged, e.diagnostics.Iterations)
+	}
+	return e.err
+}
+
+// evaluate fits at theta, cold.
+func (s *subject) evaluate(ctx context.Context, theta []float64, gradient bool) (e evaluated) {
+	fit, err := s.objective.Fit(ctx, theta, nil)
+	if err != nil {
+		e.err = err
+		return e
+	}
+	e.value, e.diagnostics = fit.Value(), fit.Diagnostics()
+	if gradient {
+		e.gradient = make([]float64, len(s.objective.Layout.Free))
+		e.noGradient = fit.Gradient(e.gradient)
+	}
+	return e
+}
+
+// conclude fills the row.
+func (s *subject) conclude() {
+	r := &s.row
+	r.Notes = append(r.Notes, s.at.diagnostics.Warnings...)
+	if err := s.at.failure(); err != nil {
+		r.Failures = append(r.Failures, err.Error())
+	}
+	if s.at.err != nil {
+		return
+	}
+	l := s.at.value
+	r.LogEvidence, r.Converged = reports.Number(l), s.at.diagnostics.Converged
+	if s.sampled {
+		r.StandardError = reports.Number(s.at.diagnostics.StandardError)
+	}
+	s.differences()
+	if s.reference == nil || s.reference.at.failure() != nil {
+		return
+	}
+	difference := l - s.reference.at.value
+	standardError := math.Hypot(s.at.diagnostics.StandardError, s.reference.at.diagnostics.StandardError)
+	r.Difference = reports.Number(difference)
+	if standardError > 0 {
+		r.InStandardErrors = reports.Number(difference / standardError)
+	}
+	if rounding := boundRounding * max(1, math.Abs(l)); r.LowerBound && difference > boundTolerance*standardError+rounding {
+		r.Failures = append(r.Failures, fmt.Sprintf("a lower bound, and %.3g above the sampled log evidence, whose standard error is %.2g", difference, standardError))
+	}
+}
+
+// differences holds the gradient to them.
+func (s *subject) differences() {
+	r := &s.row
+	free := s.objective.Layout.FreeSpecs()
+	switch {
+	case s.sampled:
+		return
+	case len(free) == 0:
+		r.Notes = append(r.Notes, "no hyperparameter is free")
+		return
+	case errors.Is(s.at.noGradient, approx.ErrNoGradient):
+		r.Notes = append(r.Notes, s.at.noGradient.Error())
+		return
+	case s.at.noGradient != nil:
+		r.Failures = append(r.Failures, s.at.noGradient.Error())
+		return
+	}
+	largest, worst := 0.0, ""
+	for i, g := range s.at.gradient {
+		d := 0.0
+		for k, e := range s.around[i] {
+			if err := e.failure(); err != nil {
+				r.Failures = append(r.Failures, fmt.Sprintf("no difference by %s: %v", free[i].ThetaName(), err))
+				return
+			}
+			d += stencil[k].weight * e.value / (12 * checkStep)
+		}
+		if off := math.Abs(g - d); off >= largest {
+			largest, worst = off, fmt.Sprintf("the gradient by %s is %.10g, the differences say %.10g", free[i].ThetaName(), g, d)
+		}
+	}
+	r.GradientError = reports.Number(largest / max(1, floats.Norm(s.at.gradient, math.Inf(1)), math.Abs(s.at.value)))
+	if r.GradientError > gradientTolerance {
+		r.Failures = append(r.Failures, worst)
+	}
+}

@@ -1,0 +1,207 @@
+package experiments
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+const checkable = `name: t
+data: {dataset: crabs, preprocess: standardize, subsample: 40}
+model:
+  kernel: [{se: {amplitude: 3, length_scale: 1}}, {sum: [se, {noise: {amplitude: {fixed: 0.3}}}]}]
+  likelihood: probit
+  inference: [laplace, {sampling: {temperatures: 60}}, ep, variational, {sampling: {temperatures: 60, seed: 1}}, online]
+tune: none
+`
+
+func check(t *testing.T, p *Plan, o CheckOptions) *reports.Check {
+	t.Helper()
+	c, err := p.Check(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func has(x reports.Number) bool { return !math.IsNaN(float64(x)) }
+
+func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
+	p := planned(t, checkable)
+	c := check(t, p, CheckOptions{Workers: 1})
+	if !c.Passed || len(c.Rows) != 12 {
+		t.Fatalf("passed %v, %d rows", c.Passed, len(c.Rows))
+	}
+	for i, r := range c.Rows {
+		reference := c.Rows[i/6*6]
+		sampled := strings.Contains(r.Inference, "sampling")
+		if r.Reference != (i%6 == 0) || has(r.StandardError) != sampled || has(r.GradientError) == sampled || has(r.Difference) == r.Reference {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if has(r.GradientError) && r.GradientError > 1e-8 {
+			t.Errorf("row %d, %s: gradient error %v", i, r.Inference, r.GradientError)
+		}
+		if r.LowerBound != (r.Inference == "variational") {
+			t.Errorf("row %d: %s is a lower bound: %v", i, r.Inference, r.LowerBound)
+		}
+		if r.Reference {
+			if r.Inference != "{sampling: {temperatures: 60}}" {
+				t.Errorf("row %d: the reference is %s", i, r.Inference)
+			}
+			continue
+		}
+		standardError := float64(reference.StandardError)
+		if sampled {
+			standardError = math.Hypot(standardError, float64(r.StandardError))
+			if z := math.Abs(float64(r.InStandardErrors)); z > 4 {
+				t.Errorf("row %d: another seed is %v standard errors away", i, z)
+			}
+		}
+		if r.Difference != r.LogEvidence-reference.LogEvidence || math.Abs(float64(r.InStandardErrors)*standardError-float64(r.Difference)) > 1e-12 {
+			t.Errorf("row %d: %v above %v is %v, or %v standard errors", i, r.LogEvidence, reference.LogEvidence, r.Difference, r.InStandardErrors)
+		}
+	}
+	again := check(t, p, CheckOptions{Workers: 3})
+	for _, format := range reports.CheckFormats() {
+		render, err := reports.CheckFormatNamed(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one, three bytes.Buffer
+		if err := render(&one, c); err != nil {
+			t.Fatal(err)
+		}
+		if err := render(&three, again); err != nil {
+			t.Fatal(err)
+		}
+		if one.String() != three.String() || strings.Contains(one.String(), "NaN") {
+			t.Errorf("%s of 1 and of 3 workers:\n%s\n%s", format, one.String(), three.String())
+		}
+	}
+	none := check(t, p, CheckOptions{NoSampling: true})
+	if len(none.Rows) != 8 || slices.ContainsFunc(none.Rows, func(r reports.CheckRow) bool { return r.Reference || has(r.Difference) }) {
+		t.Errorf("without sampling: %+v", none.Rows)
+	}
+}
+
+func TestCheckSaysWhatItLeavesOut(t *testing.T) {
+	for _, c := range []struct{ text, note string }{
+		{"data: {dataset: iris, subsample: 20}\nmodel: {kernel: se, likelihood: softmax, inference: laplace}\ntune: none\n", "sampling: sampling has one latent process"},
+		{"data: {dataset: housing, subsample: 20}\nmodel: {kernel: se, likelihood: gaussian, inference: [exact, ep]}\ntune: none\n", "sampling: sampling explains two classes"},
+		// what has no log evidence; what tunes it has one
+		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{online: {sweeps: 2}}, {sampling: {temperatures: 20}}]}\ntune: {inference: ep}\n", "{online: {sweeps: 2}}: objective: this inference method has no log evidence"},
+	} {
+		found := check(t, planned(t, c.text), CheckOptions{})
+		if !found.Passed || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], c.note) {
+			t.Errorf("%s: passed %v, notes %q, want %q", c.text, found.Passed, found.Notes, c.note)
+		}
+		for _, r := range found.Rows {
+			if has(r.GradientError) == r.Reference || has(r.Difference) != strings.Contains(c.text, "crabs") && !r.Reference {
+				t.Errorf("%s: %+v", c.text, r)
+			}
+		}
+	}
+	fixed := check(t, planned(t, checkable, "model.kernel={se: {amplitude: {fixed: 2}, length_scale: {fixed: 1}}}"), CheckOptions{NoSampling: true})
+	if r := fixed.Rows[0]; has(r.GradientError) || len(r.Notes) != 1 {
+		t.Errorf("with no free hyperparameter: %+v", r)
+	}
+}
+
+func TestCheckOneVsRest(t *testing.T) {
+	c := check(t, planned(t, "data: {dataset: iris, subsample: 21, preprocess: standardize}\nmodel: {kernel: {per_class: se}, likelihood: logit, inference: [{sampling: {temperatures: 50}}, variational], classes: one_vs_rest}\ntune: none\n"), CheckOptions{})
+	if len(c.Rows) != 2 || !c.Passed || !c.Rows[1].LowerBound || !has(c.Rows[1].Difference) || len(c.Rows[1].Theta) != 6 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// off is a method whose log evidence, or its derivative, is not what it should be.
+type off struct {
+	approx.Laplace
+	above, slope float64
+}
+
+func (o off) Uses(l likelihood.Likelihood, classes int) (approx.Caps, error) {
+	caps, err := o.Laplace.Uses(l, classes)
+	caps.LowerBound = true
+	return caps, err
+}
+
+func (o off) Fit(ctx context.Context, cov []approx.Cov, y approx.Targets, l likelihood.Bound, s approx.State) (approx.Posterior, error) {
+	p, err := o.Laplace.Fit(ctx, cov, y, l, s)
+	return offPosterior{p, o}, err
+}
+
+type offPosterior struct {
+	approx.Posterior
+	off off
+}
+
+func (p offPosterior) Evidence() approx.Functional { return offEvidence{p.Posterior.Evidence(), p.off} }
+
+type offEvidence struct {
+	approx.Functional
+	off off
+}
+
+func (e offEvidence) Value() float64 { return e.Functional.Value() + e.off.above }
+
+func (e offEvidence) Adjoint(dst *approx.Cov, j int) error {
+	err := e.Functional.Adjoint(dst, j)
+	dst.K.ScaleSym(1+e.off.slope, dst.K)
+	return err
+}
+
+func TestCheckFindsWhatIsOff(t *testing.T) {
+	text := strings.Replace(checkable, "[laplace, {sampling: {temperatures: 60}}, ep, variational, {sampling: {temperatures: 60, seed: 1}}, online]", "[laplace, {sampling: {temperatures: 60}}]", 1)
+	for _, c := range []struct {
+		method approx.Approximation
+		want   string
+	}{
+		{off{}, ""},
+		{off{slope: 1e-4}, "the gradient by log_length_scale is"},
+		{off{slope: math.NaN()}, "not finite"},
+		{off{above: 5}, "a lower bound, and"},
+		{approx.Laplace{MaxIterations: 1}, "not converged after 1 iteration"},
+	} {
+		p := planned(t, text, "model.kernel=se")
+		p.configured[0].model.Inference = c.method
+		found := check(t, p, CheckOptions{Theta: map[string]string{"log_amplitude": "1", "log_length_scale": "0"}})
+		failures := strings.Join(found.Rows[1].Failures, "\n")
+		if found.Passed != (c.want == "") || !strings.Contains(failures, c.want) || c.want == "" && failures != "" {
+			t.Errorf("%+v: passed %v, %q, want %q", c.method, found.Passed, failures, c.want)
+		}
+	}
+}
+
+func TestCheckAtATheta(t *testing.T) {
+	p := planned(t, checkable)
+	c := check(t, p, CheckOptions{NoSampling: true, Theta: map[string]string{"log_length_scale": "0.5", "2.noise.log_amplitude": "-1"}})
+	for i, r := range c.Rows {
+		want := []float64{math.Log(3), 0.5}
+		if i >= len(c.Rows)/2 {
+			want = []float64{0, math.Log(6) / 2, -1} // six inputs
+		}
+		for j, v := range r.Theta {
+			if len(r.Theta) != len(want) || math.Abs(float64(v.Number)-want[j]) > 1e-12 {
+				t.Errorf("row %d at %v, want %v", i, r.Theta, want)
+			}
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"log_amplitud", "1", `unknown hyperparameter "log_amplitud"; did you mean "log_amplitude"? (have log_amplitude, log_length_scale, 1.se.log_amplitude`},
+		{"1.se.log_amplitude", "1e999", "must be finite"},
+		{"log_amplitude", "x", `"x" is not a number`},
+	} {
+		_, err := p.Check(t.Context(), CheckOptions{Theta: map[string]string{c.name: c.value}})
+		if problems, ok := err.(Problems); !ok || len(problems) != 1 || !strings.Contains(problems.Error(), c.want) {
+			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.want)
+		}
+	}
+}

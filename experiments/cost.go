@@ -1,0 +1,93 @@
+package experiments
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// size is how large a problem the training set is. merges says that cases with equal inputs have equal rows of K.
+func (t *trainingSet) size(merges bool) approx.Size {
+	s := approx.Size{Cases: len(t.train), Distinct: len(t.train), New: t.held(), Classes: len(t.source.Classes)}
+	if merges {
+		seen := map[string]bool{}
+		for _, i := range t.train {
+			var row []byte
+			for _, v := range t.source.X.RawRowView(i) {
+				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
+			}
+			seen[string(row)] = true
+		}
+		s.Distinct = len(seen)
+	}
+	return s
+}
+
+const (
+	// slack is the share of what is in use, in percent, that the garbage collector leaves lying about. A quarter costs
+	// next to nothing where memory is in matrices, which hold no pointers.
+	slack = 25
+	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's first stretch.
+	jobOverhead = 8 << 20
+	// sizeable is the memory of a job from which on it is governed.
+	sizeable = 16 << 20
+)
+
+// memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
+func (j *job) memory(s approx.Size) int64 {
+	_, dim := j.set.source.X.Dims()
+	silent := s // nothing is predicted
+	silent.New = 0
+	assess := j.model.Memory(s, dim, nil, false)
+	if j.whole {
+		assess = max(assess, j.model.Memory(s, dim, objective.LeaveOneOut{}, false))
+	}
+	if j.curvature {
+		assess += j.tuned.Memory(silent, dim, j.criterion, true)
+	}
+	trial := j.tuned.Memory(silent, dim, j.criterion, true)
+	if j.optimizer == "" {
+		trial = j.tuned.Memory(s, dim, j.criterion, false)
+		if j.hybrid {
+			trial += j.model.Memory(s, dim, nil, false)
+		}
+	}
+	inputs := 2 * 8 * int64(s.Cases+s.New) * int64(dim) // and as they came
+	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
+}
+
+// govern makes the process keep to the memory that jobs say they need, and has workers without a job help inside others. It
+// returns how to undo that.
+func (p *Plan) govern(o *search.Options) (undo func()) {
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit, _ = machine.Available()
+	}
+	percent, limit := -1, debug.SetMemoryLimit(-1)
+	var largest int64
+	for _, s := range p.studies {
+		largest = max(largest, s.Memory)
+	}
+	if _, chosen := os.LookupEnv("GOGC"); !chosen && largest >= sizeable {
+		percent = debug.SetGCPercent(slack)
+	}
+	if o.MemoryLimit > 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
+	}
+	o.Threads = linalg.SetThreads
+	return func() {
+		debug.SetMemoryLimit(limit)
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+	}
+}

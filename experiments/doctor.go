@@ -1,0 +1,474 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Checkup is what `gpc-tune doctor` finds.
+type Checkup struct {
+	Build  record.Build
+	CPU    string // "" if the system does not tell
+	Cores  int
+	Memory int64 // available, bytes; 0 if the system does not tell
+	Speeds []Speed
+	Checks []Check
+	Rates  *Rates
+	Kept   string // the file of the rates
+}
+
+// Speed is the arithmetic of one core, GFLOP/s.
+type Speed struct {
+	Path              string // the vector instructions
+	N                 int
+	Product, Cholesky float64
+}
+
+// Check is one thing that must work.
+type Check struct {
+	What string
+	Err  error // nil: it does
+}
+
+// Doctor checks that the program works here, and measures how fast, on problems of about n cases. It keeps the rates for
+// plans to come.
+func Doctor(ctx context.Context, n int) (*Checkup, error) {
+	c := &Checkup{Build: thisBuild(), CPU: machine.CPU(), Cores: runtime.GOMAXPROCS(0)}
+	c.Memory, _ = machine.Available()
+	// Processor time is a thread's, and garbage is collected between the times.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, path := range linalg.Paths() {
+		for _, n := range []int{n / 4, n / 2, n} {
+			linalg.With(path, func() { c.Speeds = append(c.Speeds, speed(path, n)) })
+		}
+	}
+	c.Checks = selfChecks(ctx)
+	var err error
+	if c.Rates, err = measure(ctx, n); err != nil {
+		return nil, err
+	}
+	kept := Check{What: "the rates can be kept"}
+	c.Kept, kept.Err = c.Rates.save()
+	c.Checks = append(c.Checks, kept)
+	return c, nil
+}
+
+// Err is what does not work.
+func (c *Checkup) Err() error {
+	var errs []error
+	for _, check := range c.Checks {
+		if check.Err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", check.What, check.Err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// seconds is how long f computes: the median of five, or of fewer if it is long. What is short is repeated until it can be
+// measured. setup runs before every call, outside the time.
+//
+// The time that passes is the more precise one, and right unless the machine gave the core to others meanwhile, which it
+// does for milliseconds at a time; from there on the thread's processor time is right.
+func seconds(setup, f func()) float64 {
+	const enough, undisturbed, long = 200 * time.Microsecond, 3 * time.Millisecond, 20 * time.Millisecond
+	var times []float64
+	for began := machine.CPUTime(); len(times) < 5; {
+		var passed, computed time.Duration
+		calls := 0
+		for start := machine.CPUTime(); calls == 0 || passed < enough && machine.CPUTime()-start < long/5; {
+			setup()
+			wall, cpu := time.Now(), machine.CPUTime()
+			f()
+			computed += machine.CPUTime() - cpu
+			passed += time.Since(wall)
+			calls++
+		}
+		if passed > undisturbed && computed > undisturbed/2 {
+			passed = computed
+		}
+		times = append(times, passed.Seconds()/float64(calls))
+		if machine.CPUTime()-began > long {
+			break
+		}
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+func nothing() {}
+
+// speed measures products and factorisations of n×n matrices.
+func speed(path string, n int) Speed {
+	a, b, c := linalg.NewGeneral(n, n), linalg.NewGeneral(n, n), linalg.NewGeneral(n, n)
+	for i := range a.Data {
+		a.Data[i], b.Data[i] = math.Sin(float64(i)), math.Cos(float64(i))
+	}
+	s, u := linalg.NewSym(n), linalg.NewSym(n)
+	linalg.Syrk(blas.NoTrans, 1, a, 0, s)
+	for i := range n {
+		s.Data[i*n+i] += float64(n)
+	}
+	cube := 1e-9 * float64(n) * float64(n) * float64(n)
+	return Speed{
+		Path: path, N: n,
+		Product:  2 * cube / seconds(nothing, func() { linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }),
+		Cholesky: cube / 3 / seconds(func() { copy(u.Data, s.Data) }, func() { linalg.Cholesky(u) }),
+	}
+}
+
+// selfChecks evaluates models whose values are known, and tries what runs need of the system. The values are those of an
+// independent dense computation.
+func selfChecks(ctx context.Context) (checks []Check) {
+	for _, known := range []struct {
+		likelihood, inference string
+		value                 float64
+	}{{"logit", "laplace", -69.97728636}, {"probit", "ep", -59.5615426}} {
+		q := Query{
+			Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: known.likelihood, Inference: known.inference,
+			Theta: map[string]string{"log_amplitude": "1.1513", "log_length_scale": "0"},
+		}
+		answer, err := q.Evaluate(ctx)
+		if err == nil && !(math.Abs(float64(answer.LogEvidence)-known.value) < 1e-6) {
+			err = fmt.Errorf("it is %.9g, and should be %.9g", answer.LogEvidence, known.value)
+		}
+		checks = append(checks, Check{fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood), err})
+	}
+	checks = append(checks, Check{"the vector instructions agree", agreement()})
+	dir, err := os.MkdirTemp(".", ".gpc-tune-*")
+	return append(checks, Check{"run folders can be made here", errors.Join(err, os.RemoveAll(dir))})
+}
+
+// agreement compares the paths on a product and a factorisation.
+func agreement() (err error) {
+	const n = 150
+	a := linalg.NewGeneral(n, n)
+	for i := range a.Data {
+		a.Data[i] = math.Sin(float64(i))
+	}
+	var first []float64
+	for _, path := range linalg.Paths() {
+		s := linalg.NewSym(n)
+		linalg.With(path, func() {
+			linalg.Syrk(blas.NoTrans, 1, a, 0, s)
+			for i := range n {
+				s.Data[i*n+i] += n
+			}
+			linalg.InverseCholesky(must(linalg.Cholesky(s)))
+		})
+		if first == nil {
+			first = s.Data
+		}
+		for i := range n {
+			for j := i; j < n; j++ {
+				if d := s.Data[i*n+j] - first[i*n+j]; !(math.Abs(d) < 1e-12) {
+					return fmt.Errorf("an inverse by %s and one by %s differ by %.2g", linalg.Paths()[0], path, d)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func must(u blas64.Triangular, ok bool) blas64.Triangular {
+	if !ok {
+		panic("experiments: a matrix with eigenvalues of at least n is not positive definite")
+	}
+	return u
+}
+
+// synthetic is a problem of n cases with d columns: classes that overlap, and numbers with noise.
+type synthetic struct {
+	x, z *mat.Dense // training and new cases
+	y    map[int]approx.Targets
+}
+
+const manyClasses = 5
+
+func newSynthetic(n, d int) synthetic {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	p := synthetic{x: mat.NewDense(n, d, nil), z: mat.NewDense(n/2, d, nil)}
+	for _, x := range []*mat.Dense{p.x, p.z} {
+		raw := x.RawMatrix()
+		for i := range raw.Data {
+			raw.Data[i] = rng.NormFloat64()
+		}
+	}
+	numbers, signs, classes := approx.Targets{}, approx.Targets{Classes: 2}, approx.Targets{Classes: manyClasses}
+	for i := range n {
+		row := p.x.RawRowView(i)
+		f := row[0] + math.Sin(2*row[1%d]) + 0.5*rng.NormFloat64()
+		numbers.Value = append(numbers.Value, f)
+		signs.Value = append(signs.Value, math.Copysign(1, f))
+		classes.Index = append(classes.Index, int(min(max(f+manyClasses/2., 0), manyClasses-1)))
+	}
+	p.y = map[int]approx.Targets{0: numbers, 2: signs, manyClasses: classes}
+	return p
+}
+
+// measure times every kernel, and every method with every likelihood that it takes, on problems of up to n cases, or twice
+// as many.
+func measure(ctx context.Context, n int) (*Rates, error) {
+	sizes := []int{n / 8, n / 4, n / 2, n}
+	r := thisMachine()
+	for _, e := range kernel.Table {
+		for _, ard := range []bool{false, true} {
+			k, err := e.New(func(v any) error { return setARD(v, ard) })
+			if err != nil {
+				continue // it has no such option
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			r.Kernels[kernelKey(k)] = kernelRates(k, sizes)
+		}
+	}
+	var problems []synthetic
+	for _, n := range append(sizes, 2*n) { // the last for what is quick
+		problems = append(problems, newSynthetic(n, 4))
+	}
+	for _, m := range approx.Table {
+		for _, l := range likelihood.Table {
+			method, err1 := m.New(nil)
+			lik, err2 := l.New(nil)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			for _, classes := range []int{2, manyClasses, 0} {
+				caps, err := method.Uses(lik, classes)
+				if err != nil {
+					continue
+				}
+				rates, err := methodRates(ctx, method, lik, caps, classes, problems)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				if err == nil { // else plans have no time to show for it
+					r.Methods[methodKey(method, lik)] = rates
+				}
+				break
+			}
+		}
+	}
+	return r, nil
+}
+
+// kernelRates times a kernel on few and many columns.
+func kernelRates(k kernel.Kernel, sizes []int) KernelRates {
+	var terms [][3]float64
+	var first, gram, pullback []float64
+	for _, dim := range []int{2, 32} {
+		for _, n := range sizes[2:] {
+			x := newSynthetic(n, dim).x
+			theta := make([]float64, len(k.Params(dim)))
+			for j, s := range k.Params(dim) {
+				if theta[j] = s.Map.Theta(s.Init); s.FromData {
+					theta[j] = s.Map.Theta(math.Sqrt(float64(dim)))
+				}
+			}
+			grad, own, g := make([]float64, len(theta)), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := i; j < n; j++ {
+					g.SetSym(i, j, math.Sin(float64(i+j)))
+				}
+			}
+			inputs := &kernel.Inputs{X: x}
+			k.Gram(own, theta, inputs)
+			again := seconds(nothing, func() { k.Gram(own, theta, inputs) })
+			var fresh *kernel.Inputs
+			once := seconds(func() { fresh = &kernel.Inputs{X: x} }, func() { k.Gram(own, theta, fresh) })
+			terms = append(terms, kernelTerms(n, dim))
+			first = append(first, max(once-again, again/100))
+			gram = append(gram, again)
+			pullback = append(pullback, seconds(nothing, func() { k.Pullback(grad, theta, inputs, own, g) }))
+		}
+	}
+	return KernelRates{First: fitRate(terms, first), Gram: fitRate(terms, gram), Pullback: fitRate(terms, pullback)}
+}
+
+// methodRates times fits, criteria and predictions under a squared exponential of length scale √d and amplitude 3.
+func methodRates(ctx context.Context, method approx.Approximation, lik likelihood.Likelihood, caps approx.Caps, classes int, problems []synthetic) (MethodRates, error) {
+	bound := lik.At(starts(lik))
+	fits := method
+	if a, ok := method.(approx.Abridger); ok {
+		fits, _ = a.Abridged()
+	}
+	var terms, each [][3]float64
+	var fit, again, predict []float64
+	criteria := map[string][2][]float64{}
+	var failed error
+	for _, p := range problems {
+		n, d := p.x.Dims()
+		inputs, z := &kernel.Inputs{X: p.x}, &kernel.Inputs{X: p.z}
+		prior := func(length, amplitude float64) []approx.Cov {
+			k, theta := mat.NewSymDense(n, nil), []float64{math.Log(amplitude), math.Log(length)}
+			kernel.SE{}.Gram(k, theta, inputs)
+			if _, noise := bound.(likelihood.GaussianNoise); noise && bound.(likelihood.GaussianNoise).NoiseVariance() == 0 {
+				for i := range n {
+					k.SetSym(i, i, k.At(i, i)+1)
+				}
+			}
+			return []approx.Cov{{K: k}}
+		}
+		length := math.Sqrt(float64(d))
+		y, cov, near := p.y[classes], prior(length, 3), prior(1.2*length, 3.5)
+		var post approx.Posterior
+		run := func(cov []approx.Cov, start approx.State) func() {
+			return func() {
+				var err error
+				if post, err = fits.Fit(ctx, cov, y, bound, start); err != nil {
+					failed = errors.Join(failed, err)
+				}
+			}
+		}
+		terms = append(terms, methodTerms(n))
+		cold := seconds(nothing, run(cov, nil))
+		if failed != nil {
+			return MethodRates{}, failed
+		}
+		fit = append(fit, cold)
+		again = append(again, seconds(nothing, run(near, post.State())))
+		if failed != nil {
+			return MethodRates{}, failed
+		}
+		dst, grad := approx.Cov{K: mat.NewSymDense(n, nil)}, make([]float64, len(lik.Params()))
+		for _, e := range objective.Criteria {
+			c, err := e.New(nil)
+			if err != nil {
+				return MethodRates{}, err
+			}
+			gradient, err := c.Uses(caps)
+			if err != nil || c.AddsPrior() {
+				continue // it is the same but for a sum over hyperparameters
+			}
+			var f approx.Functional
+			of := func() {
+				if f, err = c.Of(post); err != nil {
+					failed = errors.Join(failed, err)
+				}
+			}
+			t := criteria[e.Name]
+			t[0] = append(t[0], seconds(nothing, of))
+			if failed != nil {
+				return MethodRates{}, failed
+			}
+			if gradient {
+				// What a posterior keeps of its derivatives it computes once, so it takes a new one each time.
+				before := func() { run(cov, nil)(); of() }
+				if cold > 5e-3 {
+					before = nothing
+				}
+				t[1] = append(t[1], seconds(before, func() {
+					if err := errors.Join(f.Adjoint(&dst, 0), f.Likelihood(grad)); err != nil {
+						failed = errors.Join(failed, err)
+					}
+				}))
+			}
+			criteria[e.Name] = t
+		}
+		held, _ := p.z.Dims()
+		cross, diag := mat.NewDense(n, held, nil), make([]float64, held)
+		kernel.SE{}.Cross(cross, []float64{math.Log(3), math.Log(length)}, inputs, z)
+		for j := range diag {
+			diag[j] = 9
+		}
+		predict = append(predict, seconds(nothing, func() {
+			if classes == 0 {
+				post.Latent(make([]float64, held), make([]float64, held), cross, diag, 0)
+			} else {
+				post.PredictProba(mat.NewDense(held, classes, nil), []*mat.Dense{cross}, [][]float64{diag}, nil)
+			}
+		})/float64(held))
+		each = append(each, [3]float64{float64(n) * float64(n), float64(n), 1})
+		if failed != nil {
+			return MethodRates{}, failed
+		}
+		if cold > 0.05 && len(terms) > 2 {
+			break // enough for the three rates
+		}
+	}
+	processes := 1
+	if classes > 2 {
+		processes = classes
+	}
+	rate := func(terms [][3]float64, times []float64) (r Rate) {
+		if len(times) == 0 {
+			return r
+		}
+		r = fitRate(terms, times)
+		for i := range r {
+			r[i] /= float64(processes)
+		}
+		return r
+	}
+	r := MethodRates{Fit: rate(terms, fit), Again: rate(terms, again), Predict: rate(each, predict), Criteria: map[string]CriterionRate{}}
+	for name, t := range criteria {
+		r.Criteria[name] = CriterionRate{Value: rate(terms, t[0]), Gradient: rate(terms, t[1])}
+	}
+	return r, nil
+}
+
+// setARD sets the option of a kernel, if it has it.
+func setARD(v any, ard bool) error {
+	switch option := reflect.ValueOf(v).Elem().FieldByName("ARD"); {
+	case option.IsValid():
+		option.SetBool(ard)
+	case ard:
+		return errors.New("the kernel has no ard")
+	}
+	return nil
+}
+
+// starts is where the parameters of a likelihood start.
+func starts(lik likelihood.Likelihood) []float64 {
+	var theta []float64
+	for _, s := range lik.Params() {
+		theta = append(theta, s.Map.Theta(s.Init))
+	}
+	return theta
+}
+
+// MethodTime is how long a log evidence with its gradient takes, a fit at a time and without a kernel, in seconds.
+type MethodTime struct {
+	Method  string // inference/likelihood
+	Seconds []float64
+}
+
+// MethodTimes lists them for problems of n cases.
+func (r *Rates) MethodTimes(n ...int) (list []MethodTime) {
+	for key, m := range r.Methods {
+		e := MethodTime{Method: key}
+		for _, n := range n {
+			terms := methodTerms(n)
+			e.Seconds = append(e.Seconds, m.Fit.of(terms)+m.Criteria["log_evidence"].Gradient.of(terms))
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b MethodTime) int {
+		if a.Method < b.Method {
+			return -1
+		}
+		return 1
+	})
+	return list
+}

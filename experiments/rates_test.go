@@ -1,0 +1,152 @@
+package experiments
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+func TestFitRate(t *testing.T) {
+	var terms [][3]float64
+	for _, n := range []int{50, 100, 300, 800} {
+		terms = append(terms, methodTerms(n))
+	}
+	for _, want := range []Rate{{1e-10, 2e-9, 3e-7}, {1e-10, 0, 3e-7}, {0, 2e-9, 0}, {0, 0, 1e-6}} {
+		var times []float64
+		for _, row := range terms {
+			times = append(times, want.of(row))
+		}
+		got := fitRate(terms, times)
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-9*want[i]+1e-20 {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+	}
+	// Times that fall as n grows are nobody's sum of growing terms: the nearest has no negative part.
+	for i, c := range fitRate(terms, []float64{4e-3, 3e-3, 2e-3, 1e-3}) {
+		if !(c >= 0) {
+			t.Errorf("rate %d is %v", i, c)
+		}
+	}
+}
+
+// A plan says how long it takes once the machine was measured, and why not before.
+func TestDoctor(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir()) // where others keep configurations
+	if r, note := LoadRates(); r != nil || !strings.Contains(note, "gpc-tune doctor") {
+		t.Errorf("%v, %q before anything was measured", r, note)
+	}
+	found, err := Doctor(t.Context(), 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := found.Err(); err != nil {
+		t.Error(err)
+	}
+	if len(found.Speeds) != 3*len(linalg.Paths()) {
+		t.Errorf("%d speeds of %d paths at three sizes", len(found.Speeds), len(linalg.Paths()))
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	rates, note := LoadRates()
+	if rates == nil {
+		t.Fatal(note)
+	}
+	for _, e := range kernel.Table {
+		k, _ := e.New(nil)
+		if r, ok := rates.Kernels[kernelKey(k)]; !ok || !(slices.Max(r.Gram[:]) > 0) || !(slices.Min(r.Gram[:]) >= 0) {
+			t.Errorf("%s: %+v, want rates of at least 0, one of them more", e.Name, r)
+		}
+	}
+	for _, m := range approx.Table {
+		for _, l := range likelihood.Table {
+			method, _ := m.New(nil)
+			lik, _ := l.New(nil)
+			uses := slices.ContainsFunc([]int{0, 2, 3}, func(classes int) bool {
+				_, err := method.Uses(lik, classes)
+				return err == nil
+			})
+			r, ok := rates.Methods[m.Name+"/"+l.Name]
+			if uses && (!ok || !(slices.Max(r.Fit[:]) > 0)) && l.Name != "step" && l.Name != "noisy_threshold" { // these may fail to converge
+				t.Errorf("%s with %s: %+v, want rates", m.Name, l.Name, r)
+			}
+			if ok && !uses {
+				t.Errorf("%s does not take %s, and was timed", m.Name, l.Name)
+			}
+		}
+	}
+	text := strings.Replace(valid, "kernel: se", "kernel: [se, {sum: [{product: [linear, se]}, {active: {dims: [1, 2], kernel: {matern32: {ard: true}}}}, noise]}]", 1)
+	for _, setting := range []string{"tune={method: bfgs, restarts: 3}", "tune=none", "tune={method: bfgs, inference: ep, standard_errors: true}", "tune={method: bfgs, objective: loo_log_probability}"} {
+		for _, row := range planned(t, text, setting).Overview(rates) {
+			if !(row.Evaluation > 0 && row.Longest >= row.Evaluation/2 && row.All >= row.Longest) || math.IsInf(row.All, 0) {
+				t.Errorf("%s, %v: %+v", setting, row, row.Costs)
+			}
+		}
+	}
+	// Rates of another machine, or what is no file of rates, are not used, and that is said.
+	name, err := ratesFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoilt := range map[string][]byte{
+		"another": bytes.Replace(kept, []byte(`"cpu": "`), []byte(`"cpu": "not `), 1),
+		"doctor":  kept[:len(kept)/2],
+	} {
+		if err := os.WriteFile(name, spoilt, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r, note := LoadRates(); r != nil || !strings.Contains(note, what) {
+			t.Errorf("%v, %q, want none and a note of %q", r, note, what)
+		}
+	}
+}
+
+// One job on two cores has two threads, and the bits do not show it.
+func TestThreadsInsideJobs(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("a,b,label\n")
+	for i := range 1000 {
+		a, b := math.Sin(float64(i)), math.Cos(1.7*float64(i))
+		csv.WriteString(strings.Join([]string{strconv.FormatFloat(a, 'g', 6, 64), strconv.FormatFloat(b, 'g', 6, 64), map[bool]string{true: "x", false: "y"}[a+b*b+0.3*math.Sin(float64(i*i)) > 0.4]}, ",") + "\n")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "large.csv"), []byte(csv.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	text := "data: {train: " + filepath.Join(dir, "large.csv") + ", preprocess: standardize}\nmodel: {kernel: se, likelihood: logit, inference: laplace}\ntune: none\n"
+	p := planned(t, text)
+	var results [][]byte
+	for _, workers := range []int{1, 2} {
+		run := t.TempDir()
+		if _, _, err := p.Run(t.Context(), run, Options{Options: search.Options{Workers: workers}}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(run, "results.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, text)
+	}
+	if !bytes.Equal(results[0], results[1]) {
+		t.Error("one thread and two give different results")
+	}
+}

@@ -1,0 +1,64 @@
+package machine
+
+import (
+	"testing"
+	"testing/fstest"
+)
+
+func TestAvailable(t *testing.T) {
+	const meminfo = "MemTotal:       24000000 kB\nMemFree:         1000000 kB\nMemAvailable:    2000000 kB\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+		ok    bool
+	}{
+		{"elsewhere", nil, 0, false},
+		{"no group", map[string]string{"proc/meminfo": meminfo}, 2000000 << 10, true},
+		{"not a number", map[string]string{"proc/meminfo": "MemAvailable: much\n"}, 0, false},
+		{"version 2, the group", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/user/job\n",
+			"sys/fs/cgroup/user/job/memory.max": "1000000000\n", "sys/fs/cgroup/user/job/memory.current": "700000000\n",
+			"sys/fs/cgroup/user/job/memory.stat": "anon 600000000\ninactive_file 100000000\n",
+		}, 400000000, true},
+		{"version 2, a group above", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/user/job\n",
+			"sys/fs/cgroup/user/job/memory.max": "max\n", "sys/fs/cgroup/user/job/memory.current": "700000000\n",
+			"sys/fs/cgroup/user/memory.max": "900000000\n", "sys/fs/cgroup/user/memory.current": "750000000\n",
+		}, 150000000, true},
+		{"version 2, in a container", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/host/path\n",
+			"sys/fs/cgroup/memory.max": "500000000\n", "sys/fs/cgroup/memory.current": "100000000\n",
+		}, 400000000, true},
+		{"version 1", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "5:cpu,cpuacct:/a\n4:memory:/docker/abc\n0::/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "300000000\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "100000000\n",
+			"sys/fs/cgroup/memory/memory.stat": "total_inactive_file 1000\n",
+		}, 200001000, true},
+		{"no limit but the machine's", map[string]string{
+			"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n",
+		}, 2000000 << 10, true},
+		{"over the limit", map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "5\n", "sys/fs/cgroup/memory.current": "9\n",
+		}, 0, true},
+	} {
+		files := fstest.MapFS{}
+		for name, text := range c.files {
+			files[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got, ok := available(files); got != c.want || ok != c.ok {
+			t.Errorf("%s: %d, %v, want %d, %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestCPU(t *testing.T) {
+	files := fstest.MapFS{"proc/cpuinfo": {Data: []byte("processor\t: 0\nmodel\t\t: 33\nmodel name\t: A Processor 9000\n")}}
+	if got := cpu(files); got != "A Processor 9000" {
+		t.Errorf("%q", got)
+	}
+	if got := cpu(fstest.MapFS{}); got != "" {
+		t.Errorf("elsewhere: %q", got)
+	}
+}
