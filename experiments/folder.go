@@ -66,7 +66,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 func (f *Folder) Write(report *reports.Report, formats []string) (files []string, err error) {
 	write := func(file string, render func(io.Writer) error) error {
 		files = append(files, filepath.Join(f.Dir, file))
-		return writeFile(files[len(files)-1], render)
+		return WriteFile(files[len(files)-1], render)
 	}
 	for _, format := range reports.Formats {
 		if format.File == "" || !format.Always && !slices.Contains(formats, format.Name) {
@@ -83,8 +83,8 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 	return files, write("timings.json", timings.WriteJSON)
 }
 
-// writeFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
-func writeFile(name string, write func(io.Writer) error) error {
+// WriteFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
+func WriteFile(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err

@@ -72,6 +72,7 @@ type Configuration struct {
 	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	record          record.Configuration
 	studies         []study
 }
 

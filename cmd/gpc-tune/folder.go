@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func statusCommand() *cobra.Command {
 wall times of the jobs done.`,
 		Args: cobra.ExactArgs(1),
 	}
-	shown(c, reports.ProgressForms, func(args []string) (*reports.Progress, error) {
+	shown(c, "text", reports.ProgressForms, func(args []string) (*reports.Progress, error) {
 		folder, err := experiments.ReadFolder(args[0])
 		if err != nil {
 			return nil, err
@@ -30,11 +31,11 @@ wall times of the jobs done.`,
 	return c
 }
 
-// shown has c write what build makes, in the form that --format names.
-func shown[T any](c *cobra.Command, forms reports.Forms[T], build func(args []string) (T, error)) {
-	format := c.Flags().String("format", forms[0].Name, "what to print: "+strings.Join(forms.Names(), " | "))
+// shown has c print what build makes, in the form that --format names.
+func shown[T any](c *cobra.Command, format string, forms reports.Forms[T], build func(args []string) (T, error)) {
+	c.Flags().StringVar(&format, "format", format, "what to print: "+strings.Join(forms.Names(), " | "))
 	c.RunE = func(c *cobra.Command, args []string) error {
-		render, err := forms.Named(*format)
+		render, err := forms.Named(format)
 		if err != nil {
 			return usageError{err}
 		}
@@ -44,6 +45,82 @@ func shown[T any](c *cobra.Command, forms reports.Forms[T], build func(args []st
 		}
 		return render(c.OutOrStdout(), v)
 	}
+}
+
+// reported is the report of a run folder.
+func reported(dir string) (*reports.Report, error) {
+	folder, err := experiments.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return folder.Report()
+}
+
+// showCommand is `gpc-tune show`.
+func showCommand() *cobra.Command {
+	configuration, trial := -1, -1
+	c := &cobra.Command{
+		Use:   "show DIR",
+		Short: "Show all that is on record of a configuration, or of one of its trials",
+		Long: `Show all that the run in a folder has on record of every configuration, or of one, numbered as in the report: hyperparameters,
+restarts, points, folds with their scores, warnings and failures. --trial shows one trial of it, on all the training data and in every fold.`,
+		Example: "  gpc-tune show runs/crabs --configuration 1\n  gpc-tune show runs/crabs --configuration 1 --trial 0",
+		Args:    cobra.ExactArgs(1),
+	}
+	shown(c, "text", reports.ShownForms, func(args []string) (*reports.Shown, error) {
+		report, err := reported(args[0])
+		if err != nil {
+			return nil, err
+		}
+		found, err := report.Show(configuration, trial)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return found, nil
+	})
+	c.Flags().IntVar(&configuration, "configuration", -1, "number of the configuration (default all)")
+	c.Flags().IntVar(&trial, "trial", -1, "number of a trial")
+	return c
+}
+
+// exportCommand is `gpc-tune export`.
+func exportCommand() *cobra.Command {
+	what, file := reports.Exports[0].Name, ""
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write configurations, folds, trials or predictions of a run as one table for programs",
+		Args:  cobra.ExactArgs(1),
+	}
+	shown(c, "csv", reports.RowForms, func(args []string) (rows reports.Rows, err error) {
+		export, err := reports.ExportNamed(what)
+		if err != nil {
+			return rows, usageError{err}
+		}
+		report, err := reported(args[0])
+		if err != nil {
+			return rows, err
+		}
+		return export.Rows(report), nil
+	})
+	print := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if file == "" {
+			return print(c, args)
+		}
+		return experiments.WriteFile(file, func(w io.Writer) error {
+			c.SetOut(w)
+			return print(c, args)
+		})
+	}
+	var docs []string
+	for _, e := range reports.Exports {
+		docs = append(docs, "  "+e.Name+": "+e.Doc)
+	}
+	c.Long = "Write a table of the run in a folder, from its journal alone:\n" + strings.Join(docs, "\n")
+	c.Example = "  gpc-tune export runs/crabs --what predictions --format json -o predictions.json"
+	c.Flags().StringVar(&what, "what", what, "one of the tables above")
+	c.Flags().StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
+	return c
 }
 
 // reportCommand is `gpc-tune report`.

@@ -84,7 +84,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), statusCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
