@@ -123,6 +123,33 @@ func exportCommand() *cobra.Command {
 	return c
 }
 
+// compareCommand is `gpc-tune compare`.
+func compareCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "compare DIR [DIR2]",
+		Short: "Compare configurations that share data and splits, in pairs: Bayes factors and tests",
+		Long: `Compare the configurations of a run in pairs, or those of one run with those of another, where they have the same data:
+the difference of the log evidences, the logarithm of the Bayes factor; for every score the mean difference over folds that
+hold out the same cases, with the corrected resampled t-test (Nadeau & Bengio 2003) and its 95 % interval; and McNemar's exact
+test of the decisions, with an interval for the difference of the error rates. P values are for one pair: with many pairs
+some are small by chance.`,
+		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs runs/crabs-logit --format json",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	shown(c, "text", reports.ComparisonForms, func(args []string) (*reports.Comparison, error) {
+		var runs []*reports.Report
+		for _, dir := range args {
+			report, err := reported(dir)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, report)
+		}
+		return reports.Compare(runs...)
+	})
+	return c
+}
+
 // reportCommand is `gpc-tune report`.
 func reportCommand() *cobra.Command {
 	var formats []string
