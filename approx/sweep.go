@@ -156,6 +156,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
 	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
 	within, tried := p.newtonWithin(), false              // the distance for Newton's method, and whether it made the last update
+	swept := false                                        // whether the last sweep had nothing left to do
 	for {
 		f, err := p.refresh(v)
 		if tried && (err != nil || !(f.distance <= reached/2)) {
@@ -170,7 +171,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 		if f.rounding > unresolved {
 			limit = min(limit, max(d.Iterations, hopeless))
 		}
-		parallel, stop := schedule != Sequential, f.settled(p.target) || d.Iterations >= limit
+		parallel, stop := schedule != Sequential, f.settled(p.target) || swept && f.distance <= f.drift || d.Iterations >= limit
 		if parallel && !stop && !(f.distance <= overshoot*reached) && step > leastDamping {
 			// Too far: half the way back, or all of it and on one by one.
 			if schedule == Mixed {
@@ -221,6 +222,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				return f, err
 			}
 			d.Iterations++
+			swept = !parallel && f.settled(p.target)
 			if course.circles(p, f.distance, damping) {
 				if f.distance <= f.drift {
 					limit = d.Iterations
@@ -232,7 +234,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
 				}
 			}
-			if parallel || f.settled(p.target) || d.Iterations == limit || f.distance <= within && f.floors == 0 {
+			if parallel || swept || d.Iterations == limit || f.distance <= within && f.floors == 0 {
 				break
 			}
 		}
