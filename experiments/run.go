@@ -45,14 +45,15 @@ type trainingSet struct {
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
 type prepared struct {
-	data     objective.Data
-	held     *kernel.Inputs // nil: nothing is held out
-	rows     []int          // of the held-out cases, in their file
-	labels   []int          // their classes
-	counts   []int          // training cases per class
-	targets  []float64      // of the held-out cases, where they are numbers
-	moments  record.Moments // of the training cases' numbers
-	warnings []string
+	data         objective.Data
+	preprocessor *data.Preprocessor
+	held         *kernel.Inputs // nil: nothing is held out
+	rows         []int          // of the held-out cases, in their file
+	labels       []int          // their classes
+	counts       []int          // training cases per class
+	targets      []float64      // of the held-out cases, where they are numbers
+	moments      record.Moments // of the training cases' numbers
+	warnings     []string
 }
 
 // prepare preprocesses the training set, or returns what the first call made.
@@ -104,7 +105,7 @@ func (t *trainingSet) fill(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	p.warnings = warnings
+	p.warnings, p.preprocessor = warnings, pre
 	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
 	if t.source.Targets != nil {
@@ -166,6 +167,7 @@ func (t *trainingSet) targets() approx.Targets {
 
 // job makes the trials and the assessment of one study.
 type job struct {
+	declared  Model           // in the file
 	model     objective.Model // what predicts
 	tuned     objective.Model // the same with another inference method, if hybrid
 	hybrid    bool
@@ -602,7 +604,7 @@ func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) er
 		if f.File == "" || !f.Always && !slices.Contains(p.Manifest.Formats, f.Name) {
 			continue
 		}
-		if err := writeFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {
+		if err := WriteFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {
 			return err
 		}
 	}
@@ -610,11 +612,18 @@ func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) er
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, "timings.json"), timings.WriteJSON)
+	return WriteFile(filepath.Join(dir, "timings.json"), timings.WriteJSON)
 }
 
-// writeFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
-func writeFile(name string, write func(io.Writer) error) error {
+// WriteFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
+func WriteFile(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && info.Mode().Type()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 { // not to be replaced
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err
