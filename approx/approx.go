@@ -11,6 +11,8 @@ package approx
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -58,6 +60,22 @@ type Caps struct {
 // State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
 // meaning belongs to the approximation that made it.
 type State []float64
+
+// Extrapolate predicts the State of the fit at b + t(b - a), given that at a and s at b: number by number, geometrically
+// where both have the same sign (sites and latent values grow as powers of an amplitude), by a factor of at most 4 per unit of
+// t, and linearly where the sign changes; what is 0 at either end stays as in s.
+func (s State) Extrapolate(a State, t float64) State {
+	out := slices.Clone(s)
+	for i, b := range s {
+		switch product := a[i] * b; {
+		case product > 0:
+			out[i] = b * math.Pow(min(max(b/a[i], 0.25), 4), t)
+		case product < 0:
+			out[i] = b + t*(b-a[i])
+		}
+	}
+	return out
+}
 
 // Diagnostics tell how a fit went.
 type Diagnostics struct {

@@ -3,8 +3,10 @@ package approx_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -112,3 +114,14 @@ func along(g, e *mat.SymDense) float64 {
 
 // near reports |got - want| ≤ tol max(1, |want|).
 func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }
+
+func TestExtrapolate(t *testing.T) {
+	a, b := approx.State{1, 2, -1, 3, 0, 5, -2}, approx.State{2, 1, -4, -1, 7, 0, -200}
+	got, want := b.Extrapolate(a, 0.5), approx.State{2 * math.Sqrt2, math.Sqrt(0.5), -8, -3, 7, 0, -400}
+	if !floats.EqualApprox(got, want, 1e-12) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := b.Extrapolate(a, 0); !slices.Equal(got, b) {
+		t.Errorf("at b: %v, want %v", got, b)
+	}
+}

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -167,25 +168,50 @@ func TestOptimumAgainstAGrid(t *testing.T) {
 	}
 }
 
-// A warm start saves iterations and does not change the value.
+// Along a row of a grid a run saves work, by the states of the last two points, and does not change the value.
 func TestWarmEqualsCold(t *testing.T) {
-	o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}}, LogEvidence{}, ring(60, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := NewRun(context.Background(), o)
-	for i := range 12 {
-		u := []float64{0.4 * float64(i), 1 - 0.2*float64(i)}
-		warm, err := run.At(u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cold, err := o.At(context.Background(), u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := math.Abs(warm.Value() - cold.Value()); d > 1e-9*math.Abs(cold.Value()) {
-			t.Errorf("at %v: warm %v, cold %v", u, warm.Value(), cold.Value())
-		}
+	for name, m := range map[string]approx.Approximation{
+		"laplace": approx.Laplace{}, "ep": approx.EP{}, "parallel ep": approx.EP{Schedule: approx.Parallel}, "pl": approx.PL{}, "variational": approx.Variational{},
+		"ensemble_mean_field": approx.EnsembleMeanField{}, "naive_mean_field": approx.NaiveMeanField{}, "online": approx.Online{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: m}, LogEvidence{}, ring(60, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, alone := NewRun(context.Background(), o), 0
+			near, far := 0, 0            // work along the line, and from the last state only
+			work := func(p *Point) int { // most of it is in factorisations, where they are counted
+				d := p.Diagnostics()
+				return cmp.Or(d.Factorizations, d.Iterations)
+			}
+			for i, s := range []float64{0, 1, 2, 3, 4, 5.5, 6, 7, 8, 7.5, 10, 11, 12} {
+				u := []float64{0.25 * s, 0.3}
+				warm, err := run.At(u)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cold, err := o.At(context.Background(), u)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := math.Abs(warm.Value() - cold.Value()); d > 1e-9*math.Abs(cold.Value()) {
+					t.Errorf("at %v: warm %v, cold %v", u, warm.Value(), cold.Value())
+				}
+				if i < 2 {
+					continue
+				}
+				near, alone = near+work(warm), alone+work(cold)
+				last, err := o.Fit(context.Background(), o.Layout.Fill(u), run.last[1].state)
+				if err != nil {
+					t.Fatal(err)
+				}
+				far += work(last)
+			}
+			if near > far || near > alone {
+				t.Errorf("work of %d along the line, %d from the last states, %d cold", near, far, alone)
+			}
+			t.Log(near, far, alone)
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -13,7 +14,7 @@ import (
 )
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
-// remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
+// extrapolated where the last two lie on a line with it, remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
 // first evaluation on, determines every value in it. It is not safe for concurrent use.
 type Run struct {
 	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
@@ -22,8 +23,8 @@ type Run struct {
 
 	ctx       context.Context
 	objective *Objective
-	warm      approx.State
-	adjoint   approx.Cov // room for it
+	last      [2]converged // the fits that converged, the latest first
+	adjoint   approx.Cov   // room for it
 
 	free     []float64 // of the last evaluation
 	point    *Point    // nil: it failed with err
@@ -33,11 +34,35 @@ type Run struct {
 	best     best
 }
 
+// converged is where a fit converged, and its state; nil: there is none.
+type converged struct {
+	free  []float64
+	state approx.State
+}
+
+// furthest is how far a state is extrapolated, in units of the distance between the last two.
+const furthest = 1.5
+
+// start is what the fit at free starts from.
+func (r *Run) start(free []float64) approx.State {
+	b, a := r.last[0], r.last[1]
+	if a.state == nil || len(a.state) != len(b.state) {
+		return b.state
+	}
+	step, onwards := floats.SubTo(make([]float64, len(free)), b.free, a.free), floats.SubTo(make([]float64, len(free)), free, b.free)
+	t := floats.Dot(step, onwards) / floats.Dot(step, step)
+	reach := floats.Norm(onwards, 2)
+	if floats.AddScaled(onwards, -t, step); !(t > -1 && t <= furthest && floats.Norm(onwards, 2) <= 1e-9*reach) {
+		return b.state
+	}
+	return b.state.Extrapolate(a.state, t)
+}
+
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
 func NewRun(ctx context.Context, o *Objective) *Run { return &Run{ctx: ctx, objective: o} }
 
 // Reset forgets the state that the next fit would start from, and the last point.
-func (r *Run) Reset() { r.warm, r.free = nil, nil }
+func (r *Run) Reset() { r.last, r.free = [2]converged{}, nil }
 
 // At fits at the given free hyperparameters, or returns the last point if it was fitted there. The point is valid until
 // the next call. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
@@ -52,18 +77,18 @@ func (r *Run) At(free []float64) (*Point, error) {
 	}
 	r.Evaluations++
 	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
-	for start := r.warm; ; start = nil {
+	for start := r.start(free); ; start = nil {
 		r.point, r.err = nil, nil
 		if err := panicked.Try(func() {
 			r.point, r.err = r.objective.fit(r.ctx, r.objective.Layout.Fill(free), start, room)
 		}); err != nil {
 			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
 		}
-		converged := r.err == nil && r.point.Diagnostics().Converged
-		if converged {
-			r.warm = r.point.Posterior.State()
+		ended := r.err == nil && r.point.Diagnostics().Converged
+		if ended {
+			r.last = [2]converged{{r.free, r.point.Posterior.State()}, r.last[0]}
 		}
-		if converged || start == nil || r.ctx.Err() != nil {
+		if ended || start == nil || r.ctx.Err() != nil {
 			break
 		}
 	}
