@@ -238,15 +238,18 @@ tune: {method: mcmc, objective: log_posterior}
 func models(t testing.TB) (texts [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
-	for classes, model := range map[int]string{
-		2: "{kernel: se, likelihood: probit, inference: laplace}",
-		3: "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}",
-		0: "{kernel: se, likelihood: gaussian, inference: exact}",
+	for _, m := range []struct {
+		classes int
+		model   string
+	}{
+		{2, "{kernel: se, likelihood: probit, inference: laplace}"},
+		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}"},
+		{0, "{kernel: se, likelihood: gaussian, inference: exact}"},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, classes, 5)), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+model+"\ntune: none\n"), nil)
+		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\ntune: none\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
