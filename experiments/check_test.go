@@ -69,8 +69,8 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 		}
 	}
 	again := check(t, p, CheckOptions{Workers: 3})
-	for _, format := range reports.CheckFormats() {
-		render, err := reports.CheckFormatNamed(format)
+	for _, format := range reports.CheckForms.Names() {
+		render, err := reports.CheckForms.Named(format)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,6 +38,8 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	p := &Plan{spec: s, Manifest: record.Manifest{
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
+		Source:     s.file,
+		Settings:   s.settings,
 		Seed:       s.Seed,
 		Build:      thisBuild(),
 		Reject:     s.Reject,
@@ -268,12 +270,12 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			j.chain = &objective.Chain{}
 			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
-		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held()})
 		size := set.size(merges)
 		study := search.Study{
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
+		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: 1 + len(points(study))})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
 		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
 	}
@@ -429,7 +431,7 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 			}
 		}
 		r.Free = len(s.Space)
-		r.Jobs += 1 + len(points(s))
+		r.Jobs += r.Studies[s.Index].Jobs
 		r.Memory = max(r.Memory, s.Memory)
 	}
 	return rows
@@ -448,8 +450,10 @@ func points(s search.Study) (n []int) {
 // Jobs is the number of jobs known before the first has run.
 func (p *Plan) Jobs() int {
 	n := 0
-	for _, s := range p.studies {
-		n += 1 + len(points(s))
+	for _, c := range p.Manifest.Configurations {
+		for _, s := range c.Studies {
+			n += s.Jobs
+		}
 	}
 	return n
 }

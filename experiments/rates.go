@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -307,14 +306,4 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 	}
 	add(1+samples, assess)
 	return c, true
-}
-
-// Duration is a time for people: two digits.
-func Duration(seconds float64) time.Duration {
-	d := time.Duration(seconds * float64(time.Second))
-	unit := time.Duration(1)
-	for d/unit >= 100 {
-		unit *= 10
-	}
-	return d.Round(unit)
 }

@@ -1,15 +1,11 @@
 package experiments
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -595,46 +591,8 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	if ended != nil {
 		return report, summary, ended
 	}
-	return report, summary, p.write(dir, report, journal.Lines())
-}
-
-// write writes the report in the formats that are always written and in those asked for, and the times beside it.
-func (p *Plan) write(dir string, report *reports.Report, lines []record.Line) error {
-	for _, f := range reports.Formats {
-		if f.File == "" || !f.Always && !slices.Contains(p.Manifest.Formats, f.Name) {
-			continue
-		}
-		if err := WriteFile(filepath.Join(dir, f.File), func(w io.Writer) error { return f.Render(w, report) }); err != nil {
-			return err
-		}
-	}
-	timings, err := reports.BuildTimings(p.Manifest, lines)
-	if err != nil {
-		return err
-	}
-	return WriteFile(filepath.Join(dir, "timings.json"), timings.WriteJSON)
-}
-
-// WriteFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
-func WriteFile(name string, write func(io.Writer) error) error {
-	if info, err := os.Stat(name); err == nil && info.Mode().Type()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 { // not to be replaced
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once the file has its name
-	buffered := bufio.NewWriter(f)
-	err = write(buffered)
-	if err := errors.Join(err, buffered.Flush(), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	_, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: journal.Lines()}).Write(report, p.Manifest.Formats)
+	return report, summary, err
 }
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.

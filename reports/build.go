@@ -65,6 +65,7 @@ func (b *builder) build() Configuration {
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
+		record:  c,
 		studies: b.studies,
 	}
 	if out.Objective == "" {

@@ -8,8 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // CheckSchema names the form of a Check in JSON.
@@ -51,33 +49,8 @@ type CheckRow struct {
 	Notes            []string `json:"notes"`
 }
 
-// checkFormats are the forms in which a Check is written.
-var checkFormats = []struct {
-	name   string
-	render func(io.Writer, *Check) error
-}{
-	{"text", checkText},
-	{"json", func(w io.Writer, c *Check) error { return writeJSON(w, c) }},
-	{"csv", checkCSV},
-}
-
-// CheckFormats names them.
-func CheckFormats() (names []string) {
-	for _, f := range checkFormats {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// CheckFormatNamed finds one.
-func CheckFormatNamed(name string) (func(io.Writer, *Check) error, error) {
-	for _, f := range checkFormats {
-		if f.name == name {
-			return f.render, nil
-		}
-	}
-	return nil, fmt.Errorf("unknown format %q%s", name, registry.Suggest(name, CheckFormats()))
-}
+// CheckForms are the forms in which a Check is written.
+var CheckForms = Forms[*Check]{{"text", checkText}, {"json", writeJSON[*Check]}, {"csv", checkCSV}}
 
 // checkText writes a table, and below it what the rows have to say.
 func checkText(out io.Writer, c *Check) error {

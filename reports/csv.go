@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"encoding/csv"
 	"io"
 	"math"
 	"strconv"
@@ -10,50 +9,60 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// renderCSV writes results.csv: a header and, per configuration, a row for the study of all the training data
-// (evaluation "all"), a row for every fold, and a row for every evaluation with all of its folds pooled (fold "pooled"),
-// which repeats the hyperparameters, the log evidence and the leave-one-out log probability of "all". Scores have three columns, the value and the ends of the 95 % interval, counts one. Numbers are exact; a
-// cell is empty where there is none. hyperparameters is name=value, separated by blanks.
-func renderCSV(w io.Writer, r *Report) error {
-	out := csv.NewWriter(w)
-	header := []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
-		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "leave_one_out", "n"}
+// renderCSV writes results.csv: the rows of configurationRows and foldRows, by configuration.
+func renderCSV(w io.Writer, r *Report) error { return rowsCSV(w, scoreRows(r, true, true)) }
+
+// configurationRows has, per configuration, a row for the study of all the training data (evaluation "all") and a row for
+// every evaluation with all of its folds pooled (fold "pooled"), which repeats the hyperparameters, the log evidence and the
+// leave-one-out log probability of "all". Scores have three columns, the value and the ends of the 95 % interval, counts one.
+func configurationRows(r *Report) Rows { return scoreRows(r, true, false) }
+
+// foldRows has a row for every fold, with the same columns.
+func foldRows(r *Report) Rows { return scoreRows(r, false, true) }
+
+func scoreRows(r *Report, whole, folds bool) Rows {
+	t := Rows{columns: []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
+		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "leave_one_out", "n"}}
 	for _, s := range cv.Scores {
-		header = append(header, s.Name)
+		t.columns = append(t.columns, s.Name)
 		if !s.Count {
-			header = append(header, s.Name+"_lo", s.Name+"_hi")
+			t.columns = append(t.columns, s.Name+"_lo", s.Name+"_hi")
 		}
 	}
-	out.Write(header) // errors surface in out.Error
 	for i, c := range r.Configurations {
-		row := func(evaluation, repeat, fold, status string, hyperparameters Values, evidence, leaveOneOut Number, scores Scores) {
-			cells := []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
-				evaluation, repeat, fold, status, assignments(hyperparameters, exact), exact(float64(evidence)), exact(float64(leaveOneOut)), ""}
+		row := func(evaluation string, repeat, fold any, status Status, hyperparameters Values, evidence, leaveOneOut Number, scores Scores) {
+			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
+				evaluation, repeat, fold, string(status), hyperparameters, evidence, leaveOneOut, nil}
 			if scores.N > 0 {
-				cells[len(cells)-1] = strconv.Itoa(scores.N)
+				cells[len(cells)-1] = scores.N
 			}
 			for _, s := range cv.Scores {
 				e, ok := scores.Value(s.Name)
 				if !ok {
 					e = cv.Estimate{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 				}
-				cells = append(cells, exact(e.Value))
+				cells = append(cells, Number(e.Value))
 				if !s.Count {
-					cells = append(cells, exact(e.Lo), exact(e.Hi))
+					cells = append(cells, Number(e.Lo), Number(e.Hi))
 				}
 			}
-			out.Write(cells)
+			t.cells = append(t.cells, cells)
 		}
-		row("all", "", "", string(c.Status), c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), Scores{})
-		for _, f := range c.Folds {
-			row(f.Evaluation, strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), string(f.Status), f.Hyperparameters, f.LogEvidence, Number(math.NaN()), f.Scores)
+		if whole {
+			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), Scores{})
 		}
-		for _, e := range c.Evaluations {
-			row(e.Name, "", "pooled", string(e.Status), c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
+		if folds {
+			for _, f := range c.Folds {
+				row(f.Evaluation, f.Repeat, f.Fold, f.Status, f.Hyperparameters, f.LogEvidence, Number(math.NaN()), f.Scores)
+			}
+		}
+		if whole {
+			for _, e := range c.Evaluations {
+				row(e.Name, nil, "pooled", e.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
+			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return t
 }
 
 // exact is the shortest decimal that gives back the same bits; NaN is empty.

@@ -12,7 +12,7 @@ import (
 // renderJSON writes results.json: the Report with its fields in order.
 func renderJSON(w io.Writer, r *Report) error { return writeJSON(w, r) }
 
-func writeJSON(w io.Writer, v any) error {
+func writeJSON[T any](w io.Writer, v T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

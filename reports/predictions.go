@@ -1,42 +1,42 @@
 package reports
 
 import (
-	"encoding/csv"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// renderPredictions writes predictions.csv: a header and a row for every held-out case, by configuration and fold. case is
+// renderPredictions writes predictions.csv.
+func renderPredictions(w io.Writer, r *Report) error { return rowsCSV(w, predictionRows(r)) }
+
+// predictionRows has a row for every held-out case, by configuration and fold. case is
 // its row in the data set, or in the test file, from 0. Classes have p[CLASS], the decision, and the mean and variance of
 // their latent process, or of the one process whose positive values speak for the second of two classes (latent_mean).
 // Numbers have the mean and variance that were predicted for them, noise included. A cell is empty where there is nothing.
-func renderPredictions(w io.Writer, r *Report) error {
-	columns := []string{"configuration", "evaluation", "repeat", "fold", "case", "label", "decision"}
+func predictionRows(r *Report) Rows {
+	t := Rows{columns: []string{"configuration", "evaluation", "repeat", "fold", "case", "label", "decision"}}
 	at := func(name string) int {
-		i := slices.Index(columns, name)
+		i := slices.Index(t.columns, name)
 		if i < 0 {
-			i, columns = len(columns), append(columns, name)
+			i, t.columns = len(t.columns), append(t.columns, name)
 		}
 		return i
 	}
-	var rows [][]string
 	for i, c := range r.Configurations {
 		for _, s := range c.studies {
 			if s.predictions == nil {
 				continue
 			}
 			for k, row := range s.fit.Rows {
-				cells := []string{strconv.Itoa(i), s.Evaluation, strconv.Itoa(s.Repeat), strconv.Itoa(s.Fold), strconv.Itoa(row), "", ""}
+				cells := []any{i, s.Evaluation, s.Repeat, s.Fold, row, nil, nil}
 				set := func(name string, value float64) {
 					j := at(name)
-					cells = append(cells, make([]string, max(0, j+1-len(cells)))...)
-					cells[j] = exact(value)
+					cells = append(cells, make([]any, max(0, j+1-len(cells)))...)
+					cells[j] = Number(value)
 				}
 				if s.predictions.Numeric() {
-					cells[5] = exact(float64(s.fit.Targets[k]))
+					cells[5] = Number(s.fit.Targets[k])
 					set("mean", float64(s.fit.Mean[k]))
 					set("variance", float64(s.fit.Variance[k]))
 				} else {
@@ -54,15 +54,9 @@ func renderPredictions(w io.Writer, r *Report) error {
 					set("latent_mean"+of, float64(mean[k]))
 					set("latent_variance"+of, float64(s.fit.LatentVariance[process][k]))
 				}
-				rows = append(rows, cells)
+				t.cells = append(t.cells, cells)
 			}
 		}
 	}
-	out := csv.NewWriter(w)
-	out.Write(columns) // errors surface in out.Error
-	for _, cells := range rows {
-		out.Write(append(cells, make([]string, len(columns)-len(cells))...))
-	}
-	out.Flush()
-	return out.Error()
+	return t
 }

@@ -1,5 +1,5 @@
-// Package reports turns the manifest and the journal of a run into a Report, plain data, and writes Reports and Timings
-// for people and programs, one file per format.
+// Package reports turns the manifest and the journal of a run into plain data, a Report, its Progress, Timings or a
+// Comparison, and writes these for people and programs, one file per format.
 //
 // It reads records only: it never sees data, kernels or models, fits nothing, and can be run again at any time. The same
 // records in any order give the same bytes. Check is the one table that has no run behind it.
@@ -72,6 +72,7 @@ type Configuration struct {
 	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	record          record.Configuration
 	studies         []study
 }
 

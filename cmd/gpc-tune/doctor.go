@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 func doctorCommand() *cobra.Command {
@@ -62,7 +63,7 @@ func printCheckup(out io.Writer, found *experiments.Checkup) error {
 	for _, m := range found.Rates.MethodTimes(sizes...) {
 		fmt.Fprint(w, m.Method)
 		for _, s := range m.Seconds {
-			fmt.Fprintf(w, "\t%v", experiments.Duration(s))
+			fmt.Fprintf(w, "\t%v", reports.Duration(s))
 		}
 		fmt.Fprintln(w)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -84,7 +85,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
@@ -134,7 +135,7 @@ func code(err error) int {
 		return int(exit)
 	case errors.As(err, &usage), errors.Is(err, experiments.ErrUnfinished):
 		return exitUsage
-	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory):
+	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
 	case errors.Is(err, experiments.ErrNoFit):
 		return exitFailures

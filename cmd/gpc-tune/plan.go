@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // validateCommand is `gpc-tune validate`.
@@ -79,7 +80,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
-			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%v", experiments.Duration(r.Evaluation), r.Evaluations, experiments.Duration(r.Longest), experiments.Duration(r.All))
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), reports.Duration(r.All))
 			all, longest = all+r.All, max(longest, r.Longest)
 		case rates != nil:
 			fmt.Fprint(w, "\t?\t?\t?\t?")
@@ -98,7 +99,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", experiments.Duration(max(all/float64(workers), longest)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", reports.Duration(max(all/float64(workers), longest)), workers)
 	}
 	return err
 }

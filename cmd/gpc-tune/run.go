@@ -67,11 +67,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			bar.finish()
 			if err != nil {
 				if code(err) == exitStopped && summary.Total > 0 {
-					again := []string{"gpc-tune", "run", args[0], "-o", dir, "--resume"}
-					for _, s := range settings {
-						again = append(again, "--set", s)
-					}
-					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped, summary.Total, shellQuoted(again))
+					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped, summary.Total, experiments.ResumeCommand(args[0], dir, settings))
 				}
 				return err
 			}
@@ -105,17 +101,6 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(formats, " | "))
 	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
 	return c
-}
-
-// shellQuoted writes a command line that a POSIX shell splits into args.
-func shellQuoted(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		if quoted[i] = a; a == "" || strings.ContainsAny(a, " \t\n'\"\\$`!*?[](){}<>|&;#~") {
-			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 // loadPlan reads a file or a gallery entry and makes its plan.

@@ -7,8 +7,10 @@ type Number float64
 
 // Manifest describes a run: what was asked, resolved. It is written once, before the first job.
 type Manifest struct {
-	Schema         string          `json:"schema"`     // "gpc-tune/manifest/1"
-	Experiment     string          `json:"experiment"` // the name in the YAML file
+	Schema         string          `json:"schema"`             // "gpc-tune/manifest/1"
+	Experiment     string          `json:"experiment"`         // the name in the YAML file
+	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
+	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
 	Seed           uint64          `json:"seed"`
 	Key            string          `json:"key"` // content hash of all that determines the results
 	Build          Build           `json:"build"`
@@ -73,8 +75,9 @@ type Study struct {
 	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
-	Train      int    `json:"train"` // cases
-	Test       int    `json:"test"`  // cases
+	Train      int    `json:"train"`          // cases
+	Test       int    `json:"test"`           // cases
+	Jobs       int    `json:"jobs,omitempty"` // known before the first has run: the first batch of trials, and the fit
 }
 
 // Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.

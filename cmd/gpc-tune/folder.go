@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// statusCommand is `gpc-tune status`.
+func statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show how far a run is: jobs done and failed, time left, what to do next",
+		Long: `Show how far the run in a folder is, from its journal alone, also while it runs. Times are those of one worker, from the
+wall times of the jobs done.`,
+		Args: cobra.ExactArgs(1),
+	}
+	shown(c, "text", reports.ProgressForms, func(args []string) (*reports.Progress, error) {
+		folder, err := experiments.ReadFolder(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return folder.Progress()
+	})
+	return c
+}
+
+// shown has c print what build makes, in the form that --format names.
+func shown[T any](c *cobra.Command, format string, forms reports.Forms[T], build func(args []string) (T, error)) {
+	c.Flags().StringVar(&format, "format", format, "what to print: "+strings.Join(forms.Names(), " | "))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		render, err := forms.Named(format)
+		if err != nil {
+			return usageError{err}
+		}
+		v, err := build(args)
+		if err != nil {
+			return err
+		}
+		return render(c.OutOrStdout(), v)
+	}
+}
+
+// reported is the report of a run folder.
+func reported(dir string) (*reports.Report, error) {
+	folder, err := experiments.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return folder.Report()
+}
+
+// showCommand is `gpc-tune show`.
+func showCommand() *cobra.Command {
+	configuration, trial := -1, -1
+	c := &cobra.Command{
+		Use:   "show DIR",
+		Short: "Show all that is on record of a configuration, or of one of its trials",
+		Long: `Show all that the run in a folder has on record of every configuration, or of one, numbered as in the report: hyperparameters,
+restarts, points, folds with their scores, warnings and failures. --trial shows one trial of it, on all the training data and in every fold.`,
+		Example: "  gpc-tune show runs/crabs --configuration 1\n  gpc-tune show runs/crabs --configuration 1 --trial 0",
+		Args:    cobra.ExactArgs(1),
+	}
+	shown(c, "text", reports.ShownForms, func(args []string) (*reports.Shown, error) {
+		report, err := reported(args[0])
+		if err != nil {
+			return nil, err
+		}
+		found, err := report.Show(configuration, trial)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return found, nil
+	})
+	c.Flags().IntVar(&configuration, "configuration", -1, "number of the configuration (default all)")
+	c.Flags().IntVar(&trial, "trial", -1, "number of a trial")
+	return c
+}
+
+// exportCommand is `gpc-tune export`.
+func exportCommand() *cobra.Command {
+	what, file := reports.Exports[0].Name, ""
+	c := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write configurations, folds, trials or predictions of a run as one table for programs",
+		Args:  cobra.ExactArgs(1),
+	}
+	shown(c, "csv", reports.RowForms, func(args []string) (rows reports.Rows, err error) {
+		export, err := reports.ExportNamed(what)
+		if err != nil {
+			return rows, usageError{err}
+		}
+		report, err := reported(args[0])
+		if err != nil {
+			return rows, err
+		}
+		return export.Rows(report), nil
+	})
+	print := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if file == "" {
+			return print(c, args)
+		}
+		return experiments.WriteFile(file, func(w io.Writer) error {
+			c.SetOut(w)
+			return print(c, args)
+		})
+	}
+	var docs []string
+	for _, e := range reports.Exports {
+		docs = append(docs, "  "+e.Name+": "+e.Doc)
+	}
+	c.Long = "Write a table of the run in a folder, from its journal alone:\n" + strings.Join(docs, "\n")
+	c.Example = "  gpc-tune export runs/crabs --what predictions --format json -o predictions.json"
+	c.Flags().StringVar(&what, "what", what, "one of the tables above")
+	c.Flags().StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
+	return c
+}
+
+// compareCommand is `gpc-tune compare`.
+func compareCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "compare DIR [DIR2]",
+		Short: "Compare configurations that share data and splits, in pairs: Bayes factors and tests",
+		Long: `Compare the configurations of a run in pairs, or those of one run with those of another, where they have the same data:
+the difference of the log evidences, the logarithm of the Bayes factor; for every score the mean difference over folds that
+hold out the same cases, with the corrected resampled t-test (Nadeau & Bengio 2003) and its 95 % interval; and McNemar's exact
+test of the decisions, with an interval for the difference of the error rates. P values are for one pair: with many pairs
+some are small by chance.`,
+		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs runs/crabs-logit --format json",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	shown(c, "text", reports.ComparisonForms, func(args []string) (*reports.Comparison, error) {
+		var runs []*reports.Report
+		for _, dir := range args {
+			report, err := reported(dir)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, report)
+		}
+		return reports.Compare(runs...)
+	})
+	return c
+}
+
+// reportCommand is `gpc-tune report`.
+func reportCommand() *cobra.Command {
+	var formats []string
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write the report files of a run again, from its journal, and print the text",
+		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder again, from its manifest and
+journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing.`,
+		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats svg,predictions",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			folder, err := experiments.ReadFolder(args[0])
+			if err != nil {
+				return err
+			}
+			if !c.Flags().Changed("formats") {
+				formats = append([]string{reports.Formats[0].Name}, folder.Manifest.Formats...)
+			}
+			for _, name := range formats {
+				if _, err := reports.FormatNamed(name); err != nil {
+					return usageError{err}
+				}
+			}
+			report, err := folder.Report()
+			if err != nil {
+				return err
+			}
+			for _, f := range reports.Formats {
+				if f.File == "" && slices.Contains(formats, f.Name) {
+					if err := f.Render(c.OutOrStdout(), report); err != nil {
+						return err
+					}
+				}
+			}
+			files, err := folder.Write(report, formats)
+			for _, name := range files {
+				fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", name)
+			}
+			return err
+		},
+	}
+	var names []string
+	for _, f := range reports.Formats {
+		names = append(names, f.Name)
+	}
+	c.Flags().StringSliceVar(&formats, "formats", nil, "beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
+	return c
+}

@@ -1,0 +1,53 @@
+package cv
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// McNemar compares the decisions of two classifiers on the same cases.
+type McNemar struct {
+	Cases      int
+	OnlyFirst  int      // cases that only the first classifier decides right
+	OnlySecond int      // that only the second does
+	Difference Estimate // of the error rates, first less second, with its 95 % interval
+	P          float64  // of no difference, two-sided
+}
+
+// CompareDecisions is McNemar's test in its exact form: if the classifiers err equally often, each of the m cases that just one
+// decides right is the first's with probability ½, so that P = min(1, 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller
+// of the two counts (McNemar 1947, Psychometrika 12:153). The difference (c - b)/n, of c cases that only the second and b
+// that only the first decides right, has the adjusted Wald interval
+//
+//	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
+//
+// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must be over the same cases in the same order, each case once;
+// others panic.
+func CompareDecisions(first, second Predictions) McNemar {
+	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) || distinct(first.Cases) != len(first.Cases) {
+		panic(fmt.Sprintf("cv: %d and %d predictions are not paired, one for every case", len(first.Cases), len(second.Cases)))
+	}
+	m := McNemar{Cases: len(first.Cases)}
+	others := second.wrong()
+	for i, wrong := range first.wrong() {
+		switch {
+		case wrong < others[i]:
+			m.OnlyFirst++
+		case wrong > others[i]:
+			m.OnlySecond++
+		}
+	}
+	b, c, n := float64(m.OnlyFirst), float64(m.OnlySecond), float64(m.Cases)
+	p, q := (c+1)/(n+2), (b+1)/(n+2)
+	delta := p - q
+	half := z95 * math.Sqrt((p+q-delta*delta)/(n+2))
+	m.Difference = Estimate{(c - b) / n, max(delta-half, -1), min(delta+half, 1)}
+	m.P = 1
+	if b != c {
+		m.P = min(1, 2*distuv.Binomial{N: b + c, P: 0.5}.CDF(min(b, c)))
+	}
+	return m
+}

@@ -1,0 +1,274 @@
+package reports
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// Comparison compares configurations in pairs. Every difference is that of the first less the second.
+type Comparison struct {
+	Schema string `json:"schema"` // "gpc-tune/compare/1"
+	Pairs  []Pair `json:"pairs"`
+}
+
+// Pair is two configurations on the same data, and what they differ by.
+type Pair struct {
+	First       Side               `json:"first"`
+	Second      Side               `json:"second"`
+	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null where there are not two of the same targets
+	Evaluations []PairedEvaluation `json:"evaluations"`
+	Notes       []string           `json:"notes"` // what could not be compared, and why
+}
+
+// Side is a configuration of a run.
+type Side struct {
+	Run           int    `json:"run"` // 0 or 1
+	Experiment    string `json:"experiment"`
+	Configuration int    `json:"configuration"`
+	Dataset       string `json:"dataset"`
+	Preprocess    string `json:"preprocess"`
+	Kernel        string `json:"kernel"`
+	Mean          string `json:"mean"`
+	Likelihood    string `json:"likelihood"`
+	Inference     string `json:"inference"`
+	TuneInference string `json:"tune_inference"`
+	Tune          string `json:"tune"`
+	name          string
+}
+
+// EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, the logarithm of the Bayes factor for
+// the first, or with one_vs_rest for both for its labellings of all classes together. Nothing is subtracted for the number of
+// hyperparameters that were tuned.
+type EvidenceRatio struct {
+	Nats  Number `json:"nats"`
+	Log10 Number `json:"log10"`
+}
+
+// PairedEvaluation compares predictions of the same held-out cases.
+type PairedEvaluation struct {
+	Name    string        `json:"name"`
+	Folds   int           `json:"folds"`
+	Scores  []PairedScore `json:"scores"`
+	McNemar *McNemar      `json:"mcnemar"` // over the first repeat, so that each case counts once; null for numbers
+}
+
+// PairedScore is the mean over folds of the difference of a score, with the corrected resampled t-test; a single fold, or
+// differences that are all equal, give no test.
+type PairedScore struct {
+	Name       string     `json:"name"`
+	Difference Number     `json:"difference"`
+	CI95       *[2]Number `json:"ci95"`
+	T          Number     `json:"t"`
+	DF         int        `json:"degrees_of_freedom"`
+	P          Number     `json:"p"`
+}
+
+// McNemar is McNemar's exact test of the decisions.
+type McNemar struct {
+	Cases      int       `json:"cases"`
+	OnlyFirst  int       `json:"only_first"`  // cases that only the first decides right
+	OnlySecond int       `json:"only_second"` // that only the second does
+	Difference Number    `json:"difference"`  // of the error rates
+	CI95       [2]Number `json:"ci95"`
+	P          Number    `json:"p"`
+}
+
+// ErrNothingInCommon is the error of a comparison without a pair.
+var ErrNothingInCommon = errors.New("no two configurations have the same data: the same set, labels and cases")
+
+// Compare compares every two configurations of the one run, or every one of the first run with every one of the second, that
+// have the same data.
+func Compare(runs ...*Report) (*Comparison, error) {
+	out := &Comparison{Schema: "gpc-tune/compare/1", Pairs: []Pair{}}
+	first, second := runs[0], runs[len(runs)-1]
+	for i, a := range first.Configurations {
+		for j, b := range second.Configurations {
+			if len(runs) == 1 && j <= i || !sameData(a, b) {
+				continue
+			}
+			p := Pair{First: side(runs, 0, i), Second: side(runs, len(runs)-1, j), Notes: []string{}, Evaluations: []PairedEvaluation{}}
+			p.evidence(a, b)
+			p.evaluations(a, b)
+			out.Pairs = append(out.Pairs, p)
+		}
+	}
+	if len(out.Pairs) == 0 {
+		return nil, ErrNothingInCommon
+	}
+	return out, nil
+}
+
+func side(runs []*Report, run, configuration int) Side {
+	r := runs[run]
+	c := r.Configurations[configuration]
+	s := Side{run, r.Experiment, configuration, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune, fmt.Sprintf("#%d", configuration)}
+	if len(runs) > 1 {
+		s.name = string(rune('A'+run)) + s.name
+	}
+	return s
+}
+
+func sameData(a, b Configuration) bool {
+	return a.record.DataHash == b.record.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes)
+}
+
+// evidence compares the log evidences. One binary method a class gives the sum of the evidences of several binary
+// labellings, which is no evidence of the labels.
+func (p *Pair) evidence(a, b Configuration) {
+	rest := func(c Configuration) bool { return strings.HasPrefix(c.Inference, "{one_vs_rest:") }
+	difference := float64(a.LogEvidence - b.LogEvidence)
+	switch {
+	case rest(a) != rest(b):
+		p.note("log evidence: that of one_vs_rest is of each class against the rest, the other of the labels")
+	case math.IsNaN(difference) || math.IsInf(difference, 0):
+		p.note("log evidence: not both have one")
+	default:
+		p.LogEvidence = &EvidenceRatio{Number(difference), Number(difference / math.Ln10)}
+	}
+}
+
+func (p *Pair) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+// evaluations compares the predictions of every evaluation that both have, over the same folds.
+func (p *Pair) evaluations(a, b Configuration) {
+	for _, e := range a.Evaluations {
+		first, second := a.of(e.Name), b.of(e.Name)
+		switch {
+		case len(second) == 0:
+			p.note("%s: the second has no such evaluation", e.Name)
+		case slices.ContainsFunc(slices.Concat(first, second), func(s study) bool { return s.predictions == nil }):
+			p.note("%s: folds are missing or failed", e.Name)
+		case !slices.EqualFunc(first, second, sameFold):
+			p.note("%s: the folds hold out other cases; compare runs with the same seed and splits", e.Name)
+		default:
+			p.Evaluations = append(p.Evaluations, compareFolds(e.Name, first, second))
+		}
+	}
+}
+
+// of lists the studies of an evaluation.
+func (c Configuration) of(evaluation string) (out []study) {
+	for _, s := range c.studies {
+		if s.Evaluation == evaluation {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func sameFold(a, b study) bool {
+	return a.Repeat == b.Repeat && a.Fold == b.Fold && a.Train == b.Train && slices.Equal(a.fit.Rows, b.fit.Rows) &&
+		slices.Equal(a.fit.Labels, b.fit.Labels) && slices.Equal(a.fit.Targets, b.fit.Targets)
+}
+
+func compareFolds(name string, first, second []study) PairedEvaluation {
+	out := PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
+	differences := map[string][]float64{}
+	var once [2][]cv.Predictions
+	train, test := 0, 0
+	for i, a := range first {
+		b := second[i]
+		train, test = train+a.Train, test+a.Test
+		scores, _ := cv.Evaluate(*a.predictions)
+		others, _ := cv.Evaluate(*b.predictions)
+		for _, s := range scores {
+			if other, ok := (Scores{Results: others}).Value(s.Name); ok && !s.Count {
+				differences[s.Name] = append(differences[s.Name], s.Value-other.Value)
+			}
+		}
+		if a.Repeat == first[0].Repeat {
+			once[0], once[1] = append(once[0], *a.predictions), append(once[1], *b.predictions)
+		}
+	}
+	for _, s := range cv.Scores {
+		d := differences[s.Name]
+		if len(d) < len(first) { // not defined in every fold
+			continue
+		}
+		t := cv.CorrectedT(d, float64(test)/float64(train))
+		score := PairedScore{Name: s.Name, Difference: Number(t.Value), T: Number(t.T), DF: t.DF, P: Number(t.P)}
+		if !math.IsNaN(t.Lo) {
+			score.CI95 = &[2]Number{Number(t.Lo), Number(t.Hi)}
+		}
+		out.Scores = append(out.Scores, score)
+	}
+	if a, b := cv.Pool(once[0]...), cv.Pool(once[1]...); !a.Numeric() {
+		m := cv.CompareDecisions(a, b)
+		d := m.Difference
+		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value), [2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
+	}
+	return out
+}
+
+// ComparisonForms are the forms in which it is written.
+var ComparisonForms = Forms[*Comparison]{{"text", comparisonText}, {"json", writeJSON[*Comparison]}}
+
+// comparisonText names the configurations and writes a table of the differences.
+func comparisonText(out io.Writer, c *Comparison) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	var texts []string
+	var sides []Side
+	for _, p := range c.Pairs {
+		for _, s := range []Side{p.First, p.Second} {
+			if !slices.Contains(sides, s) {
+				sides = append(sides, s)
+				texts = append(texts, s.Kernel, s.Likelihood, s.Inference, s.TuneInference, s.Tune)
+			}
+		}
+	}
+	short := shorten(texts)
+	slices.SortFunc(sides, func(a, b Side) int {
+		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Configuration, b.Configuration))
+	})
+	key := Table{Columns: columns("", "experiment", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune")}
+	for _, s := range sides {
+		key.Rows = append(key.Rows, []string{s.name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel], s.Mean, short[s.Likelihood], short[s.Inference], short[s.TuneInference], short[s.Tune]})
+	}
+	key.write(w)
+	t := Table{Columns: columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
+	for _, p := range c.Pairs {
+		pair := p.First.name + " − " + p.Second.name
+		row := func(evaluation, what string, difference Number, interval *[2]Number, pValue Number, more string) {
+			between, probability := "", ""
+			if interval != nil {
+				between = significant(float64(interval[0])) + " … " + significant(float64(interval[1]))
+			}
+			if !math.IsNaN(float64(pValue)) {
+				probability = fmt.Sprintf("%.3g", float64(pValue))
+			}
+			t.Rows = append(t.Rows, []string{pair, evaluation, what, significant(float64(difference)), between, probability, more})
+		}
+		if e := p.LogEvidence; e != nil {
+			row("all", "log evidence", e.Nats, nil, Number(math.NaN()), fmt.Sprintf("Bayes factor 10^%.3f", float64(e.Log10)))
+		}
+		for _, e := range p.Evaluations {
+			for _, s := range e.Scores {
+				test := "corrected t-test"
+				if s.CI95 == nil {
+					test = "no t-test"
+				}
+				row(e.Name, s.Name, s.Difference, s.CI95, s.P, fmt.Sprintf("%s, folds %d", test, e.Folds))
+			}
+			if m := e.McNemar; m != nil {
+				row(e.Name, "decisions", m.Difference, &m.CI95, m.P, fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.name, m.OnlyFirst, p.Second.name, m.OnlySecond))
+			}
+		}
+	}
+	t.section(w, "differences")
+	for _, p := range c.Pairs {
+		for _, note := range p.Notes {
+			fmt.Fprintf(w, "%s − %s not compared: %s\n", p.First.name, p.Second.name, note)
+		}
+	}
+	return w.Flush()
+}

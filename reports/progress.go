@@ -1,0 +1,195 @@
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Progress says how far a run is. Known jobs are those that it is known to have: a strategy that learns from its trials
+// asks for more as it goes. Times are sums of wall times of jobs, in seconds, as one worker needs them, for the journal
+// does not say how many there are.
+type Progress struct {
+	Schema         string                  `json:"schema"` // "gpc-tune/status/1"
+	Experiment     string                  `json:"experiment"`
+	Finished       bool                    `json:"finished"`
+	Done           int                     `json:"done"`   // jobs on record, failed ones too
+	Failed         int                     `json:"failed"` // of them
+	Known          int                     `json:"known"`
+	Seconds        float64                 `json:"seconds"` // of the jobs done
+	Rate           Number                  `json:"rate"`    // jobs done per second of one worker; NaN before the first
+	Left           Number                  `json:"left"`    // seconds that the other known jobs will take one worker; NaN before the first
+	Configurations []ConfigurationProgress `json:"configurations"`
+	Next           string                  `json:"next"` // command, which Folder.Progress sets
+}
+
+// ConfigurationProgress is the progress of one configuration.
+type ConfigurationProgress struct {
+	Dataset    string  `json:"dataset"`
+	Kernel     string  `json:"kernel"`
+	Likelihood string  `json:"likelihood"`
+	Inference  string  `json:"inference"`
+	Done       int     `json:"done"`
+	Failed     int     `json:"failed"`
+	Known      int     `json:"known"`
+	Seconds    float64 `json:"seconds"`
+	Left       Number  `json:"left"`
+	Failures   int     `json:"failures"` // of jobs, and of single points within jobs
+	// FirstFailure is the first of them: where, and why.
+	FirstFailure string `json:"first_failure,omitempty"`
+}
+
+// tally counts jobs of one kind, trials or fits.
+type tally struct {
+	done, left int
+	seconds    float64
+}
+
+func (t tally) plus(u tally) tally {
+	return tally{t.done + u.done, t.left + u.left, t.seconds + u.seconds}
+}
+
+// mean is the time of a job.
+func (t tally) mean() float64 { return t.seconds / float64(t.done) }
+
+// BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job that is left is taken to
+// last as long as the mean of its kind, trial or fit, in its configuration, or if there is none yet as that of all jobs.
+func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
+	studies, err := arrange(m, lines)
+	if err != nil {
+		return nil, err
+	}
+	if lines, err = unique(lines); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	jobs := make([][2]tally, len(m.Configurations)) // by kind
+	var all tally
+	for _, line := range lines {
+		at := placeOf(line)
+		one := tally{done: 1, seconds: line.Seconds}
+		jobs[at.configuration][at.kind] = jobs[at.configuration][at.kind].plus(one)
+		all = all.plus(one)
+	}
+	p := &Progress{Schema: "gpc-tune/status/1", Experiment: m.Experiment, Configurations: []ConfigurationProgress{}, Seconds: all.seconds, Rate: Number(1 / all.mean())}
+	for i, c := range m.Configurations {
+		out := ConfigurationProgress{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood, Inference: c.Inference}
+		b := builder{record: c, studies: studies[i]}
+		for k := range studies[i] {
+			s := &studies[i][k]
+			trials, fits := s.left()
+			jobs[i][0].left += trials
+			jobs[i][1].left += fits
+			for _, t := range s.trials {
+				if t.Failure != "" {
+					out.Failed++
+				}
+			}
+			if s.status() == Failed {
+				out.Failed++
+			}
+			failures := b.failures(s)
+			if out.Failures += len(failures); out.FirstFailure == "" && len(failures) > 0 {
+				out.FirstFailure = failures[0].String()
+			}
+		}
+		left := 0.0
+		for _, t := range jobs[i] {
+			out.Done += t.done
+			out.Known += t.done + t.left
+			out.Seconds += t.seconds
+			switch {
+			case t.left > 0 && t.done > 0:
+				left += float64(t.left) * t.mean()
+			case t.left > 0:
+				left += float64(t.left) * all.mean()
+			}
+		}
+		out.Left = Number(left)
+		p.Done, p.Failed, p.Known, p.Left = p.Done+out.Done, p.Failed+out.Failed, p.Known+out.Known, p.Left+out.Left
+		p.Configurations = append(p.Configurations, out)
+	}
+	p.Finished = p.Done == p.Known
+	return p, nil
+}
+
+// left counts the jobs that are known and not on record. A study with its fit on record asked for no trial after those
+// that are; before, the manifest says how many it began with.
+func (s *study) left() (trials, fits int) {
+	if s.fit != nil {
+		return s.missing(), 0
+	}
+	return max(s.missing()-1, s.Jobs-1-len(s.trials)), 1
+}
+
+// ProgressForms are the forms in which a Progress is written.
+var ProgressForms = Forms[*Progress]{{"text", progressText}, {"json", writeJSON[*Progress]}}
+
+// progressText writes a line on the whole run, a table of its configurations, what failed first in each, and what to
+// do next.
+func progressText(out io.Writer, p *Progress) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	state := "unfinished (running, or stopped)"
+	if p.Finished {
+		state = "finished"
+	}
+	fmt.Fprintf(w, "%s: %s, %d of %d known jobs done, %d failed\n", p.Experiment, state, p.Done, p.Known, p.Failed)
+	if p.Done > 0 {
+		fmt.Fprintf(w, "%.3g jobs/s of one worker, %v so far", float64(p.Rate), Duration(p.Seconds))
+		if !p.Finished {
+			fmt.Fprintf(w, ", about %v left; with -j N about an N-th of that", Duration(float64(p.Left)))
+		}
+		fmt.Fprintln(w)
+	}
+	t := p.table()
+	if len(t.Caption) > 0 {
+		fmt.Fprintln(w, strings.Join(t.Caption, ", "))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	fmt.Fprintln(w)
+	for i, c := range p.Configurations {
+		if c.Failures > 0 {
+			fmt.Fprintf(w, "#%d FAILURES: %d, the first: %s\n", i, c.Failures, c.FirstFailure)
+		}
+	}
+	fmt.Fprintf(w, "next: %s\n", p.Next)
+	return w.Flush()
+}
+
+func (p *Progress) table() Table {
+	words := func(name string) Column { return Column{Name: name} }
+	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
+	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"), words("inference"),
+		number("done"), number("known"), number("failed"), number("time"), number("left")}}
+	var texts []string
+	for _, c := range p.Configurations {
+		texts = append(texts, c.Kernel, c.Likelihood, c.Inference)
+	}
+	short := shorten(texts)
+	for i, c := range p.Configurations {
+		left := "?"
+		if !math.IsNaN(float64(c.Left)) {
+			left = Duration(float64(c.Left)).String()
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, short[c.Kernel], short[c.Likelihood], short[c.Inference],
+			strconv.Itoa(c.Done), strconv.Itoa(c.Known), strconv.Itoa(c.Failed), Duration(c.Seconds).String(), left})
+	}
+	t.lift()
+	return t
+}
+
+// Duration is a time for people: two digits.
+func Duration(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	unit := time.Duration(1)
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

@@ -1,0 +1,82 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+func progress(t *testing.T, m record.Manifest, lines []record.Line) *Progress {
+	t.Helper()
+	p, err := BuildProgress(m, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Trials of configuration 2 are given 2 s, and the fit that there is 8 s; all others take 1 s. Of its three studies the first
+// two have their fit, the third only trial 1.
+func TestProgress(t *testing.T) {
+	m, lines := run(t)
+	m.Configurations[2].Studies[2].Jobs = 4 // three trials and the fit: trial 1 is there
+	var of2 []record.Line
+	for i := range lines {
+		lines[i].Seconds = 1
+		if at := placeOf(lines[i]); at.configuration == 2 {
+			lines[i].Seconds = []float64{2, 8}[at.kind]
+			of2 = append(of2, lines[i])
+		}
+	}
+	lines = append(lines, lines[0]) // the work of two processes counts once
+	lines[len(lines)-1].Seconds = 100
+	p := progress(t, m, lines)
+	c := p.Configurations[2]
+	if c.Done != len(of2) || c.Known != len(of2)+3 || c.Failed != 0 || c.Left != 2*2+8 {
+		t.Errorf("%+v; want %d done, 3 more known, 12 s left", c, len(of2))
+	}
+	if p.Finished || p.Known-p.Done != 3 || p.Left != 12 || p.Done != len(lines)-1 {
+		t.Errorf("%+v", p)
+	}
+	if want := float64(p.Done) / p.Seconds; math.Abs(float64(p.Rate)-want) > 1e-15*want {
+		t.Errorf("rate %v, want %v", p.Rate, want)
+	}
+	// A trial that panicked, a point of a row that failed, a fit that failed.
+	for i, want := range []struct {
+		failed, failures int
+		first            string
+	}{{1, 1, "test fold 0 trial 2: panic: oh"}, {0, 1, "train fold 0 trial 1 at log_length_scale=3: EP did not converge"}, {}, {1, 1, "test fold 0: covariance is not positive definite"}} {
+		if c := p.Configurations[i]; c.Failed != want.failed || c.Failures != want.failures || c.FirstFailure != want.first {
+			t.Errorf("configuration %d: %+v, want %+v", i, c, want)
+		}
+	}
+	// What a finished study was thought to have does not count any more.
+	m.Configurations[1].Studies[0].Jobs = 1000
+	if again := progress(t, m, lines); again.Known != p.Known {
+		t.Errorf("%d known jobs, want %d", again.Known, p.Known)
+	}
+}
+
+func TestProgressBeforeTheFirstJob(t *testing.T) {
+	m, _ := run(t)
+	p := progress(t, m, nil)
+	var text bytes.Buffer
+	for _, f := range ProgressForms {
+		if err := f.Render(&text, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.Done != 0 || p.Known != 8 || strings.Contains(text.String(), "NaN") || !strings.Contains(text.String(), `"left": null`) {
+		t.Errorf("%s", text.String())
+	}
+	if _, err := json.Marshal(p); err != nil {
+		t.Error(err)
+	}
+	if _, err := BuildProgress(m, []record.Line{{Key: "x"}}); err == nil {
+		t.Error("an empty line is no error")
+	}
+}

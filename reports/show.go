@@ -1,0 +1,206 @@
+package reports
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// Shown is a part of a Report with everything in it.
+type Shown struct {
+	Schema         string               `json:"schema"` // "gpc-tune/show/1"
+	Experiment     string               `json:"experiment"`
+	Configurations []ShownConfiguration `json:"configurations"`
+}
+
+// ShownConfiguration is a configuration, its number in the Report, and the trials that are asked for.
+type ShownConfiguration struct {
+	Number int `json:"number"`
+	Configuration
+	Trials []Trial `json:"trials,omitempty"`
+}
+
+// Show picks a configuration by its number, or all with -1, and if trial is not -1 the trial of this index of every study
+// of theirs. It is an error if there is none.
+func (r *Report) Show(configuration, trial int) (*Shown, error) {
+	if configuration < -1 || configuration >= len(r.Configurations) {
+		return nil, fmt.Errorf("no configuration %d; the run has 0 to %d", configuration, len(r.Configurations)-1)
+	}
+	out := &Shown{Schema: "gpc-tune/show/1", Experiment: r.Experiment, Configurations: []ShownConfiguration{}}
+	last := -1
+	for i, c := range r.Configurations {
+		if configuration >= 0 && i != configuration {
+			continue
+		}
+		s := ShownConfiguration{Number: i, Configuration: c}
+		for _, study := range c.studies {
+			for _, t := range c.trials(study) {
+				if last = max(last, t.Trial); t.Trial == trial {
+					s.Trials = append(s.Trials, t)
+				}
+			}
+		}
+		if trial == -1 || s.Trials != nil {
+			out.Configurations = append(out.Configurations, s)
+		}
+	}
+	if trial != -1 && len(out.Configurations) == 0 {
+		return nil, fmt.Errorf("no trial %d on record; there are %d", trial, last+1)
+	}
+	return out, nil
+}
+
+// ShownForms are the forms in which it is written.
+var ShownForms = Forms[*Shown]{{"text", shownText}, {"json", writeJSON[*Shown]}}
+
+func shownText(out io.Writer, s *Shown) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	for i, c := range s.Configurations {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s #%d  %s\n", s.Experiment, c.Number, c.Status)
+		if c.Trials == nil {
+			c.Configuration.writeAll(w)
+		}
+		for _, t := range c.Trials {
+			fmt.Fprintln(w)
+			t.write(w, c.Objective)
+		}
+	}
+	return w.Flush()
+}
+
+// writeAll writes everything but curves.
+func (c Configuration) writeAll(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(t, "%s\t%s\n", name, text)
+		}
+	}
+	line("dataset", "%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)
+	if len(c.Classes) > 0 {
+		line("classes", "%s", strings.Join(c.Classes, ", "))
+	}
+	line("kernel", "%s", c.Kernel)
+	line("mean", "%s", c.Mean)
+	line("likelihood", "%s", c.Likelihood)
+	line("inference", "%s", c.Inference)
+	line("tune", "%s of %s", c.Tune, c.tuned())
+	line("log evidence", "%s", shortest(c.LogEvidence))
+	line("leave one out", "%s", shortest(c.leaveOneOut()))
+	for _, h := range c.Hyperparameters {
+		line(h.Name, "%s", shortest(h.Number))
+	}
+	for _, e := range c.StandardErrors {
+		line("± "+e.Name, "%s", shortest(e.Number))
+	}
+	for _, m := range c.Posterior {
+		line("posterior "+m.Name, "%s ± %s, R-hat %s, effective samples %s", shortest(m.Mean), shortest(m.SD), shortest(m.RHat), shortest(m.ESS))
+	}
+	t.Flush() // errors surface in w
+
+	restarts := Table{Columns: columns("trial", "status", "evaluations", c.Objective, "gradient", "start", "end", "")}
+	for _, r := range c.Restarts {
+		restarts.Rows = append(restarts.Rows, []string{strconv.Itoa(r.Trial), r.Status, strconv.Itoa(r.Evaluations), shortest(r.Value), shortest(r.Gradient),
+			assignments(r.Start, significant), assignments(r.End, significant), chosen(r.Chosen)})
+	}
+	restarts.section(w, "restarts")
+
+	points := Table{Columns: columns("point", c.Objective, "hyperparameters", "scores", "")}
+	for i, p := range c.Grid {
+		points.Rows = append(points.Rows, []string{strconv.Itoa(i), shortest(Number(p.value())), assignments(p.Point, significant), assignments(p.Scores, significant), chosen(p.Chosen)})
+	}
+	points.section(w, "points")
+
+	scored := Table{Columns: columns("evaluation", "folds", "score", "value", "95 % interval", "status")}
+	for _, e := range c.Evaluations {
+		for _, s := range e.Scores.Results {
+			interval := ""
+			if !math.IsNaN(s.Lo) {
+				interval = significant(s.Lo) + " … " + significant(s.Hi)
+			}
+			scored.Rows = append(scored.Rows, []string{e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, significant(s.Value), interval, string(e.Status)})
+		}
+	}
+	scored.section(w, "scores")
+
+	folds := Table{Columns: columns("evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters")}
+	for _, s := range cv.Scores {
+		folds.Columns = append(folds.Columns, columns(s.Name)...)
+	}
+	for _, f := range c.Folds {
+		row := []string{f.Evaluation, strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(f.Train), strconv.Itoa(f.Test), string(f.Status),
+			shortest(f.LogEvidence), assignments(f.Hyperparameters, significant)}
+		for _, s := range cv.Scores {
+			cell := ""
+			if e, ok := f.Scores.Value(s.Name); ok {
+				cell = significant(e.Value)
+			}
+			row = append(row, cell)
+		}
+		folds.Rows = append(folds.Rows, row)
+	}
+	folds.section(w, "folds")
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	for _, f := range c.Failures {
+		fmt.Fprintf(w, "FAILED %v\n", f)
+	}
+}
+
+// write writes a trial: where it started, and every point that it came to.
+func (t Trial) write(w io.Writer, objective string) {
+	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %d evaluations\n", t.Evaluation, t.Repeat, t.Fold, t.Trial, cmp.Or(t.Status, "failed"), t.Evaluations)
+	if len(t.Start) > 0 {
+		fmt.Fprintf(w, "start %s\n", assignments(t.Start, exact))
+	}
+	points := Table{Columns: columns("point", objective, "gradient", "hyperparameters", "theta", "scores", "", "failure")}
+	for i, p := range t.Points {
+		points.Rows = append(points.Rows, []string{strconv.Itoa(i), shortest(p.Value), shortest(p.Gradient), assignments(p.Hyperparameters, significant),
+			assignments(p.Theta, significant), assignments(p.Scores, significant), chosen(p.Chosen), p.Failure})
+	}
+	points.section(w, "points")
+	for _, warning := range t.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	if t.Failure != "" {
+		fmt.Fprintf(w, "FAILED %s\n", t.Failure)
+	}
+}
+
+// columns are columns of these names that stay where they are.
+func columns(names ...string) (out []Column) {
+	for _, name := range names {
+		out = append(out, Column{Name: name, keep: true})
+	}
+	return out
+}
+
+// section writes a table under a heading, if it has rows.
+func (t Table) section(w io.Writer, heading string) {
+	if len(t.Rows) > 0 {
+		t.lift()
+		fmt.Fprintf(w, "\n%s\n", heading)
+		t.write(w)
+	}
+}
+
+// shortest is x as in JSON; NaN is empty.
+func shortest(x Number) string { return exact(float64(x)) }
+
+func chosen(yes bool) string {
+	if yes {
+		return "chosen"
+	}
+	return ""
+}
