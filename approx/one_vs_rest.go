@@ -60,6 +60,7 @@ func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targe
 		panic(fmt.Sprintf("approx: %d covariances for %d classes, want 1 or one per class of at least 3", len(cov), y.Classes))
 	}
 	p := &oneVsRest{shared: len(cov) == 1}
+	kept := start != nil
 	for c := range y.Classes {
 		against := Targets{Classes: 2, Value: make([]float64, len(y.Index))}
 		for i, class := range y.Index {
@@ -69,8 +70,12 @@ func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targe
 			}
 		}
 		var own State
-		if len(start) > 0 {
-			own, start = start[1:1+int(start[0])], start[1+int(start[0]):]
+		if kept {
+			if len(start) == 0 || !(start[0] >= 0 && start[0] < float64(len(start))) {
+				return nil, fmt.Errorf("one_vs_rest: the state ends before that of class %d does; it belongs to other data or another method", c)
+			}
+			end := 1 + int(start[0])
+			own, start = start[1:end:end], start[end:]
 		}
 		k := min(c, len(cov)-1)
 		binary, err := fit(cov[k:k+1], against, own)
@@ -78,6 +83,9 @@ func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targe
 			return nil, fmt.Errorf("class %d against the rest: %w", c, err)
 		}
 		p.classes = append(p.classes, binary)
+	}
+	if len(start) > 0 {
+		return nil, fmt.Errorf("one_vs_rest: state has %d numbers more than its classes; it belongs to other data or another method", len(start))
 	}
 	return p, nil
 }

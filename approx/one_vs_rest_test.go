@@ -135,3 +135,22 @@ func TestOneVsRestRefusesTwoClasses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A state that ends early, goes on too long or has a length that is none is an error.
+func TestOneVsRestRefusesStates(t *testing.T) {
+	k := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
+	method, cov, y, lik := approx.OneVsRest{Binary: approx.Laplace{}}, []approx.Cov{{K: k}}, approx.Targets{Classes: 3, Index: []int{0, 1, 2}}, likelihood.Logit{}.At(nil)
+	post, err := method.Fit(t.Context(), cov, y, lik, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := post.State()
+	if _, err := method.Restore(cov, y, lik, good); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []approx.State{{}, good[:1], good[:len(good)-1], good[:7], append(slices.Clone(good), 0), slices.Concat(approx.State{math.NaN()}, good[1:]), slices.Concat(approx.State{-1}, good[1:]), slices.Concat(approx.State{1e300}, good[1:])} {
+		if _, err := method.Restore(cov, y, lik, bad); err == nil {
+			t.Errorf("%v was accepted", bad)
+		}
+	}
+}

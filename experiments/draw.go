@@ -41,7 +41,7 @@ const maxGridCases = 10_000
 func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	d := newDecoder("--grid")
 	out := &Drawn{Theta: map[string]record.Number{}, Warnings: []string{}}
-	m := s.model(d, false)
+	m := s.model(d, "--", false)
 	var cases objective.Data
 	switch {
 	case (s.Data == "") == (s.Grid == ""):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +86,13 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 
 // WriteFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
 func WriteFile(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && info.Mode().Type()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 { // not to be replaced
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err

@@ -26,14 +26,16 @@ import (
 // Plan is a checked experiment with its data: what will run, resolved. Only a Plan can run.
 type Plan struct {
 	Manifest   record.Manifest
+	spec       *Spec
 	studies    []search.Study
+	jobs       []*job                       // of each
 	costs      []func(*Rates) (Costs, bool) // of each
 	configured []configured
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
 func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
-	p := &Plan{Manifest: record.Manifest{
+	p := &Plan{spec: s, Manifest: record.Manifest{
 		Schema:     "gpc-tune/manifest/1",
 		Experiment: s.Name,
 		Source:     s.file,
@@ -253,7 +255,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
 		set.studies++
-		j := &job{model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
+		j := &job{declared: m, model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
 		if j.cross = s.Tune.Cross; j.cross != nil {
 			if j.folds, err = j.cross.folds(set); err != nil {
 				d.at(j.cross.node, "%s: %s: %v", ds.Name, j.where(), err)
@@ -274,7 +276,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: 1 + len(points(study))})
-		p.studies = append(p.studies, study)
+		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
 		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)

@@ -72,7 +72,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	if q.Test != noTest {
 		spec.Test = q.Test
 	}
-	m := q.model(d, true)
+	m := q.model(d, "--", true)
 	ds, p, err := q.load(d, spec, m, q.Test != noTest)
 	if err != nil {
 		return nil, err
@@ -197,24 +197,26 @@ func Describe(name string) (data.Summary, error) {
 	return data.Describe(d), nil
 }
 
-// model reads the parts of the model from their flags, with or without the inference.
-func (q Query) model(d *decoder, inference bool) (m Model) {
-	nodes := modelNodes{flags: true, Classes: q.Classes}
-	choose(d.as("--classes"), nil, "classes", &nodes.Classes, classModes)
+// model reads the parts of the model, with or without the inference. Mistakes are told where prefix and the name of the part
+// say.
+func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
+	nodes := modelNodes{prefix: prefix, Classes: q.Classes}
+	choose(d.as(prefix+"classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
 	for _, part := range []struct {
-		flag, text, instance string
+		name, text, instance string
 		node                 **yaml.Node
-	}{{"--kernel", q.Kernel, "se", &nodes.Kernel}, {"--mean", q.Mean, "zero", &nodes.Mean}, {"--likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"--inference", q.Inference, "laplace", &nodes.Inference}} {
+	}{{"kernel", q.Kernel, "se", &nodes.Kernel}, {"mean", q.Mean, "zero", &nodes.Mean}, {"likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"inference", q.Inference, "laplace", &nodes.Inference}} {
 		if part.node == &nodes.Inference && !inference {
 			continue
 		}
-		d, n := d.as(part.flag), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+		where := prefix + part.name
+		d, n := d.as(where), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 		if strings.TrimSpace(part.text) != "" {
 			n = d.parse([]byte(part.text))
 		}
 		if n != nil && isNull(n) {
-			d.at(nil, "is empty; give a name or YAML flow text, as in %s %s", part.flag, part.instance)
+			d.at(nil, "is empty; give a name or YAML flow text, as in %s %s", where, part.instance)
 			n = nil
 		}
 		*part.node = n

@@ -41,14 +41,15 @@ type trainingSet struct {
 
 // prepared is a training set ready for fits: preprocessing is fitted on the training part only.
 type prepared struct {
-	data     objective.Data
-	held     *kernel.Inputs // nil: nothing is held out
-	rows     []int          // of the held-out cases, in their file
-	labels   []int          // their classes
-	counts   []int          // training cases per class
-	targets  []float64      // of the held-out cases, where they are numbers
-	moments  record.Moments // of the training cases' numbers
-	warnings []string
+	data         objective.Data
+	preprocessor *data.Preprocessor
+	held         *kernel.Inputs // nil: nothing is held out
+	rows         []int          // of the held-out cases, in their file
+	labels       []int          // their classes
+	counts       []int          // training cases per class
+	targets      []float64      // of the held-out cases, where they are numbers
+	moments      record.Moments // of the training cases' numbers
+	warnings     []string
 }
 
 // prepare preprocesses the training set, or returns what the first call made.
@@ -100,7 +101,7 @@ func (t *trainingSet) fill(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	p.warnings = warnings
+	p.warnings, p.preprocessor = warnings, pre
 	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
 	if t.source.Targets != nil {
@@ -162,6 +163,7 @@ func (t *trainingSet) targets() approx.Targets {
 
 // job makes the trials and the assessment of one study.
 type job struct {
+	declared  Model           // in the file
 	model     objective.Model // what predicts
 	tuned     objective.Model // the same with another inference method, if hybrid
 	hybrid    bool

@@ -246,7 +246,7 @@ type modelNodes struct {
 	Inference  *yaml.Node `yaml:"inference"`
 	Classes    string     `yaml:"classes"`
 
-	flags bool // the parts stand in flags of their own
+	prefix string // before the names of the parts, where each stands in a text of its own
 }
 
 func (d *decoder) models(root, n *yaml.Node, s *Spec) {
@@ -274,8 +274,8 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
 	in := func(part string) *decoder {
-		if nodes.flags {
-			return d.as("--" + part)
+		if nodes.prefix != "" {
+			return d.as(nodes.prefix + part)
 		}
 		return d
 	}

@@ -85,7 +85,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
@@ -137,6 +137,8 @@ func code(err error) int {
 		return exitUsage
 	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
+	case errors.Is(err, experiments.ErrNoFit):
+		return exitFailures
 	case errors.Is(err, experiments.ErrOtherConfiguration):
 		return exitForeign
 	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal):

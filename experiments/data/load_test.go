@@ -497,3 +497,48 @@ func BenchmarkLoadUSPS3v5(b *testing.B) {
 		}
 	}
 }
+
+func TestSchemaReadsBundledSets(t *testing.T) {
+	d, err := Load(Spec{Dataset: "pima"}, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Schema.Read("pima")
+	if err != nil || !mat.Equal(got.X, d.Test.X) || !reflect.DeepEqual(got.Labels, d.Test.Labels) {
+		t.Errorf("the test file of pima: %v", err)
+	}
+	if _, err := d.Schema.Read("pimo"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), `did you mean "pima"`) {
+		t.Errorf("neither file nor set: %v", err)
+	}
+}
+
+func TestSchemaCheck(t *testing.T) {
+	d, err := load(t, Spec{ID: []Name{"case"}, Categorical: "one_hot"}, "case,a,b,label\n1,1,u,M\n2,3,v,F\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Schema.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*Schema){
+		"no inputs":         func(s *Schema) { s.Inputs = nil },
+		"negative index":    func(s *Schema) { s.Inputs[0].Index = -1 },
+		"index too large":   func(s *Schema) { s.Label.Index = 4 },
+		"width":             func(s *Schema) { s.Width = 2 },
+		"same index":        func(s *Schema) { s.ID[0].Index = 1 },
+		"same name":         func(s *Schema) { s.ID[0].Name = "a" },
+		"no name":           func(s *Schema) { s.Label.Name = "" },
+		"no level":          func(s *Schema) { s.Inputs[1].Levels = []string{} },
+		"levels in a mess":  func(s *Schema) { s.Inputs[1].Levels = []string{"v", "u"} },
+		"one class":         func(s *Schema) { s.Classes = s.Classes[:1] },
+		"equal classes":     func(s *Schema) { s.Classes = []string{"M", "M"} },
+		"above three":       func(s *Schema) { s.Above, s.Classes = new(float64), []string{"a", "b", "c"} },
+		"missing in no way": func(s *Schema) { s.Missing = "guess" },
+	} {
+		s := *d.Schema
+		s.Inputs, s.ID = append([]Column{}, s.Inputs...), append([]Column{}, s.ID...)
+		if change(&s); s.Check() == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+}

@@ -34,10 +34,12 @@ const epsilon = 0x1p-52
 var preprocessing = []struct {
 	name string
 	fit  func(p *Preprocessor, x *mat.Dense) (warnings []string, err error)
+
+	mean, scale, root bool // what fit sets
 }{
-	{"none", func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
-	{"standardize", standardize},
-	{"whiten", whiten},
+	{name: "none", fit: func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
+	{name: "standardize", fit: standardize, mean: true, scale: true},
+	{name: "whiten", fit: whiten, mean: true, root: true},
 }
 
 func preprocessNames() []string {
@@ -109,6 +111,37 @@ func (p *Preprocessor) impute(x *mat.Dense) *mat.Dense {
 		return v
 	}, z)
 	return z
+}
+
+// Check says what is wrong with a preprocessor of inputs with d columns that comes from outside the program.
+func (p *Preprocessor) Check(d int) error {
+	at := slices.Index(preprocessNames(), p.How)
+	if at < 0 {
+		return fmt.Errorf("unknown how %q%s", p.How, registry.Suggest(p.How, preprocessNames()))
+	}
+	sets := preprocessing[at]
+	for _, part := range []struct {
+		name   string
+		values []float64
+		wanted bool
+	}{{"impute", p.Impute, p.Impute != nil}, {"mean", p.Mean, sets.mean}, {"scale", p.Scale, sets.scale}} {
+		length := 0
+		if part.wanted {
+			length = d
+		}
+		if len(part.values) != length {
+			return fmt.Errorf("%s has %d numbers, want %d", part.name, len(part.values), length)
+		}
+	}
+	if len(p.Root)%d != 0 || len(p.Root) > d*d || len(p.Root) > 0 && !sets.root {
+		return fmt.Errorf("root has %d numbers, want a multiple of %d up to %d with whiten, else none", len(p.Root), d, d*d)
+	}
+	for j, s := range p.Scale {
+		if !(s > 0) {
+			return fmt.Errorf("scale[%d] = %v must be greater than 0", j, s)
+		}
+	}
+	return nil
 }
 
 // Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was not fitted to replace:

@@ -353,3 +353,30 @@ func BenchmarkPreprocess(b *testing.B) {
 		})
 	}
 }
+
+func TestPreprocessorCheck(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{1, 2, 3, 5, 4, 4, 7, 1})
+	for _, how := range preprocessNames() {
+		for _, missing := range []string{"error", "median"} {
+			p, _, err := Fit(x, how, missing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Check(2); err != nil {
+				t.Errorf("%s, missing: %s: %v", how, missing, err)
+			}
+			if err := p.Check(3); err == nil && (how != "none" || missing != "error") {
+				t.Errorf("%s, missing: %s: 3 columns were accepted", how, missing)
+			}
+		}
+	}
+	two := []float64{1, 2}
+	for _, p := range []Preprocessor{
+		{}, {How: "norm"}, {How: "none", Mean: two}, {How: "none", Root: two}, {How: "standardize", Mean: two}, {How: "standardize", Mean: two, Scale: []float64{1, 0}},
+		{How: "whiten"}, {How: "whiten", Mean: two, Root: []float64{1}}, {How: "whiten", Mean: two, Root: []float64{1, 2, 3, 4, 5, 6}}, {How: "whiten", Mean: two, Scale: two}, {How: "none", Impute: []float64{}},
+	} {
+		if p.Check(2) == nil {
+			t.Errorf("%+v was accepted", p)
+		}
+	}
+}

@@ -1,7 +1,10 @@
 package data
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -52,6 +55,49 @@ func (s *Schema) ColumnNames() []string {
 	}
 	return names
 }
+
+// Check says what is wrong with a schema that comes from outside the program.
+func (s *Schema) Check() error {
+	taken, names := map[int]string{}, map[string]bool{}
+	for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
+		switch other, twice := taken[c.Index]; {
+		case c.Name == "":
+			return fmt.Errorf("column %d has no name", c.Index)
+		case c.Index < 0 || c.Index >= s.Width:
+			return fmt.Errorf("column %q has index %d, want one from 0 to %d", c.Name, c.Index, s.Width-1)
+		case twice || names[c.Name]:
+			return fmt.Errorf("column %q and column %q are the same", c.Name, cmp.Or(other, c.Name))
+		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > maxClasses || !ascending(c.Levels)):
+			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, maxClasses)
+		}
+		taken[c.Index], names[c.Name] = c.Name, true
+	}
+	classes := slices.Sorted(slices.Values(s.Classes))
+	switch {
+	case len(s.Inputs) == 0:
+		return errors.New("there are no inputs")
+	case len(classes) == 1 || !ascending(classes):
+		return fmt.Errorf("the classes %q must be none, or two and more, all different", s.Classes)
+	case s.Above != nil && len(classes) != 2:
+		return fmt.Errorf("above makes two classes, and there are %d", len(classes))
+	case s.Missing != "" && !slices.Contains(missingModes, s.Missing):
+		return fmt.Errorf("unknown missing %q%s", s.Missing, registry.Suggest(s.Missing, missingModes))
+	}
+	return nil
+}
+
+// ascending says whether every text is before the next.
+func ascending(texts []string) bool {
+	for i := range texts[:max(0, len(texts)-1)] {
+		if texts[i] >= texts[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// Imputes says whether missing inputs are replaced.
+func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "median" }
 
 // layout resolves the columns that the specification names in the file t and gives them their roles.
 func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
@@ -257,9 +303,17 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 }
 
 // Read reads the cases of another file with the same columns: cases to predict. The label may be absent; where it is, or
-// is no class of the training data, Labels is -1 (Targets is NaN).
+// is no class of the training data, Labels is -1 (Targets is NaN). Where there is no file of that name, path may name a
+// bundled set, and means its test file if it has one.
 func (s *Schema) Read(path string) (*Data, error) {
 	src, err := open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		set, unknown := Lookup(path)
+		if unknown != nil {
+			return nil, fmt.Errorf("%w; %w", err, unknown)
+		}
+		src, err = openBundled(cmp.Or(set.Test, set.Train))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// predictCommand is `gpc-tune predict`.
+func predictCommand() *cobra.Command {
+	var output, format string
+	var reject float64
+	var deciding experiments.Deciding
+	var formats []string
+	for _, f := range experiments.PredictedFormats {
+		formats = append(formats, f.Name)
+	}
+	c := &cobra.Command{
+		Use:   "predict MODEL.json DATA",
+		Short: "Predict cases with a model file: probabilities, latent moments, decisions",
+		Long: `Predict the cases of a file, or of a bundled data set, with a model file that gpc-tune fit wrote. Columns are found by their
+names, in any order; in files without a header by their place. The label may be absent; where it is there, the predictions are
+scored. Decisions are for the class of largest probability, or of least expected loss: --loss names costs, and --reject
+what it costs to decide for none.`,
+		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  gpc-tune predict pima.json pima --loss Yes,No,5 --reject 0.4",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			at := slices.Index(formats, format)
+			if at < 0 {
+				return usageError{fmt.Errorf("unknown format %q%s", format, registry.Suggest(format, formats))}
+			}
+			if c.Flags().Changed("reject") {
+				deciding.Reject = &reject
+			}
+			classifier, err := experiments.LoadClassifier(args[0])
+			if err != nil {
+				return err
+			}
+			table, err := classifier.Predict(args[1], deciding)
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error { return experiments.PredictedFormats[at].Write(w, table) }
+			if output == "" {
+				err = write(c.OutOrStdout())
+			} else {
+				err = experiments.WriteFile(output, write)
+			}
+			if err != nil {
+				return err
+			}
+			for _, w := range table.Warnings {
+				fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
+			}
+			if table.Labelled > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "scores of %d cases:\n", table.Labelled)
+			}
+			for _, name := range slices.Sorted(maps.Keys(table.Scores)) {
+				s := table.Scores[name]
+				fmt.Fprintf(c.ErrOrStderr(), "  %s %.6g", name, float64(s.Value))
+				if s.CI95 != nil {
+					fmt.Fprintf(c.ErrOrStderr(), " (95 %% %.6g to %.6g)", float64(s.CI95[0]), float64(s.CI95[1]))
+				}
+				fmt.Fprintln(c.ErrOrStderr())
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
+	f.StringVar(&format, "format", formats[0], strings.Join(formats, " | "))
+	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: cost}}', or a file with that or a CSV matrix; else 1 for an error")
+	f.Float64Var(&reject, "reject", 0, "cost of deciding for no class, \"reject\"")
+	return c
+}

@@ -1,0 +1,297 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// The schema of a model file is its family and a version.
+const (
+	modelFamily  = "gpc-tune/model/"
+	modelVersion = 1
+	modelSchema  = modelFamily + "1"
+)
+
+// ModelFile is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its posterior without iterating, and
+// where it comes from. Numbers are written such that they are read back to the bit.
+type ModelFile struct {
+	Schema      string             `json:"schema"`
+	Experiment  string             `json:"experiment"` // the name in the YAML file
+	Seed        uint64             `json:"seed"`
+	Build       record.Build       `json:"build"`
+	Dataset     string             `json:"dataset"`
+	DataHash    string             `json:"data_hash"`
+	Tuned       Tuned              `json:"tuned"`
+	LogEvidence record.Number      `json:"log_evidence"` // nats, of this fit
+	Model       Declared           `json:"model"`
+	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
+	Columns     *data.Schema       `json:"columns"`
+	Preprocess  *data.Preprocessor `json:"preprocess"`
+	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
+	Targets     []float64          `json:"targets,omitempty"` // or their numbers
+	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
+	State       approx.State       `json:"state"`             // of the approximation
+}
+
+// Tuned says how the hyperparameters were found.
+type Tuned struct {
+	Method    string        `json:"method"`
+	Objective string        `json:"objective"`
+	Inference string        `json:"inference"`
+	Value     record.Number `json:"value"` // of the objective
+}
+
+// Declared is the model as the experiment declares it, in YAML flow text.
+type Declared struct {
+	Kernel     string `json:"kernel"`
+	Mean       string `json:"mean"`
+	Likelihood string `json:"likelihood"`
+	Inference  string `json:"inference"`
+	Classes    string `json:"classes"` // joint | one_vs_rest
+	Average    string `json:"average"`
+}
+
+// Save writes the file, a line a field. Whoever reads it sees the old one or the new one, whole.
+func (f *ModelFile) Save(name string) error { return WriteFile(name, f.write) }
+
+func (f *ModelFile) write(w io.Writer) error {
+	v, before := reflect.ValueOf(*f), "{\n"
+	for i := range v.NumField() {
+		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if options == "omitempty" && v.Field(i).Len() == 0 {
+			continue
+		}
+		text, err := json.Marshal(v.Field(i).Interface())
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s%q: %s", before, name, text); err != nil {
+			return err
+		}
+		before = ",\n"
+	}
+	_, err := io.WriteString(w, "\n}\n")
+	return err
+}
+
+// Classifier is a model file with its posterior.
+type Classifier struct {
+	file    *ModelFile
+	average objective.Average
+	data    objective.Data
+	counts  []int // training cases per class
+	point   *objective.Point
+}
+
+// LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an ErrInvalid, or Problems,
+// that says where and what to do; a posterior that the memory cannot hold is search.ErrMemory.
+func LoadClassifier(name string) (*Classifier, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit", ErrInvalid, err)
+	}
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	defer linalg.SetThreads(1)
+	f, err := decodeModel(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
+	return f.restore(name)
+}
+
+// decodeModel reads the text of a model file, strictly.
+func decodeModel(text []byte) (*ModelFile, error) {
+	var header struct {
+		Schema any          `json:"schema"`
+		Build  record.Build `json:"build"`
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch err := json.Unmarshal(text, &header); {
+	case errors.As(err, &syntax):
+		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit", placeIn(text, syntax.Offset), err)
+	case err != nil && !errors.As(err, &kind):
+		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
+	}
+	schema, _ := header.Schema.(string)
+	version, of := strings.CutPrefix(schema, modelFamily)
+	switch number, err := strconv.Atoi(version); {
+	case !of || err != nil || number < 1:
+		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit", schema, modelSchema)
+	case number > modelVersion:
+		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads version %d: use one as new as that, or write the file again with gpc-tune fit", number, header.Build.Version, Version(), modelVersion)
+	}
+	// Null stands for nothing in a model file, and the decoder takes it for whatever was there before.
+	tokens := json.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := tokens.Token()
+		if err != nil {
+			break // the end, or what is told below
+		}
+		if token == nil {
+			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit", placeIn(text, tokens.InputOffset()))
+		}
+	}
+	f := &ModelFile{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	switch err := d.Decode(f); {
+	case errors.As(err, &kind):
+		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit", placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
+	case err != nil:
+		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit", err)
+	}
+	return f, nil
+}
+
+// placeIn says where an offset is: line 3, column 14.
+func placeIn(text []byte, offset int64) string {
+	before := text[:min(max(offset-1, 0), int64(len(text)))]
+	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
+// evidenceTolerance is how far, relative to 1 or to itself, the log evidence may be from the one on file: far more than builds
+// and processors differ by, far less than what a change of the file does.
+const evidenceTolerance = 1e-4
+
+// restore checks what the file says and rebuilds the posterior.
+func (f *ModelFile) restore(name string) (*Classifier, error) {
+	damaged := func(part, format string, args ...any) error {
+		return fmt.Errorf("%w: %s: %s: %w; the file was changed: write it again with gpc-tune fit", ErrInvalid, name, part, fmt.Errorf(format, args...))
+	}
+	if f.Columns == nil || f.Preprocess == nil {
+		return nil, damaged("columns, preprocess", "one of them is missing")
+	}
+	if err := f.Columns.Check(); err != nil {
+		return nil, damaged("columns", "%w", err)
+	}
+	dim, n, classes := len(f.Columns.ColumnNames()), len(f.Inputs), len(f.Columns.Classes)
+	if err := f.Preprocess.Check(dim); err != nil {
+		return nil, damaged("preprocess", "%w", err)
+	}
+	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
+		return nil, damaged("preprocess", "impute must be there if and only if columns has missing: mean or median")
+	}
+
+	prefix := name + ": model."
+	d := newDecoder(name)
+	m := Query{Kernel: f.Model.Kernel, Mean: f.Model.Mean, Likelihood: f.Model.Likelihood, Inference: f.Model.Inference, Classes: f.Model.Classes}.model(d, prefix, true)
+	c := &Classifier{file: f}
+	average := d.as(prefix + "average")
+	if node := average.parse([]byte(f.Model.Average)); node != nil {
+		c.average, _, _ = component(average, node, "average", objective.Averages)
+	}
+	if r, ok := c.average.(objective.Random); ok {
+		c.average = r.Seeded(derive(f.Seed, "predict"))
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	if err := c.average.Uses(m.Likelihood); err != nil {
+		return nil, damaged("model.average", "%w", err)
+	}
+	if m.numeric() != (classes == 0) {
+		return nil, damaged("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
+	}
+
+	y := approx.Targets{Classes: classes, Value: f.Targets}
+	if classes > 0 {
+		if len(f.Targets) > 0 {
+			return nil, damaged("targets", "%d numbers do not go with classes", len(f.Targets))
+		}
+		c.counts = make([]int, classes)
+		for i, label := range f.Labels {
+			if label < 0 || label >= classes {
+				return nil, damaged("labels", "case %d has %d, want 0 to %d", i, label, classes-1)
+			}
+			if c.counts[label]++; classes == 2 {
+				y.Value = append(y.Value, float64(2*label-1))
+			}
+		}
+		if classes > 2 {
+			y.Index = f.Labels
+		}
+	} else if len(f.Labels) > 0 {
+		return nil, damaged("labels", "%d labels do not go with numbers", len(f.Labels))
+	}
+	if n < 2 || y.Len() != n {
+		return nil, damaged("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, y.Len())
+	}
+	x := mat.NewDense(n, dim, nil)
+	for i, row := range f.Inputs {
+		if len(row) != dim {
+			return nil, damaged("inputs", "case %d has %d numbers, want %d", i, len(row), dim)
+		}
+		x.SetRow(i, row)
+	}
+	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true} // where length scales start matters no more
+
+	model := m.on(classes)
+	if _, err := model.Check(classes); err != nil {
+		return nil, damaged("model", "%w", err)
+	}
+	need := jobOverhead + model.Memory(approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}, dim, nil, false)*(100+slack)/100
+	if free, known := machine.Available(); known && need > free {
+		return nil, fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
+	}
+	o, err := objective.New(model, nil, c.data)
+	if err != nil {
+		return nil, damaged("model", "%w", err)
+	}
+	theta, err := f.theta(o.Layout)
+	if err != nil {
+		return nil, damaged("theta", "%w", err)
+	}
+	if c.point, err = o.Restore(theta, f.State); err != nil {
+		return nil, damaged("state", "%w", err)
+	}
+	found, want := c.point.Posterior.Evidence().Value(), float64(f.LogEvidence)
+	if math.IsNaN(found) != math.IsNaN(want) || math.Abs(found-want) > evidenceTolerance*max(1, math.Abs(want)) {
+		return nil, damaged("log_evidence", "%v on file, and %v by its numbers", want, found)
+	}
+	return c, nil
+}
+
+// theta is the vector of the hyperparameters that the file names.
+func (f *ModelFile) theta(l objective.Layout) ([]float64, error) {
+	theta := make([]float64, len(l.Specs))
+	names := make([]string, len(l.Specs))
+	for i, s := range l.Specs {
+		names[i] = s.ThetaName()
+		v, is := f.Theta[names[i]]
+		if !is {
+			return nil, fmt.Errorf("no %s", names[i])
+		}
+		theta[i] = v
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Theta)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
+		}
+	}
+	return theta, nil
+}

@@ -1,0 +1,454 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// rows writes n cases of three inputs, one of which is a combination of the others, and of labels that have to do with
+// them: classes, or numbers if there are none.
+func rows(n, classes int, seed uint64) string {
+	var b strings.Builder
+	b.WriteString("who,x,label,y,z\n")
+	for i := range n {
+		u, v := float64((uint64(i)*37+seed)%101)/25-2, float64((uint64(i)*61+3*seed)%89)/22-2
+		label := strconv.FormatFloat(u*v+math.Sin(3*u), 'g', -1, 64)
+		if classes > 0 {
+			label = string(rune('a' + int(math.Floor((u+v+8)*2))%classes))
+		}
+		fmt.Fprintf(&b, "n° %d,%v,%s,%v,%v\n", i, u, label, v, u+2*v)
+	}
+	return b.String()
+}
+
+// everyModel lists, as YAML flow text, the models of every inference with every likelihood that it can have on so many
+// classes, with kernels of every shape.
+func everyModel(t *testing.T, classes int) (models []string) {
+	t.Helper()
+	kernels := []string{"se", "{sum: [{se: {ard: true}}, {noise: {amplitude: {fixed: 0.31623}}}]}", "{product: [matern32, linear]}"}
+	for _, a := range approx.Table {
+		method, err := a.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inference := a.Name
+		if a.Name == "sampling" {
+			inference = "{sampling: {chains: 8, samples: 2, temperatures: 200}}"
+		}
+		for _, l := range likelihood.Table {
+			lik, err := l.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add := func(kernel, mode string) {
+				models = append(models, fmt.Sprintf("{kernel: %s, mean: {constant: 0.25}, likelihood: %s, inference: %s, classes: %s}", kernel, l.Name, inference, mode))
+			}
+			k := kernels[len(models)%len(kernels)]
+			if _, err := method.Uses(lik, classes); err == nil {
+				add(k, "joint")
+				if lik.Domain() == likelihood.Categorical {
+					add("{per_class: "+k+"}", "joint")
+				}
+			}
+			if _, err := (approx.OneVsRest{Binary: method}).Uses(lik, classes); err == nil {
+				add(k, "one_vs_rest")
+				add("{per_class: "+k+"}", "one_vs_rest")
+			}
+		}
+	}
+	return models
+}
+
+// fitted writes the model file of a configuration.
+func fitted(t *testing.T, p *Plan, configuration int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "m.json")
+	if _, _, err := p.Fit(t.Context(), name, FitOptions{Configuration: configuration, Warn: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Predictions from a model file are those of the run that fitted the same model, to the last bit: every inference with every
+// likelihood, on two and three classes and on numbers.
+func TestModelFileGivesTheRunsPredictions(t *testing.T) {
+	for classes, section := range map[int]string{
+		2: "preprocess: standardize, positive: a",
+		3: "preprocess: whiten, missing: mean",
+		0: "preprocess: none",
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"train.csv": rows(24, classes, 5), "test.csv": rows(9, classes, 11)} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		models := everyModel(t, classes)
+		text := fmt.Sprintf("data: {train: train.csv, test: test.csv, label: label, id: who, %s}\nmodel: [%s]\ntune: none\nreport: {formats: predictions}\n", section, strings.Join(models, ", "))
+		if classes == 3 {
+			text += "predict: {average: {monte_carlo: {samples: 10}}}\n"
+		}
+		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPlan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Manifest.Configurations) != len(models) {
+			t.Fatalf("%d configurations of %d models", len(p.Manifest.Configurations), len(models))
+		}
+		run := filepath.Join(dir, "run")
+		if _, _, err := p.Run(t.Context(), run, Options{Warn: t.Logf}); err != nil {
+			t.Fatal(err)
+		}
+		want := cells(t, filepath.Join(run, "predictions.csv"))
+		for i, c := range p.Manifest.Configurations {
+			classifier, err := LoadClassifier(fitted(t, p, i))
+			if err != nil {
+				t.Errorf("%s: %v", models[i], err)
+				continue
+			}
+			predicted, err := classifier.Predict(filepath.Join(dir, "test.csv"), Deciding{})
+			if err != nil {
+				t.Errorf("%s: %v", models[i], err)
+				continue
+			}
+			var b bytes.Buffer
+			if err := PredictedFormats[0].Write(&b, predicted); err != nil {
+				t.Fatal(err)
+			}
+			got, err := csv.NewReader(&b).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			for k, row := range got[1:] {
+				for j, name := range got[0] {
+					if name == "who" {
+						if want := fmt.Sprintf("n° %d", k); row[j] != want {
+							t.Errorf("id %q, want %q", row[j], want)
+						}
+						continue
+					}
+					compared++
+					if want := want[[3]string{strconv.Itoa(i), strconv.Itoa(k), name}]; row[j] != want {
+						t.Errorf("%s, %s: case %d has %s %s, the run %s", c.Kernel, models[i], k, name, row[j], want)
+					}
+				}
+			}
+			if compared < 9*5 {
+				t.Errorf("%s: %d cells", models[i], compared)
+			}
+		}
+	}
+}
+
+// cells maps configuration, case and column of a table of predictions to what is there.
+func cells(t *testing.T, name string) map[[3]string]string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[[3]string]string{}
+	for _, row := range rows[1:] {
+		for j, name := range rows[0] {
+			m[[3]string{row[0], row[4], name}] = row[j]
+		}
+	}
+	return m
+}
+
+const tuned = `data: {dataset: crabs, preprocess: standardize, subsample: 40}
+model: {kernel: se, likelihood: probit, inference: [ep, laplace]}
+tune: {method: bfgs, restarts: 2}
+`
+
+// The configuration of largest log evidence is kept, in the same bytes for any number of workers.
+func TestFitKeepsTheBestConfiguration(t *testing.T) {
+	report := runs(t, tuned)
+	best := 0
+	if report.Configurations[1].LogEvidence > report.Configurations[0].LogEvidence {
+		best = 1
+	}
+	var first []byte
+	for _, workers := range []int{1, 3} {
+		name := filepath.Join(t.TempDir(), "m.json")
+		o := FitOptions{Configuration: -1, Warn: func(string, ...any) {}}
+		o.Workers = workers
+		f, _, err := planned(t, tuned).Fit(t.Context(), name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := report.Configurations[best]; float64(f.LogEvidence) != float64(want.LogEvidence) || f.Model.Inference != want.Inference {
+			t.Errorf("kept %v of %s, want %v of %s", f.LogEvidence, f.Model.Inference, want.LogEvidence, want.Inference)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		} else if !bytes.Equal(first, text) {
+			t.Errorf("%d workers write other bytes", workers)
+		}
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	for text, says := range map[string]string{
+		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "explain different targets",
+		`data: {dataset: crabs, preprocess: standardize}
+model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: probit, inference: laplace}
+tune: {method: mcmc, objective: log_posterior}
+`: "samples in place of a winner",
+	} {
+		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Warn: t.Logf})
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no folder: %v", err)
+	}
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("configuration 2 of 2: %v", err)
+	}
+}
+
+// models are small model files of two classes, three, and numbers.
+func models(t testing.TB) (texts [][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, m := range []struct {
+		classes int
+		model   string
+	}{
+		{2, "{kernel: se, likelihood: probit, inference: laplace}"},
+		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}"},
+		{0, "{kernel: se, likelihood: gaussian, inference: exact}"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\ntune: none\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPlan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "m.json")
+		if _, _, err := p.Fit(t.Context(), name, FitOptions{Warn: t.Logf}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// A model file that was cut anywhere is told from a whole one, and so is one whose lists are longer or shorter, that lacks a
+// field or has one too many.
+func TestDamagedModelFilesAreErrors(t *testing.T) {
+	refused := func(what string, text []byte) {
+		t.Helper()
+		f, err := decodeModel(text)
+		if err == nil {
+			_, err = f.restore("m.json")
+		}
+		if err == nil {
+			t.Errorf("%s was accepted", what)
+		}
+	}
+	for _, text := range models(t) {
+		if f, err := decodeModel(text); err != nil {
+			t.Fatal(err)
+		} else if _, err := f.restore("m.json"); err != nil {
+			t.Fatal(err)
+		}
+		for cut := range len(text) - 2 { // without the last brace
+			refused(fmt.Sprintf("the first %d bytes", cut), text[:cut])
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
+		}
+		with := func(name string, value string) []byte {
+			changed := map[string]json.RawMessage{}
+			for k, v := range fields {
+				changed[k] = v
+			}
+			if changed[name] = json.RawMessage(value); value == "" {
+				delete(changed, name)
+			}
+			b, err := json.Marshal(changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		refused("another field", with("colour", "1"))
+		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs"} {
+			refused("no "+name, with(name, ""))
+			refused("null "+name, with(name, "null"))
+			refused("a number for "+name, with(name, "17"))
+		}
+		for name, value := range fields {
+			var list []json.RawMessage
+			if json.Unmarshal(value, &list) != nil || len(list) == 0 {
+				continue
+			}
+			for what, changed := range map[string][]json.RawMessage{
+				"shorter": list[1:], "longer": append(list[:len(list):len(list)], list[0]), "none": {},
+				"NaN": append(list[:1:1], json.RawMessage(`"NaN"`)), "null": append(list[:1:1], json.RawMessage("null")),
+			} {
+				b, err := json.Marshal(changed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				refused(name+" "+what, with(name, string(b)))
+			}
+		}
+	}
+}
+
+func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
+	text := string(models(t)[0])
+	for name, f := range map[string]struct{ text, says string }{
+		"cut":          {text[:200], "line 7, column"},
+		"newer":        {strings.Replace(text, "model/1", "model/2", 1), "a model file of version 2, written by gpc-tune"},
+		"foreign":      {`{"schema": "gpc-tune/results/1"}`, `its schema is "gpc-tune/results/1", want "gpc-tune/model/1"`},
+		"nothing":      {``, "no model file"},
+		"list":         {`[1, 2]`, "no model file"},
+		"csv":          {rows(3, 2, 1), "no model file"},
+		"unknown":      {strings.Replace(text, `"seed"`, `"sede"`, 1), `unknown field "sede"`},
+		"not a number": {strings.Replace(text, `"inputs": [[`, `"inputs": [["x",`, 1), "inputs"},
+		"kernel":       {strings.Replace(text, `"kernel":"`, `"kernel":"no_`, 1), "model.kernel:1:1: unknown kernel"},
+		"theta":        {strings.Replace(text, `"theta": {"`, `"theta": {"no_`, 1), "theta: no "},
+		"evidence":     {strings.Replace(text, `"log_evidence": -`, `"log_evidence": -1`, 1), "log_evidence: "},
+	} {
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := os.WriteFile(path, []byte(f.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadClassifier(path)
+		var problems Problems
+		if !errors.Is(err, ErrInvalid) && !errors.As(err, &problems) || !strings.Contains(err.Error(), f.says) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, want %q", name, err, f.says)
+		}
+	}
+}
+
+// A file with any one value changed, dropped or doubled is refused or predicts; it never panics and never gives NaN.
+func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(path, []byte("who,x,y,z\na,1,2,3\nb,,2,3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range models(t) {
+		var root any
+		if err := json.Unmarshal(text, &root); err != nil {
+			t.Fatal(err)
+		}
+		try := func(where string) {
+			t.Helper()
+			b, err := json.Marshal(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := decodeModel(b)
+			if err != nil {
+				return
+			}
+			defer func() {
+				if r := recover(); r != nil {
+					t.Errorf("%s: %v", where, r)
+				}
+			}()
+			if c, err := f.restore("m.json"); err == nil {
+				_, _ = c.Predict(path, Deciding{})
+			}
+		}
+		wrong := []any{nil, -1, 0, 2, 1e9, 1e300, "", "sampling", []any{}, map[string]any{}}
+		var visit func(where string, v any, set func(any))
+		visit = func(where string, v any, set func(any)) {
+			for _, w := range wrong {
+				set(w)
+				try(fmt.Sprintf("%s = %v", where, w))
+			}
+			set(v)
+			switch v := v.(type) {
+			case map[string]any:
+				for k, inner := range v {
+					delete(v, k)
+					try("no " + where + "." + k)
+					visit(where+"."+k, inner, func(w any) { v[k] = w })
+				}
+			case []any:
+				for i := range min(len(v), 3) {
+					visit(fmt.Sprintf("%s[%d]", where, i), v[i], func(w any) { v[i] = w })
+				}
+				set(append(v[:len(v):len(v)], v...))
+				try(where + " twice")
+				set(v)
+			}
+		}
+		visit("", root, func(w any) { root = w })
+	}
+}
+
+func FuzzModelFile(f *testing.F) {
+	for _, text := range models(f) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := decodeModel(text)
+		if err != nil {
+			return
+		}
+		c, err := file.restore("m.json")
+		if err != nil {
+			return
+		}
+		// What is accepted is what it says, when it is written and read again.
+		var b bytes.Buffer
+		if err := c.file.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeModel(b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		if file.Columns.Sparse {
+			return
+		}
+		line := strings.Repeat("1,", file.Columns.Width-1) + "1\n"
+		path := filepath.Join(t.TempDir(), "new.csv")
+		if err := os.WriteFile(path, []byte(line), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = c.Predict(path, Deciding{Loss: "a,b,2"})
+	})
+}

@@ -1,0 +1,324 @@
+package experiments
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Deciding says what decisions on classes cost.
+type Deciding struct {
+	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file that holds such a mapping or,
+	// as CSV, the whole matrix: a header with the decisions and a row for every truth. What is not said costs 1 for an error
+	// and 0 for none. Empty: nothing is said, and the class of largest probability is decided for.
+	Loss   string
+	Reject *float64 // cost of deciding for no class; nil: one is always decided for
+}
+
+// rejected is the decision for no class.
+const rejected = "reject"
+
+// Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
+// class; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
+// latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where costs were given. Numbers have mean and
+// variance, noise included, before the latent ones, and no decision.
+type Predicted struct {
+	Schema  string   `json:"schema"`
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"` // string, int or record.Number
+	// Labelled counts the cases whose label is known, and Scores has their scores; mean_loss is what the decisions on them
+	// cost, where costs were given.
+	Labelled int              `json:"labelled"`
+	Scores   map[string]Score `json:"scores,omitempty"`
+	Warnings []string         `json:"warnings"`
+}
+
+// Score is the estimate of a score with its 95 % interval, where it has one.
+type Score struct {
+	Value record.Number     `json:"value"`
+	CI95  *[2]record.Number `json:"ci95,omitempty"`
+}
+
+// Predict reads cases from a file, or from a bundled data set, and predicts them.
+func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
+	loss, err := c.costs(o)
+	if err != nil {
+		return nil, err
+	}
+	ds, err := c.file.Columns.Read(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	defer linalg.SetThreads(1)
+	classes := c.data.Classes
+	p := &prepared{held: &kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)}, rows: ds.Rows, counts: c.counts}
+	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: append([]string{}, ds.Warnings...)}
+	add := func(name string, of func(i int) any) {
+		t.Columns = append(t.Columns, name)
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], of(i))
+		}
+	}
+	numbers := func(name string, v []float64) { add(name, func(i int) any { return record.Number(v[i]) }) }
+	add("case", func(i int) any { return ds.Rows[i] })
+	for _, id := range ds.IDs {
+		add(id.Name, func(i int) any { return id.Values[i] })
+	}
+
+	var scored cv.Predictions
+	var proba *mat.Dense
+	var all []int // cases whose label is known
+	if classes == nil {
+		mean, variance := make([]float64, len(ds.Rows)), make([]float64, len(ds.Rows))
+		c.point.PredictMoments(mean, variance, p.held)
+		numbers("mean", mean)
+		numbers("variance", variance)
+		for i, v := range ds.Targets {
+			if !math.IsNaN(v) {
+				all = append(all, i)
+			}
+		}
+		base, spread := stat.PopMeanVariance(c.data.Y.Value, nil)
+		if len(all) > 0 {
+			scored, err = cv.NewRegression(subset(ds.Rows, all), subset(ds.Targets, all), subset(mean, all), subset(variance, all), base, spread)
+		}
+	} else {
+		proba = mat.NewDense(len(ds.Rows), len(classes), nil)
+		c.point.PredictProba(proba, p.held, c.average)
+		for k, class := range classes {
+			numbers("p["+class+"]", mat.Col(nil, k, proba))
+		}
+		for i, label := range ds.Labels {
+			if label >= 0 {
+				all = append(all, i)
+			}
+		}
+		if len(all) > 0 {
+			scored, err = cv.NewPredictions(subset(ds.Rows, all), subset(ds.Labels, all), pick(proba, all), c.counts)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
+	means, variances := c.point.Latents(p.held)
+	for k := range means {
+		of := ""
+		if len(means) > 1 {
+			of = "[" + classes[k] + "]"
+		}
+		numbers("latent_mean"+of, means[k])
+		numbers("latent_variance"+of, variances[k])
+	}
+	var cost []float64 // of the decisions on cases whose label is known
+	if proba != nil {
+		cost = t.decide(add, classes, proba, ds.Labels, loss, o.Reject)
+	}
+	for i, row := range t.Rows {
+		for j, v := range row {
+			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
+				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the training cases", ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
+			}
+		}
+	}
+
+	if t.Labelled = len(all); t.Labelled == 0 {
+		return t, nil
+	}
+	t.Scores = map[string]Score{}
+	results, floored := cv.Evaluate(scored)
+	t.Warnings = append(t.Warnings, floored...)
+	for _, r := range results {
+		s := Score{Value: record.Number(r.Value)}
+		if !math.IsNaN(r.Lo) {
+			s.CI95 = &[2]record.Number{record.Number(r.Lo), record.Number(r.Hi)}
+		}
+		t.Scores[r.Name] = s
+	}
+	if cost != nil {
+		t.Scores["mean_loss"] = Score{Value: record.Number(stat.Mean(cost, nil))}
+	}
+	return t, nil
+}
+
+// decide adds the decisions and, where costs were given, what each is expected to cost. It returns the costs of those on cases
+// whose label is known.
+func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int, loss cv.Loss, reject *float64) (cost []float64) {
+	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
+	for i := range t.Rows {
+		row := proba.RawRowView(i)
+		if loss == nil {
+			decisions[i] = classes[cv.Decide(row)]
+			continue
+		}
+		k, risk := loss.Decide(row)
+		decisions[i], expected[i] = classes[k], record.Number(risk)
+		rejects := reject != nil && *reject < risk
+		if rejects {
+			decisions[i], expected[i] = rejected, record.Number(*reject)
+		}
+		switch {
+		case labels == nil || labels[i] < 0:
+		case rejects:
+			cost = append(cost, *reject)
+		default:
+			cost = append(cost, loss[labels[i]][k])
+		}
+	}
+	add("decision", func(i int) any { return decisions[i] })
+	if loss != nil {
+		add("expected_loss", func(i int) any { return expected[i] })
+	}
+	return cost
+}
+
+// costs is the loss under which decisions are made; nil where nothing is said.
+func (c *Classifier) costs(o Deciding) (cv.Loss, error) {
+	classes := c.data.Classes
+	d := newDecoder("--loss")
+	switch {
+	case o.Loss == "" && o.Reject == nil:
+		return nil, nil
+	case classes == nil:
+		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and --reject")
+		return nil, d.err()
+	}
+	if o.Reject != nil {
+		reject := d.as("--reject")
+		if math.IsNaN(*o.Reject) || math.IsInf(*o.Reject, 0) {
+			reject.at(nil, "%v is no cost; write a finite number", *o.Reject)
+		}
+		if slices.Contains(classes, rejected) {
+			reject.at(nil, "a class has the name %q, and so would be mistaken for it", rejected)
+		}
+	}
+	loss, given := cv.ZeroOne(len(classes)), map[[2]int]bool{}
+	set := func(truth, decision string, cost float64) {
+		var at [2]int
+		for k, name := range []string{truth, decision} {
+			if at[k] = slices.Index(classes, strings.TrimSpace(name)); at[k] < 0 {
+				d.at(nil, "unknown class %q%s", name, registry.Suggest(name, classes))
+				return
+			}
+		}
+		switch {
+		case given[at]:
+			d.at(nil, "the cost of deciding %q where %q is the truth is given twice; keep one", decision, truth)
+		case math.IsNaN(cost) || math.IsInf(cost, 0):
+			d.at(nil, "%v is no cost; write a finite number", cost)
+		default:
+			given[at], loss[at[0]][at[1]] = true, cost
+		}
+	}
+	text := strings.TrimSpace(o.Loss)
+	switch file, err := os.ReadFile(text); {
+	case text == "":
+	case err == nil:
+		if text = strings.TrimSpace(string(file)); !strings.HasPrefix(text, "{") {
+			d.matrix(text, set)
+			if len(d.problems) == 0 && len(given) != len(classes)*len(classes) {
+				d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d costs are there", o.Loss, strings.Join(classes, ", "), len(given), len(classes)*len(classes))
+			}
+			break
+		}
+		d.lossMapping(text, set)
+	case strings.HasPrefix(text, "{"):
+		d.lossMapping(text, set)
+	default:
+		for _, triple := range strings.Fields(text) {
+			parts := strings.Split(triple, ",")
+			var cost float64
+			wrong := errors.New("no truth,decision,cost")
+			if len(parts) == 3 {
+				cost, wrong = strconv.ParseFloat(parts[2], 64)
+			}
+			if wrong != nil {
+				d.at(nil, "%q must be truth,decision,cost, as in %s,%s,5, and there is no file %q; names with commas or blanks need {truth: {decision: cost}}", triple, classes[0], classes[1], text)
+				continue
+			}
+			set(parts[0], parts[1], cost)
+		}
+	}
+	return loss, d.err()
+}
+
+// lossMapping reads {truth: {decision: cost, …}, …}.
+func (d *decoder) lossMapping(text string, set func(truth, decision string, cost float64)) {
+	n := d.parse([]byte(text))
+	if n == nil {
+		return
+	}
+	var m map[string]map[string]float64
+	d.into(n, &m)
+	for _, truth := range slices.Sorted(maps.Keys(m)) {
+		for _, decision := range slices.Sorted(maps.Keys(m[truth])) {
+			set(truth, decision, m[truth][decision])
+		}
+	}
+}
+
+// matrix reads a header with decisions, under a first cell of any text, and rows of a truth and its costs.
+func (d *decoder) matrix(text string, set func(truth, decision string, cost float64)) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.TrimLeadingSpace = true
+	rows, err := r.ReadAll()
+	if err == nil && len(rows) == 0 {
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		d.at(nil, "%v", err)
+		return
+	}
+	for i, row := range rows[1:] {
+		for k, cell := range row[1:] {
+			cost, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+			if err != nil {
+				d.at(nil, "row %d: %q is no cost", i+2, cell)
+				continue
+			}
+			set(row[0], rows[0][k+1], cost)
+		}
+	}
+}
+
+// PredictedFormats are the ways to write a Predicted; the first is the default.
+var PredictedFormats = []struct {
+	Name  string
+	Write func(io.Writer, *Predicted) error
+}{
+	{"csv", func(w io.Writer, t *Predicted) error {
+		out := csv.NewWriter(w)
+		out.Write(t.Columns) // errors surface in out.Error
+		for _, row := range t.Rows {
+			cells := make([]string, len(row))
+			for j, v := range row {
+				if number, is := v.(record.Number); is {
+					v = strconv.FormatFloat(float64(number), 'g', -1, 64)
+				}
+				cells[j] = fmt.Sprint(v)
+			}
+			out.Write(cells)
+		}
+		out.Flush()
+		return out.Error()
+	}},
+	{"json", func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
+}

@@ -1,0 +1,168 @@
+package experiments
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// pimas is a classifier of Pima.
+func pimas(t *testing.T) *Classifier {
+	t.Helper()
+	p := planned(t, "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// column takes a column of numbers, or of texts.
+func column[T any](t *testing.T, p *Predicted, name string) (all []T) {
+	t.Helper()
+	for j, c := range p.Columns {
+		if c == name {
+			for _, row := range p.Rows {
+				all = append(all, row[j].(T))
+			}
+			return all
+		}
+	}
+	t.Fatalf("no column %s in %v", name, p.Columns)
+	return nil
+}
+
+// Every decision has the least expected loss, however the costs are written, and mean_loss is what they cost.
+func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {
+	c := pimas(t)
+	dir := t.TempDir()
+	matrix, mapping := filepath.Join(dir, "loss.csv"), filepath.Join(dir, "loss.yaml")
+	for name, text := range map[string]string{matrix: "truth,No,Yes\nYes,5,0.25\nNo,0,1\n", mapping: "{Yes: {No: 5, Yes: 0.25}}\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cheap := 0.5
+	for _, reject := range []*float64{nil, &cheap} {
+		for _, loss := range []string{"Yes,No,5 Yes,Yes,0.25", "{Yes: {No: 5, Yes: 0.25}}", matrix, mapping} {
+			got, err := c.Predict("pima", Deciding{Loss: loss, Reject: reject})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ds, err := c.file.Columns.Read("pima")
+			if err != nil {
+				t.Fatal(err)
+			}
+			decisions, expected := column[string](t, got, "decision"), column[record.Number](t, got, "expected_loss")
+			cost, rejections := 0.0, 0
+			for i, yes := range column[record.Number](t, got, "p[Yes]") {
+				no := column[record.Number](t, got, "p[No]")[i]
+				risks := map[string]float64{"No": 5 * float64(yes), "Yes": 0.25*float64(yes) + float64(no)}
+				costs := map[string][2]float64{"No": {0, 5}, "Yes": {1, 0.25}}
+				if reject != nil {
+					risks["reject"], costs["reject"] = *reject, [2]float64{*reject, *reject}
+				}
+				for _, r := range risks {
+					if r < float64(expected[i])-1e-12 {
+						t.Fatalf("case %d: %s at %v, and %v", i, decisions[i], expected[i], risks)
+					}
+				}
+				if math.Abs(risks[decisions[i]]-float64(expected[i])) > 1e-12 {
+					t.Fatalf("case %d: %s at %v, want %v", i, decisions[i], expected[i], risks[decisions[i]])
+				}
+				if decisions[i] == "reject" {
+					rejections++
+				}
+				cost += costs[decisions[i]][ds.Labels[i]] / float64(len(decisions))
+			}
+			if reject != nil && (rejections == 0 || rejections == len(decisions)) || reject == nil && rejections > 0 {
+				t.Errorf("%d of %d are rejected", rejections, len(decisions))
+			}
+			if found := float64(got.Scores["mean_loss"].Value); math.Abs(found-cost) > 1e-12 {
+				t.Errorf("mean loss %v, want %v", found, cost)
+			}
+		}
+	}
+}
+
+func TestCostsAreChecked(t *testing.T) {
+	c := pimas(t)
+	infinite := math.Inf(1)
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("truth,No,Yes\nNo,0,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		deciding Deciding
+		says     string
+	}{
+		{Deciding{Loss: "Yse,No,5"}, `--loss: unknown class "Yse" (have No, Yes)`},
+		{Deciding{Loss: "Yes,No"}, `"Yes,No" must be truth,decision,cost, as in No,Yes,5`},
+		{Deciding{Loss: "Yes,No,five"}, `"Yes,No,five" must be`},
+		{Deciding{Loss: "Yes,No,NaN"}, `NaN is no cost`},
+		{Deciding{Loss: "Yes,No,5 Yes,No,6"}, "is given twice"},
+		{Deciding{Loss: "{Yes: 5}"}, "--loss:1:7: expected a mapping"},
+		{Deciding{Loss: bad}, "2 of 4 costs are there"},
+		{Deciding{Reject: &infinite}, "--reject: +Inf is no cost"},
+	} {
+		if _, err := c.Predict("pima", f.deciding); err == nil || !strings.Contains(err.Error(), f.says) {
+			t.Errorf("%v, want %q", err, f.says)
+		}
+	}
+}
+
+// Cases are predicted alike in any order of columns, with columns that the model does not know, without labels, and one by one.
+func TestColumnsAreFoundByName(t *testing.T) {
+	c := pimas(t)
+	all, err := c.Predict("pima", Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Labelled != 332 || all.Scores["errors"].Value == 0 {
+		t.Errorf("%d labelled, scores %v", all.Labelled, all.Scores)
+	}
+	name := filepath.Join(t.TempDir(), "new.csv")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{
+		"age,ped,colour,bmi,skin,bp,glu,npreg\n50,0.627,red,33.6,35,72,148,6\n",
+		"npreg,glu,bp,skin,bmi,ped,age,label\n6,148,72,35,33.6,0.627,50,?\n",
+		"6,148,72,35,33.6,0.627,50\n",
+	} {
+		write(text)
+		got, err := c.Predict(name, Deciding{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got.Labelled != 0 || got.Scores != nil {
+			t.Errorf("%q: scores %v", text, got.Scores)
+		}
+		for _, column := range []int{1, 2, 3, 4} {
+			a, b := float64(got.Rows[0][column].(record.Number)), float64(all.Rows[0][column].(record.Number))
+			if math.Abs(a-b) > 1e-12 {
+				t.Errorf("%q: %s is %v, and %v among the others", text, got.Columns[column], a, b)
+			}
+		}
+	}
+	write("npreg,glu,bp,skin,bmi,pedigree,age\n6,148,72,35,33.6,0.627,50\n")
+	if _, err := c.Predict(name, Deciding{}); err == nil || !strings.Contains(err.Error(), "has no column ped, which the training file has") {
+		t.Errorf("a missing column: %v", err)
+	}
+	write("6,148,72,35,33.6,0.627\n")
+	if _, err := c.Predict(name, Deciding{}); err == nil || !strings.Contains(err.Error(), "has 6 columns, the training file 8") {
+		t.Errorf("too few columns: %v", err)
+	}
+	write("npreg,glu,bp,skin,bmi,ped,age\n6,148,72,35,1e90,0.627,50\n")
+	if got, err := c.Predict(name, Deciding{}); err != nil || math.Abs(float64(got.Rows[0][1].(record.Number))-0.5) > 1e-12 {
+		t.Errorf("far from all training cases: %v", err)
+	}
+}
