@@ -160,7 +160,7 @@ func (p *laplacePosterior) differentiate(at *point) {
 			d2, d3 = 0, 0
 			at.floors++
 		}
-		at.g[i], at.w[i], at.d3[i], at.r[i] = d1, -d2, d3, d1-at.a[i]
+		at.g[i], at.w[i], at.d3[i], at.r[i] = d1, 0-d2, d3, d1-at.a[i] // W = -0 would have the inverse -Inf
 		at.psi += logp - at.a[i]*(f-p.mean[i])/2
 	}
 }

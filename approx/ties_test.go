@@ -79,6 +79,34 @@ func TestEqualCasesShareTheirLatentValue(t *testing.T) {
 	}
 }
 
+// TestEqualCasesFarFromTheBoundary: where all the curvature of log p underflows, its sign says nothing.
+func TestEqualCasesFarFromTheBoundary(t *testing.T) {
+	var x [][]float64
+	var y []float64
+	for i := range 40 {
+		v := float64(i%20) - 9.5
+		x, y = append(x, []float64{v * math.Abs(v)}), append(y, math.Copysign(1, v))
+	}
+	for _, name := range []string{"probit", "logit"} {
+		lik, vanished := boundLikelihood(t, name).(likelihood.Differentiable), 0
+		for _, theta := range [][2]float64{{2, 4}, {3, 5}, {4, 6}, {4, 8}, {5, 8}} {
+			k, _, _ := seGram(x, theta[0], theta[1])
+			post, err := approx.Laplace{}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
+			if err != nil || !post.Diagnostics().Converged {
+				t.Errorf("%s %v: %v %+v", name, theta, err, post.Diagnostics())
+			}
+			for i, f := range post.State()[len(y):] {
+				if _, _, d2, _ := lik.Derivs(y[i], f); d2 == 0 {
+					vanished++
+				}
+			}
+		}
+		if name == "probit" && vanished == 0 {
+			t.Error("no curvature underflows")
+		}
+	}
+}
+
 // boundLikelihood is a likelihood without parameters.
 func boundLikelihood(t *testing.T, name string) likelihood.Bound {
 	e, err := likelihood.Table.Lookup("likelihood", name)
