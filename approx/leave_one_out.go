@@ -324,18 +324,11 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 			diag[j][i] = cross[j].At(i, i)
 		}
 	}
-	left := make([]float64, classes*n) // [B_c⁻¹]_ii, which is 1 - πq without the cancellation
-	for c := range classes {
-		inverse := p.inverse(c)
-		for i := range n {
-			left[c*n+i] = inverse.Data[i*n+i]
-		}
-	}
 	vector := func() []float64 { return make([]float64, classes) }
 	pi, root, b, mean := vector(), vector(), vector(), vector()
 	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
 		for c, j := 0, i; c < classes; c, j = c+1, j+n {
-			pi[c], root[c], b[c] = p.at.w[j], math.Sqrt(p.at.w[j]), left[j]
+			pi[c], root[c], b[c] = p.at.w[j], math.Sqrt(p.at.w[j]), p.left[j] // which is 1 - πq without the cancellation
 		}
 		cavity := blockCavity(pi, root, b, q, s)
 		for c := range classes {
@@ -348,7 +341,7 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 	})
 }
 
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 - πq. I - D^½ Σ_H D^½ =
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 - πq, [B_c⁻¹]_ii. I - D^½ Σ_H D^½ =
 // √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ has eigenvalues between 0 and 1.
 func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
 	classes := len(pi)

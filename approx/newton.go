@@ -20,6 +20,13 @@ type latentModel interface {
 	finish(at *point, length float64, iterations int) (Posterior, error)
 }
 
+// approacher models come near the mode without a factorisation.
+type approacher interface {
+	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and returns two points, at being
+	// where it arrived, the number of steps and the length of the last.
+	approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int, last float64, err error)
+}
+
 // point is a value of f = m + K a with what Newton's method needs there.
 type point struct {
 	a, f     []float64
@@ -76,7 +83,12 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 	at, next := p.newPoint(), p.newPoint()
 	evaluate(p, at)
 	fresh, last := start == nil, math.Inf(1)
-	if start != nil {
+	if quick, ok := p.(approacher); ok {
+		if at, next, iterations, last, err = quick.approach(ctx, at, next, start, maxIterations); err != nil {
+			return nil, 0, 0, err
+		}
+		fresh = true
+	} else if start != nil {
 		_, f, err := at.read(start)
 		if err != nil {
 			return nil, 0, 0, err

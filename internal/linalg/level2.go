@@ -42,10 +42,10 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 	}
 }
 
-// symv computes y ← y + α A x for a symmetric A, eight rows at a time: the diagonal tile, filled in, and then the entries
-// to its right, each of which serves twice while it is at hand. (A step of a whole vector keeps every load of y on the
-// bounds of an earlier store.)
-func symv(n int, alpha float64, a []float64, lda int, x, y []float64) {
+// symv computes y ← y + α A x for a symmetric A and each of m vectors, at strides ldx and ldy, eight rows of A at a time:
+// the diagonal tile, filled in, and then the entries to its right, each of which serves twice while it is at hand. (A step
+// of a whole vector keeps every load of y on the bounds of an earlier store.)
+func symv(n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
 	const step = 8
 	s := active
 	var w, dot [4]float64
@@ -58,17 +58,17 @@ func symv(n int, alpha float64, a []float64, lda int, x, y []float64) {
 				tile[r*step+c], tile[c*step+r] = row[c], row[c]
 			}
 		}
-		addProduct(end-i, end-i, alpha, tile[:], step, x[i:end], y[i:end])
-		if end == n {
-			return
-		}
-		for h := i; h < end; h += 4 {
-			for r := range w {
-				w[r] = alpha * x[h+r]
-			}
-			s.symv(a[h*lda+end:], lda, x[end:], y[end:], &w, &dot)
-			for r, d := range dot {
-				y[h+r] += alpha * d
+		for v := range m {
+			x, y := x[v*ldx:v*ldx+n], y[v*ldy:v*ldy+n]
+			addProduct(end-i, end-i, alpha, tile[:], step, x[i:end], y[i:end])
+			for h := i; h < end && end < n; h += 4 {
+				for r := range w {
+					w[r] = alpha * x[h+r]
+				}
+				s.symv(a[h*lda+end:], lda, x[end:], y[end:], &w, &dot)
+				for r, d := range dot {
+					y[h+r] += alpha * d
+				}
 			}
 		}
 	}

@@ -154,7 +154,69 @@ func Symv(alpha float64, a blas64.Symmetric, x []float64, beta float64, y []floa
 	checkVector("Symv", "x", x, a.N)
 	checkVector("Symv", "y", y, a.N)
 	scale(beta, y)
-	symv(a.N, alpha, a.Data, a.Stride, x, y)
+	symv(a.N, alpha, a.Data, a.Stride, 1, x, a.N, y, a.N)
+}
+
+// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: as Symv does, bit for bit, but A
+// passes from memory once for all of them.
+func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General) {
+	checkSymmetric("SymvRows", a)
+	checkGeneral("SymvRows", x)
+	checkGeneral("SymvRows", y)
+	if x.Cols != a.N || y.Cols != a.N || x.Rows != y.Rows {
+		panic(fmt.Sprintf("linalg: SymvRows: A is %d×%d, X is %d×%d, Y is %d×%d", a.N, a.N, x.Rows, x.Cols, y.Rows, y.Cols))
+	}
+	groups := min(int(threads.Load()), x.Rows)
+	if groups <= 1 || a.N*a.N*x.Rows < parallelWork {
+		symvRows(alpha, a, x, beta, y, 0, x.Rows)
+		return
+	}
+	Parallel(groups, func(job int) { symvRows(alpha, a, x, beta, y, job*x.Rows/groups, (job+1)*x.Rows/groups) })
+}
+
+// symvRows is SymvRows for rows from to to.
+func symvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General, from, to int) {
+	if from == to {
+		return
+	}
+	for r := from; r < to; r++ {
+		scale(beta, y.Data[r*y.Stride:r*y.Stride+a.N])
+	}
+	symv(a.N, alpha, a.Data, a.Stride, to-from, x.Data[from*x.Stride:], x.Stride, y.Data[from*y.Stride:], y.Stride)
+}
+
+// Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it (blas.Upper), to those of A on the
+// other side. B may be A.
+func Reflect(to blas.Uplo, b, a blas64.General) {
+	checkGeneral("Reflect", a)
+	checkGeneral("Reflect", b)
+	n := a.Rows
+	if a.Cols != n || b.Rows != n || b.Cols != n {
+		panic(fmt.Sprintf("linalg: Reflect: A is %d×%d, B is %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
+	}
+	if to != blas.Lower && to != blas.Upper {
+		panic(fmt.Sprintf("linalg: Reflect: side %d", to))
+	}
+	const block = 64
+	Parallel((n+block-1)/block, func(job int) {
+		i := job * block
+		w := min(block, n-i)
+		x, y := a.Data[i*a.Stride:], b.Data[i*b.Stride:] // the block's rows
+		if to == blas.Upper {
+			active.transpose(w, i, x, a.Stride, b.Data[i:], b.Stride)
+		} else {
+			active.transpose(i, w, a.Data[i:], a.Stride, y, b.Stride)
+		}
+		for r := range w {
+			for c := range r {
+				if to == blas.Upper {
+					y[c*b.Stride+i+r] = x[r*a.Stride+i+c]
+				} else {
+					y[r*b.Stride+i+c] = x[c*a.Stride+i+r]
+				}
+			}
+		}
+	})
 }
 
 // Gemv computes y ← α op(A) x + β y.

@@ -78,12 +78,16 @@ func (p product) run() {
 	p.block(0, p.m, 0, p.n)
 }
 
-// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread.
+// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread. The blocks are
+// as tall as leaves a few for every thread, as each packs its columns of B for itself; of a triangle the largest are first.
 func (p product) runParallel() {
-	const rows, cols = 192, 384
+	const height, cols = 192, 384
 	across := (p.n + cols - 1) / cols
-	parallel((p.m+rows-1)/rows*across, func(job int) {
-		i, j := job/across*rows, job%across*cols
+	down := min((p.m+height-1)/height, (perThread*int(threads.Load())+across-1)/across)
+	rows := (p.m + height*down - 1) / (height * down) * height
+	down = (p.m + rows - 1) / rows
+	Parallel(across*down, func(job int) {
+		i, j := job%down*rows, (across-1-job/down)*cols
 		p.block(i, min(p.m, i+rows), j, min(p.n, j+cols))
 	})
 }
@@ -258,15 +262,25 @@ var threads atomic.Int32
 // parallelWork is the number of multiplications from which an operation is shared: a tenth of a millisecond or so.
 const parallelWork = 1 << 22
 
+// perThread is into how many parts for each thread an operation is cut, so that none waits long for the last.
+const perThread = 4
+
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
 // It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.
 func SetThreads(n int) { threads.Store(int32(n)) }
 
-// parallel runs work(0) … work(jobs-1) on up to the number of threads set.
-func parallel(jobs int, work func(job int)) {
+// Parallel runs work(0) … work(jobs-1) on up to the number of threads set. They may use this package.
+func Parallel(jobs int, work func(job int)) {
+	workers := min(int(threads.Load()), jobs)
+	if workers <= 1 {
+		for job := range jobs {
+			work(job)
+		}
+		return
+	}
 	var next atomic.Int32
 	var wg sync.WaitGroup
-	for range max(1, min(int(threads.Load()), jobs)) {
+	for range workers {
 		wg.Go(func() {
 			for {
 				job := int(next.Add(1)) - 1

@@ -116,14 +116,17 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	solverPool.Put(ws)
 }
 
-// solveParallel shares the right-hand sides between threads; none of them knows of another.
+// solveParallel shares the right-hand sides between threads; none of them knows of another. The shares are as large as
+// leaves a few for every thread, as each packs the triangle for itself.
 func solveParallel(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
-	const share = 96
+	const least = 96
+	parts := perThread * int(threads.Load())
+	share := max(1, (m+parts*least-1)/(parts*least)) * least
 	step := 1
 	if s == right {
 		step = ldb
 	}
-	parallel((m+share-1)/share, func(job int) {
+	Parallel((m+share-1)/share, func(job int) {
 		ws := solverPool.Get().(*solver)
 		j := job * share
 		ws.eliminate(s, n, u, ldu, min(share, m-j), b[j*step:], ldb)
