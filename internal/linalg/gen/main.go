@@ -217,17 +217,6 @@ func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 	p.op("SHLQ", "$3", "BX")
 	p.op("LEAQ", "(R8)(R8*2)", "R9")
 	p.op("LEAQ", "(R10)(R10*2)", "R11")
-	p.lines("\t// C is wanted at the end: ask for it now")
-	p.op("MOVQ", "DX", "AX")
-	for i := range p.mr {
-		for l := 0; l < vectors*p.width(); l += 64 {
-			p.op("PREFETCHT0", at(l, "AX"))
-		}
-		p.op("PREFETCHT0", at(vectors*p.width()-8, "AX"))
-		if i < p.mr-1 {
-			p.op("ADDQ", "BX", "AX")
-		}
-	}
 	for r := range nacc {
 		p.op("VXORPD", p.v(r), p.v(r), p.v(r))
 	}
@@ -245,16 +234,58 @@ func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 			}
 		}
 	}
+	advance := func() {
+		p.op("LEAQ", fmt.Sprintf("(SI)(R8*%d)", unroll), "SI")
+		p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", unroll), "DI")
+	}
 	p.op("MOVQ", "CX", "R12")
 	p.op("SHRQ", fmt.Sprintf("$%d", log2(unroll)), "R12")
+	p.lines("\t// C is wanted at the end: ask for it now, in a long sum a line every other step, so that A and B are not kept waiting")
+	lines := vectors*p.width()/64 + 1 // in a row of C
+	perLine := 2 * p.mr / unroll      // turns of the loop to ask for one line of every row
+	p.op("SUBQ", fmt.Sprintf("$%d", lines*perLine), "R12")
+	p.op("JCC", "long")
+	p.op("ADDQ", fmt.Sprintf("$%d", lines*perLine), "R12")
+	p.op("MOVQ", "DX", "AX")
+	for i := range p.mr {
+		for l := range lines {
+			p.op("PREFETCHT0", at(min(64*l, vectors*p.width()-8), "AX"))
+		}
+		if i < p.mr-1 {
+			p.op("ADDQ", "BX", "AX")
+		}
+	}
+	p.op("JMP", "asked")
+	p.label("long")
+	p.op("MOVQ", "DX", "R13")
+	p.op("MOVQ", fmt.Sprintf("$%d", lines), "R14")
+	p.label("line")
+	p.op("MOVQ", "R13", "AX")
+	p.op("MOVQ", fmt.Sprintf("$%d", perLine), "R15")
+	p.op("PCALIGN", "$32")
+	p.label("asking")
+	for u := range unroll {
+		if u%2 == 0 {
+			p.op("PREFETCHT0", "(AX)")
+			p.op("ADDQ", "BX", "AX")
+		}
+		step(u)
+	}
+	advance()
+	p.op("DECQ", "R15")
+	p.op("JNZ", "asking")
+	p.op("ADDQ", "$64", "R13")
+	p.op("DECQ", "R14")
+	p.op("JNZ", "line")
+	p.label("asked")
+	p.op("TESTQ", "R12", "R12")
 	p.op("JZ", "rest")
 	p.op("PCALIGN", "$32")
 	p.label("loop")
 	for u := range unroll {
 		step(u)
 	}
-	p.op("LEAQ", fmt.Sprintf("(SI)(R8*%d)", unroll), "SI")
-	p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", unroll), "DI")
+	advance()
 	p.op("DECQ", "R12")
 	p.op("JNZ", "loop")
 	p.label("rest")
