@@ -2,6 +2,8 @@ package experiments
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +57,8 @@ type ModelFile struct {
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
 	State       approx.State       `json:"state"`             // of the approximation
+	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
+	Hash string `json:"hash,omitempty"`
 }
 
 // Tuned says how the hyperparameters were found.
@@ -75,9 +79,23 @@ type Declared struct {
 	Average    string `json:"average"`
 }
 
-// Save writes the file, a line a field. Whoever reads it sees the old one or the new one, whole.
-func (f *ModelFile) Save(name string) error { return WriteFile(name, f.write) }
+// Save writes the file. Whoever reads it sees the old one or the new one, whole.
+func (f *ModelFile) Save(name string) (err error) {
+	if f.Hash, err = f.hash(); err != nil {
+		return err
+	}
+	return WriteFile(name, f.write)
+}
 
+// hash is what Hash should be. It does not depend on how the file is laid out.
+func (f *ModelFile) hash() (string, error) {
+	bare, h := *f, sha256.New()
+	bare.Hash = ""
+	err := bare.write(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// write writes a line a field.
 func (f *ModelFile) write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
@@ -272,6 +290,9 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	found, want := c.point.Posterior.Evidence().Value(), float64(f.LogEvidence)
 	if math.IsNaN(found) != math.IsNaN(want) || math.Abs(found-want) > evidenceTolerance*max(1, math.Abs(want)) {
 		return nil, damaged("log_evidence", "%v on file, and %v by its numbers", want, found)
+	}
+	if hash, err := f.hash(); err != nil || hash != f.Hash { // what none of the above depends on
+		return nil, damaged("hash", "%q on file, and %s by its content", f.Hash, hash)
 	}
 	return c, nil
 }

@@ -142,7 +142,6 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 						if want := fmt.Sprintf("n° %d", k); row[j] != want {
 							t.Errorf("id %q, want %q", row[j], want)
 						}
-						continue
 					}
 					compared++
 					if want := want[[3]string{strconv.Itoa(i), strconv.Itoa(k), name}]; row[j] != want {
@@ -292,6 +291,15 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		for cut := range len(text) - 2 { // without the last brace
 			refused(fmt.Sprintf("the first %d bytes", cut), text[:cut])
 		}
+		var laidOut bytes.Buffer
+		if err := json.Indent(&laidOut, text, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := decodeModel(laidOut.Bytes()); err != nil {
+			t.Error(err)
+		} else if _, err := f.restore("m.json"); err != nil {
+			t.Errorf("the same content laid out in another way: %v", err)
+		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(text, &fields); err != nil {
 			t.Fatal(err)
@@ -311,7 +319,9 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 			return b
 		}
 		refused("another field", with("colour", "1"))
-		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs"} {
+		refused("another seed", with("seed", "2"))
+		refused("other scales", with("preprocess", strings.Replace(string(fields["preprocess"]), `"scale":[`, `"scale":[1`, 1)))
+		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs", "hash"} {
 			refused("no "+name, with(name, ""))
 			refused("null "+name, with(name, "null"))
 			refused("a number for "+name, with(name, "17"))
@@ -349,6 +359,7 @@ func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
 		"kernel":       {strings.Replace(text, `"kernel":"`, `"kernel":"no_`, 1), "model.kernel:1:1: unknown kernel"},
 		"theta":        {strings.Replace(text, `"theta": {"`, `"theta": {"no_`, 1), "theta: no "},
 		"evidence":     {strings.Replace(text, `"log_evidence": -`, `"log_evidence": -1`, 1), "log_evidence: "},
+		"changed":      {strings.Replace(text, `"who"`, `"whose"`, 1), "hash: "},
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(path, []byte(f.text), 0o666); err != nil {
@@ -388,6 +399,9 @@ func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 					t.Errorf("%s: %v", where, r)
 				}
 			}()
+			if f.Hash, err = f.hash(); err != nil {
+				t.Fatal(err)
+			}
 			if c, err := f.restore("m.json"); err == nil {
 				_, _ = c.Predict(path, Deciding{})
 			}
@@ -428,6 +442,9 @@ func FuzzModelFile(f *testing.F) {
 		file, err := decodeModel(text)
 		if err != nil {
 			return
+		}
+		if file.Hash, err = file.hash(); err != nil {
+			t.Fatal(err)
 		}
 		c, err := file.restore("m.json")
 		if err != nil {

@@ -104,7 +104,23 @@ func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
 		}
 	}
+	p.identify(ds, ds.Hash, false)
+	if ds.Test != nil {
+		p.identify(ds.Test, ds.Hash, true)
+	}
 	return &loaded{ds, d.trainingSets(s, spec, ds)}
+}
+
+// identify puts the id columns of a file into the manifest, once.
+func (p *Plan) identify(ds *data.Data, hash string, test bool) {
+	if len(ds.IDs) == 0 || slices.ContainsFunc(p.Manifest.IDs, func(of record.IDs) bool { return of.DataHash == hash && of.Test == test }) {
+		return
+	}
+	of := record.IDs{DataHash: hash, Test: test, Rows: ds.Rows}
+	for _, c := range ds.IDs {
+		of.Columns = append(of.Columns, record.IDColumn(c))
+	}
+	p.Manifest.IDs = append(p.Manifest.IDs, of)
 }
 
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.

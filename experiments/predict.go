@@ -22,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // Deciding says what decisions on classes cost.
@@ -39,7 +40,8 @@ const rejected = "reject"
 // Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
 // class; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
 // latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where costs were given. Numbers have mean and
-// variance, noise included, before the latent ones, and no decision.
+// variance, noise included, before the latent ones, and no decision. A column other than an id that would have the name of one
+// has an underscore behind it.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
@@ -72,16 +74,23 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 	classes := c.data.Classes
 	p := &prepared{held: &kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)}, rows: ds.Rows, counts: c.counts}
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: append([]string{}, ds.Warnings...)}
+	var ids []string
+	for _, id := range ds.IDs {
+		ids = append(ids, id.Name)
+	}
 	add := func(name string, of func(i int) any) {
-		t.Columns = append(t.Columns, name)
+		t.Columns = append(t.Columns, reports.BesideIDs(ids, name))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], of(i))
 		}
 	}
 	numbers := func(name string, v []float64) { add(name, func(i int) any { return record.Number(v[i]) }) }
 	add("case", func(i int) any { return ds.Rows[i] })
-	for _, id := range ds.IDs {
-		add(id.Name, func(i int) any { return id.Values[i] })
+	t.Columns = append(t.Columns, ids...)
+	for i := range t.Rows {
+		for _, id := range ds.IDs {
+			t.Rows[i] = append(t.Rows[i], id.Values[i])
+		}
 	}
 
 	var scored cv.Predictions

@@ -18,7 +18,22 @@ type Manifest struct {
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
 	Configurations []Configuration `json:"configurations"`
+	IDs            []IDs           `json:"ids,omitempty"`
 	Warnings       []string        `json:"warnings,omitempty"`
+}
+
+// IDs are the columns of a file that only identify cases.
+type IDs struct {
+	DataHash string     `json:"data_hash"`      // of the configurations with these data
+	Test     bool       `json:"test,omitempty"` // of the test file, not of the training file
+	Rows     []int      `json:"rows"`           // of the cases in the file, from 0, ascending
+	Columns  []IDColumn `json:"columns"`
+}
+
+// IDColumn is one of them.
+type IDColumn struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // of Rows
 }
 
 // Build names what computed the results; bytes are promised for one build on one architecture.
