@@ -75,7 +75,7 @@ func everyModel(t *testing.T, classes int) (models []string) {
 func fitted(t *testing.T, p *Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
-	if _, _, err := p.Fit(t.Context(), name, FitOptions{Configuration: configuration, Warn: t.Logf}); err != nil {
+	if _, _, err := p.Fit(t.Context(), name, FitOptions{Configuration: configuration, Options: Options{Warn: t.Logf}}); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -191,7 +191,7 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 	var first []byte
 	for _, workers := range []int{1, 3} {
 		name := filepath.Join(t.TempDir(), "m.json")
-		o := FitOptions{Configuration: -1, Warn: func(string, ...any) {}}
+		o := FitOptions{Configuration: -1, Options: Options{Warn: func(string, ...any) {}}}
 		o.Workers = workers
 		f, _, err := planned(t, tuned).Fit(t.Context(), name, o)
 		if err != nil {
@@ -220,15 +220,15 @@ model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, length
 tune: {method: mcmc, objective: log_posterior}
 `: "samples in place of a winner",
 	} {
-		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Warn: t.Logf})
+		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Options: Options{Warn: t.Logf}})
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Options: Options{Warn: t.Logf}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("no folder: %v", err)
 	}
-	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Options: Options{Warn: t.Logf}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("configuration 2 of 2: %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func models(t testing.TB) (texts [][]byte) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(dir, "m.json")
-		if _, _, err := p.Fit(t.Context(), name, FitOptions{Warn: t.Logf}); err != nil {
+		if _, _, err := p.Fit(t.Context(), name, FitOptions{Options: Options{Warn: t.Logf}}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(name)

@@ -562,15 +562,9 @@ type Options struct {
 // run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
 // the run ended early with an error.
 func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
-	journal, begun, err := p.open(dir)
+	journal, err := p.begin(dir, p.studies, o)
 	if err != nil {
 		return nil, search.Summary{}, err
-	}
-	if begun != p.Manifest.Build {
-		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
-	}
-	if journal.Torn() > 0 {
-		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
 	}
 	defer journal.Close() // every line is on disk already
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
@@ -593,6 +587,28 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	}
 	_, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: journal.Lines()}).Write(report, p.Manifest.Formats)
 	return report, summary, err
+}
+
+// begin opens the journal of the run folder, or with dir "" one in memory, once it is known that the studies fit into the memory
+// of the machine: what does not leaves no folder behind.
+func (p *Plan) begin(dir string, studies []search.Study, o Options) (*search.Journal, error) {
+	if err := admit(studies, o.MemoryLimit); err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return search.OpenJournal(dir)
+	}
+	journal, begun, err := p.open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if begun != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	}
+	if journal.Torn() > 0 {
+		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	}
+	return journal, nil
 }
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.

@@ -74,7 +74,7 @@ type Event struct {
 // Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or ErrJournal.
 // ErrMemory, or two studies of one key, is found before anything runs.
 func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Summary, error) {
-	if err := check(studies, o.MemoryLimit); err != nil {
+	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
 	}
 	if o.Workers <= 0 {
@@ -193,8 +193,8 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 	return r.summary, stop
 }
 
-// check finds what makes it impossible to run the studies.
-func check(studies []Study, memoryLimit int64) error {
+// Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
+func Check(studies []Study, memoryLimit int64) error {
 	var errs []error
 	first := map[string]int{}
 	larger, largest := 0, Study{} // than the limit

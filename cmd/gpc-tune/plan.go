@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"text/tabwriter"
@@ -43,11 +44,16 @@ func validateCommand() *cobra.Command {
 func planCommand() *cobra.Command {
 	var settings []string
 	var dir string
+	var memory func() (int64, error)
 	c := &cobra.Command{
 		Use:   "plan FILE.yaml | gallery:NAME",
 		Short: "Show what would run: configurations, jobs, memory, and what is already done",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			limit, err := memory()
+			if err != nil {
+				return err
+			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
 				return err
@@ -55,15 +61,17 @@ func planCommand() *cobra.Command {
 			if dir == "" {
 				dir = "runs/" + plan.Name()
 			}
-			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0))
+			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0), limit)
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	c.Flags().StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	memory = memoryFlag(c)
 	return c
 }
 
-func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int) error {
+// printPlan shows the plan, and ends as the run would before its first job where a job needs more memory than there is.
+func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int, memory int64) error {
 	done, err := plan.Done(dir)
 	if err != nil {
 		return err
@@ -101,5 +109,5 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	case unknown == 0:
 		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", reports.Duration(max(all/float64(workers), longest)), workers)
 	}
-	return err
+	return errors.Join(err, plan.Admit(memory))
 }
