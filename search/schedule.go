@@ -54,7 +54,7 @@ type Summary struct {
 	Done    int // run now
 	Skipped int // on record before
 	Failed  int // of both
-	Total   int // known so far; strategies may ask for more
+	Total   int // of all; at most, as long as a strategy may finish before it has used up its budget
 }
 
 // Event is a report of progress.
@@ -231,6 +231,7 @@ type study struct {
 	*Study
 	trials    []record.Trial // all that were asked for, by index
 	pending   []job          // of the current batch, not yet started
+	expected  int            // trials in all, as counted in the summary
 	waiting   int            // jobs of the current batch that are not on record
 	assessing bool           // the current batch is the assessment
 }
@@ -269,9 +270,13 @@ func (r *run) next() *study {
 func (r *run) advance(s *study) error {
 	for s.waiting == 0 && !s.assessing {
 		batch := s.ask()
-		if !s.assessing {
-			r.summary.Total += len(batch)
+		expected := len(s.trials)
+		if s.Strategy != nil && !s.assessing {
+			budget, _ := s.Strategy.Budget(s.Space)
+			expected = max(expected, budget)
 		}
+		r.summary.Total += expected - s.expected
+		s.expected = expected
 		s.waiting = len(batch)
 		for _, j := range batch {
 			if _, found := r.journal.Done(j.key); !found {

@@ -157,6 +157,9 @@ func conform(t *testing.T, strategy Strategy, space Space) {
 	if len(asked) == 0 {
 		t.Fatal("asks for nothing")
 	}
+	if budget, atMost := strategy.Budget(space); budget < len(asked) || budget > len(asked) && !atMost {
+		t.Errorf("%d proposals of a budget of %d (at most: %v)", len(asked), budget, atMost)
+	}
 	for i, proposal := range asked {
 		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {
 			t.Fatalf("proposal %d has %d points", i, len(proposal.Points))

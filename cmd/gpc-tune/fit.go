@@ -40,7 +40,7 @@ that run does on all of the training data: what either has done in the folder, t
 			if err != nil {
 				return err
 			}
-			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
+			bar := newProgress(c.ErrOrStderr())
 			options.Drain, options.Progress, options.Warn = drain, bar.event, warner(c)
 			model, summary, err := plan.Fit(c.Context(), name, options)
 			bar.finish()

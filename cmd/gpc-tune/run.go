@@ -48,7 +48,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			if dryRun {
 				return printPlan(c, plan, dir, options.Workers, options.MemoryLimit)
 			}
-			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
+			bar := newProgress(c.ErrOrStderr())
 			options.Progress, options.Warn = bar.event, warner(c)
 			report, summary, err := plan.Run(c.Context(), dir, options)
 			bar.finish()

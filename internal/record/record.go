@@ -90,9 +90,10 @@ type Study struct {
 	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
-	Train      int    `json:"train"`          // cases
-	Test       int    `json:"test"`           // cases
-	Jobs       int    `json:"jobs,omitempty"` // known before the first has run: the first batch of trials, and the fit
+	Train      int    `json:"train"`             // cases
+	Test       int    `json:"test"`              // cases
+	Jobs       int    `json:"jobs,omitempty"`    // all trials, and the fit
+	AtMost     bool   `json:"at_most,omitempty"` // the strategy may finish earlier
 }
 
 // Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.
