@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -107,10 +108,6 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
 			continue
 		}
-		if j.chain != nil {
-			return nil, nil, fmt.Errorf("%w: method %s has samples in place of a winner, and a model file keeps one fit; tune with another method, or use gpc-tune run, whose predictions average over the samples",
-				ErrInvalid, p.spec.Tune.Method)
-		}
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].set.targets(), j.set.targets()) || !slices.Equal(jobs[0].set.source.Classes, j.set.source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
 			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
@@ -124,6 +121,7 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 // winner is what a study came to.
 type winner struct {
 	fit      *record.Fit
+	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
 	value    record.Number // of what was tuned, else the log evidence
 	warnings []string
@@ -131,22 +129,21 @@ type winner struct {
 
 // outcomeOf finds it among the lines of a journal, which has the study's fit.
 func outcomeOf(s search.Study, lines []record.Line) (w winner) {
-	var trials []record.Trial
 	for _, l := range lines {
 		switch {
 		case l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index:
 			w.fit = l.Fit
 		case l.Trial != nil && l.Trial.Configuration == s.Configuration && l.Trial.Study == s.Index:
-			trials = append(trials, *l.Trial)
+			w.trials = append(w.trials, *l.Trial)
 		}
 	}
 	w.warnings, w.value = slices.Clip(w.fit.Warnings), w.fit.LogEvidence
 	if w.fit.Failure == "" && !w.fit.Converged {
 		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
 	}
-	if i, best, err := search.Winner(trials); err == nil { // else there are no trials, or the fit is a failure too
+	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
 		w.theta, w.value = record.Floats(best.Theta), best.Value
-		for _, t := range trials {
+		for _, t := range w.trials {
 			if t.Index == i {
 				w.warnings = append(w.warnings, t.Warnings...)
 			}
@@ -160,7 +157,7 @@ func (p *Plan) configuration(i int) Overview {
 	return Overview{Configuration: p.Manifest.Configurations[i]}
 }
 
-// keep fits the model at the winner's hyperparameters, cold, as its assessment did.
+// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its assessment did.
 func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*ModelFile, error) {
 	defer j.set.use()()
 	o, prepared, err := j.objective(j.model, nil)
@@ -195,5 +192,16 @@ func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*
 	for i := range prepared.data.X.N() {
 		f.Inputs = append(f.Inputs, prepared.data.X.X.RawRowView(i))
 	}
-	return f, nil
+	if j.chain == nil {
+		return f, nil
+	}
+	var silent record.Fit // the assessment has said it
+	return f, j.everySample(objective.NewRun(ctx, o), j.posterior(w.trials, o.Layout, &silent), &silent, func(fit *objective.Point) error {
+		s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
+		for i, h := range o.Layout.Specs {
+			s.Theta[h.ThetaName()] = fit.Theta[i]
+		}
+		f.Samples = append(f.Samples, s)
+		return nil
+	})
 }

@@ -81,25 +81,36 @@ func fitted(t *testing.T, p *Plan, configuration int) string {
 	return name
 }
 
+// chains sample few hyperparameters, and prior gives them priors.
+const chains = "{method: mcmc, objective: log_posterior, restarts: 2, burn: 5, samples: 4}"
+
+func prior(kernel, likelihood, inference string) string {
+	const of = "{prior: {log_normal: {mean: 0, sd: 1}}}"
+	return fmt.Sprintf("{kernel: {%s: {amplitude: %s, length_scale: %s}}, likelihood: %s, inference: %s}", kernel, of, of, likelihood, inference)
+}
+
 // Predictions from a model file are those of the run that fitted the same model, to the last bit: every inference with every
-// likelihood, on two and three classes and on numbers.
+// likelihood, on two and three classes and on numbers, and averages over Markov chains.
 func TestModelFileGivesTheRunsPredictions(t *testing.T) {
-	for classes, section := range map[int]string{
-		2: "preprocess: standardize, positive: a",
-		3: "preprocess: whiten, missing: mean",
-		0: "preprocess: none",
+	for _, f := range []struct {
+		classes       int
+		section, tune string
+		models        []string
+	}{
+		{2, "preprocess: standardize, positive: a", "none", everyModel(t, 2)},
+		{3, "preprocess: whiten, missing: mean", "none\npredict: {average: {monte_carlo: {samples: 10}}}", everyModel(t, 3)},
+		{0, "preprocess: none", "none", everyModel(t, 0)},
+		{2, "missing: median", chains, []string{prior("se", "probit", "laplace"), prior("matern32", "logit", "ep")}},
+		{3, "preprocess: standardize", chains, []string{prior("se", "softmax", "laplace"), prior("se", "probit", "ep, classes: one_vs_rest")}},
+		{0, "preprocess: none", chains, []string{prior("se", "gaussian", "exact")}},
 	} {
-		dir := t.TempDir()
+		dir, classes, models := t.TempDir(), f.classes, f.models
 		for name, text := range map[string]string{"train.csv": rows(24, classes, 5), "test.csv": rows(9, classes, 11)} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		models := everyModel(t, classes)
-		text := fmt.Sprintf("data: {train: train.csv, test: test.csv, label: label, id: who, %s}\nmodel: [%s]\ntune: none\nreport: {formats: predictions}\n", section, strings.Join(models, ", "))
-		if classes == 3 {
-			text += "predict: {average: {monte_carlo: {samples: 10}}}\n"
-		}
+		text := fmt.Sprintf("data: {train: train.csv, test: test.csv, label: label, id: who, %s}\nmodel: [%s]\ntune: %s\nreport: {formats: predictions}\n", f.section, strings.Join(models, ", "), f.tune)
 		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -215,10 +226,6 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 func TestFitRefuses(t *testing.T) {
 	for text, says := range map[string]string{
 		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "explain different targets",
-		`data: {dataset: crabs, preprocess: standardize}
-model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: probit, inference: laplace}
-tune: {method: mcmc, objective: log_posterior}
-`: "samples in place of a winner",
 	} {
 		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Options: Options{Warn: t.Logf}})
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), says) {
@@ -241,14 +248,15 @@ func models(t testing.TB) (texts [][]byte) {
 		classes int
 		model   string
 	}{
-		{2, "{kernel: se, likelihood: probit, inference: laplace}"},
-		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}"},
-		{0, "{kernel: se, likelihood: gaussian, inference: exact}"},
+		{2, "{kernel: se, likelihood: probit, inference: laplace}\ntune: none"},
+		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}\ntune: none"},
+		{0, "{kernel: se, likelihood: gaussian, inference: exact}\ntune: none"},
+		{2, prior("se", "probit", "laplace") + "\ntune: " + strings.Replace(chains, "restarts: 2", "restarts: 1", 1)},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\ntune: none\n"), nil)
+		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
