@@ -1,10 +1,15 @@
-.PHONY: help test lint bench bench-peers
+.PHONY: help test test-digits lint bench bench-peers
+
+DIGITS ?= $(CURDIR)/../shared/data
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 test: ## run all tests
 	go test ./...
+
+test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
+	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

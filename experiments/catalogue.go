@@ -58,6 +58,9 @@ func Catalogue() []Kind {
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries, Entry{"cv", "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
+	strategies := kind("strategies", search.Table)
+	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is a list in the file, and every\n" +
+		"  combination is searched by itself, with the hyperparameters that it has\n"
 	return []Kind{
 		kernels,
 		kind("means", objective.Means),
@@ -65,7 +68,7 @@ func Catalogue() []Kind {
 		kind("priors", param.Priors),
 		inference,
 		{Name: "pairs", Note: Pairs()},
-		kind("strategies", search.Table),
+		strategies,
 		objectives,
 		splitters,
 		scores,

@@ -64,6 +64,16 @@ func (j *job) memory(s approx.Size) int64 {
 	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
 }
 
+// Admit says, with search.ErrMemory, if a job needs more than so many bytes; 0: than what is free.
+func (p *Plan) Admit(limit int64) error { return admit(p.studies, limit) }
+
+func admit(studies []search.Study, limit int64) error {
+	if limit == 0 {
+		limit, _ = machine.Available()
+	}
+	return search.Check(studies, limit)
+}
+
 // govern makes the process keep to the memory that jobs say they need, and has workers without a job help inside others. It
 // returns how to undo that.
 func (p *Plan) govern(o *search.Options) (undo func()) {

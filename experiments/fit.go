@@ -12,22 +12,25 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // ErrNoFit: no configuration could be fitted.
 var ErrNoFit = errors.New("nothing could be fitted")
 
-// FitOptions of Plan.Fit. Threads is set by Fit.
+// FitOptions of Plan.Fit.
 type FitOptions struct {
-	Configuration int                              // its number in the plan, from 0; negative: the one with the best tuning objective
-	Warn          func(format string, args ...any) // hears what the user should know and the model file does not say
-	search.Options
+	Configuration int    // its number in the plan, from 0; negative: the one with the best tuning objective
+	Dir           string // the run folder that has the trials, and keeps those that are made; "": none
+	Options
 }
 
-// Fit tunes on all of the training data, with the trials that Run makes there, and writes the classifier to the model file
-// name. It predicts nothing. Stopped early, it writes nothing.
+// Fit tunes on all of the training data, as Run does, and writes the classifier to the model file name. The jobs are those of
+// Run, so that what one of the two has left in the run folder is done for the other: after a finished run there is one fit to
+// make. Stopped early, it writes no model.
 func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	probe, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // what cannot be written is said before hours of work
 	if err != nil {
@@ -36,76 +39,117 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return nil, search.Summary{}, err
 	}
-	if n := len(p.Manifest.Configurations); o.Configuration >= n {
-		return nil, search.Summary{}, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", ErrInvalid, o.Configuration, n)
-	}
-	var studies []search.Study
-	var first *job
-	fits := make([]*kept, len(p.Manifest.Configurations))
-	for i, s := range p.studies {
-		j := p.jobs[i]
-		if s.Index != 0 || o.Configuration >= 0 && s.Configuration != o.Configuration {
-			continue
-		}
-		if j.chain != nil {
-			return nil, search.Summary{}, fmt.Errorf("%w: method %s has samples in place of a winner, and a model file keeps one fit; tune with another method, or use gpc-tune run, whose predictions average over the samples",
-				ErrInvalid, p.spec.Tune.Method)
-		}
-		if first == nil {
-			first = j
-		} else if !reflect.DeepEqual(first.set.targets(), j.set.targets()) || !slices.Equal(first.set.source.Classes, j.set.source.Classes) {
-			a, b := studies[0].Configuration, s.Configuration
-			return nil, search.Summary{}, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
-				ErrInvalid, a, p.configuration(a), b, p.configuration(b))
-		}
-		s.Assess = func(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
-			k, err := p.keep(ctx, j, s.Configuration, free, trials)
-			if err != nil {
-				return record.Fit{}, fmt.Errorf("%s: %w", j.where(), err)
-			}
-			if chosen >= 0 {
-				k.warnings = append(k.warnings, trials[chosen].Warnings...)
-			}
-			fits[s.Configuration] = k
-			return record.Fit{LogEvidence: k.file.LogEvidence}, nil
-		}
-		studies = append(studies, s)
-	}
-	journal, err := search.OpenJournal("")
+	studies, jobs, err := p.candidates(o.Configuration)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
-	defer p.govern(&o.Options)()
-	summary, err := search.Run(ctx, studies, journal, o.Options)
+	journal, err := p.begin(o.Dir, studies, o.Options)
+	if err != nil {
+		return nil, search.Summary{}, err
+	}
+	defer journal.Close() // every line is on disk already
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
+		for _, s := range studies {
+			if !slices.ContainsFunc(lines, func(l record.Line) bool {
+				return l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index
+			}) {
+				return nil, search.Summary{}, fmt.Errorf("%s: %w", o.Dir, ErrUnfinished)
+			}
+		}
+	}
+	defer p.govern(&o.Options.Options)()
+	summary, err := search.Run(ctx, studies, journal, o.Options.Options)
 	if err != nil {
 		return nil, summary, err
 	}
-	for _, line := range journal.Lines() {
-		if line.Fit != nil && line.Fit.Failure != "" {
-			o.Warn("configuration %d (%s): %s", line.Fit.Configuration, p.configuration(line.Fit.Configuration), line.Fit.Failure)
+
+	var best winner
+	found := -1 // its place in studies
+	lines := journal.Lines()
+	for i, s := range studies {
+		switch w := outcomeOf(s, lines); {
+		case w.fit.Failure != "":
+			o.Warn("configuration %d (%s): %s", s.Configuration, p.configuration(s.Configuration), w.fit.Failure)
+		case len(studies) > 1 && math.IsNaN(float64(w.value)):
+			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says which is better; choose with --configuration N", ErrInvalid, s.Configuration, p.configuration(s.Configuration))
+		case found < 0 || w.value > best.value:
+			found, best = i, w
 		}
 	}
-	best := -1
-	for c, k := range fits {
-		switch {
-		case k == nil:
-		case len(studies) > 1 && math.IsNaN(float64(k.file.Tuned.Value)):
-			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says which is better; choose with --configuration N", ErrInvalid, c, p.configuration(c))
-		case best < 0 || k.file.Tuned.Value > fits[best].file.Tuned.Value:
-			best = c
-		}
-	}
-	if best < 0 {
+	if found < 0 {
 		return nil, summary, ErrNoFit
 	}
-	kept := fits[best]
-	if len(studies) > 1 {
-		o.Warn("configuration %d (%s) is kept: its %s of %.6g is the largest of %d", best, p.configuration(best), kept.file.Tuned.Objective, float64(kept.file.Tuned.Value), len(studies))
+	linalg.SetThreads(max(1, o.Workers)) // the one job there is
+	defer linalg.SetThreads(1)
+	f, err := p.keep(ctx, jobs[found], studies[found].Configuration, best)
+	switch {
+	case ctx.Err() != nil:
+		return nil, summary, fmt.Errorf("%w: %w", search.ErrStopped, context.Cause(ctx))
+	case err != nil:
+		return nil, summary, fmt.Errorf("%s: %w", jobs[found].where(), err)
 	}
-	for _, w := range kept.warnings {
+	if len(studies) > 1 {
+		c := studies[found].Configuration
+		o.Warn("configuration %d (%s) is kept: its %s of %.6g is the largest of %d", c, p.configuration(c), f.Tuned.Objective, float64(best.value), len(studies))
+	}
+	for _, w := range best.warnings {
 		o.Warn("%s", w)
 	}
-	return kept.file, summary, kept.file.Save(name)
+	return f, summary, f.Save(name)
+}
+
+// candidates are the studies on all of the training data, with their jobs: of one configuration, or of all.
+func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*job, err error) {
+	if n := len(p.Manifest.Configurations); configuration >= n {
+		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", ErrInvalid, configuration, n)
+	}
+	for i, s := range p.studies {
+		j := p.jobs[i]
+		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
+			continue
+		}
+		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].set.targets(), j.set.targets()) || !slices.Equal(jobs[0].set.source.Classes, j.set.source.Classes)) {
+			a, b := studies[0].Configuration, s.Configuration
+			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
+				ErrInvalid, a, p.configuration(a), b, p.configuration(b))
+		}
+		studies, jobs = append(studies, s), append(jobs, j)
+	}
+	return studies, jobs, nil
+}
+
+// winner is what a study came to.
+type winner struct {
+	fit      *record.Fit
+	trials   []record.Trial
+	theta    []float64     // free hyperparameters; nil if nothing was tuned
+	value    record.Number // of what was tuned, else the log evidence
+	warnings []string
+}
+
+// outcomeOf finds it among the lines of a journal, which has the study's fit.
+func outcomeOf(s search.Study, lines []record.Line) (w winner) {
+	for _, l := range lines {
+		switch {
+		case l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index:
+			w.fit = l.Fit
+		case l.Trial != nil && l.Trial.Configuration == s.Configuration && l.Trial.Study == s.Index:
+			w.trials = append(w.trials, *l.Trial)
+		}
+	}
+	w.warnings, w.value = slices.Clip(w.fit.Warnings), w.fit.LogEvidence
+	if w.fit.Failure == "" && !w.fit.Converged {
+		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
+	}
+	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
+		w.theta, w.value = record.Floats(best.Theta), best.Value
+		for _, t := range w.trials {
+			if t.Index == i {
+				w.warnings = append(w.warnings, t.Warnings...)
+			}
+		}
+	}
+	return w
 }
 
 // configuration names one.
@@ -113,51 +157,31 @@ func (p *Plan) configuration(i int) Overview {
 	return Overview{Configuration: p.Manifest.Configurations[i]}
 }
 
-// kept is a fit of one configuration.
-type kept struct {
-	file     *ModelFile
-	warnings []string
-}
-
-// keep fits the model at the chosen hyperparameters, cold, as an assessment does.
-func (p *Plan) keep(ctx context.Context, j *job, configuration int, free []float64, trials []record.Trial) (*kept, error) {
+// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its assessment did.
+func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*ModelFile, error) {
 	defer j.set.use()()
 	o, prepared, err := j.objective(j.model, nil)
 	if err != nil {
 		return nil, err
 	}
-	theta, warnings := o.Layout.Start(), slices.Clone(prepared.warnings)
-	if free != nil {
-		theta = o.Layout.Fill(free)
-		if j.optimizer == "" { // local optimisers say so themselves
-			warnings = append(warnings, search.Space(o.Layout.FreeSpecs()).Edges(free)...)
-		}
+	theta := o.Layout.Start()
+	if w.theta != nil {
+		theta = o.Layout.Fill(w.theta)
 	}
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		return nil, err
 	}
-	d := fit.Diagnostics()
-	if warnings = append(warnings, d.Warnings...); !d.Converged {
-		warnings = append(warnings, fmt.Sprintf("the fit has not converged after %d iterations", d.Iterations))
-	}
 	c, m := p.Manifest.Configurations[configuration], j.declared
 	f := &ModelFile{
 		Schema: modelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: record.Number(fit.Posterior.Evidence().Value())},
+		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: w.value},
 		LogEvidence: record.Number(fit.Posterior.Evidence().Value()),
 		Model: Declared{
 			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.set.source.Schema, Preprocess: prepared.preprocessor,
 		Targets: prepared.data.Y.Value, State: append(approx.State{}, fit.Posterior.State()...),
-	}
-	if free != nil {
-		_, best, err := search.Winner(trials)
-		if err != nil {
-			return nil, err
-		}
-		f.Tuned.Value = best.Value
 	}
 	for i, s := range o.Layout.Specs {
 		f.Theta[s.ThetaName()] = theta[i]
@@ -168,5 +192,16 @@ func (p *Plan) keep(ctx context.Context, j *job, configuration int, free []float
 	for i := range prepared.data.X.N() {
 		f.Inputs = append(f.Inputs, prepared.data.X.X.RawRowView(i))
 	}
-	return &kept{f, warnings}, nil
+	if j.chain == nil {
+		return f, nil
+	}
+	var silent record.Fit // the assessment has said it
+	return f, j.everySample(objective.NewRun(ctx, o), j.posterior(w.trials, o.Layout, &silent), &silent, func(fit *objective.Point) error {
+		s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
+		for i, h := range o.Layout.Specs {
+			s.Theta[h.ThetaName()] = fit.Theta[i]
+		}
+		f.Samples = append(f.Samples, s)
+		return nil
+	})
 }

@@ -2,6 +2,8 @@ package experiments
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,6 +57,15 @@ type ModelFile struct {
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
 	State       approx.State       `json:"state"`             // of the approximation
+	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
+	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
+	Hash string `json:"hash,omitempty"`
+}
+
+// Sample is a fit at other hyperparameters.
+type Sample struct {
+	Theta map[string]float64 `json:"theta"`
+	State approx.State       `json:"state"`
 }
 
 // Tuned says how the hyperparameters were found.
@@ -75,9 +86,23 @@ type Declared struct {
 	Average    string `json:"average"`
 }
 
-// Save writes the file, a line a field. Whoever reads it sees the old one or the new one, whole.
-func (f *ModelFile) Save(name string) error { return WriteFile(name, f.write) }
+// Save writes the file. Whoever reads it sees the old one or the new one, whole.
+func (f *ModelFile) Save(name string) (err error) {
+	if f.Hash, err = f.hash(); err != nil {
+		return err
+	}
+	return WriteFile(name, f.write)
+}
 
+// hash is what Hash should be. It does not depend on how the file is laid out.
+func (f *ModelFile) hash() (string, error) {
+	bare, h := *f, sha256.New()
+	bare.Hash = ""
+	err := bare.write(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// write writes a line a field.
 func (f *ModelFile) write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
@@ -100,11 +125,13 @@ func (f *ModelFile) write(w io.Writer) error {
 
 // Classifier is a model file with its posterior.
 type Classifier struct {
-	file    *ModelFile
-	average objective.Average
-	data    objective.Data
-	counts  []int // training cases per class
-	point   *objective.Point
+	name      string // of the file
+	file      *ModelFile
+	average   objective.Average
+	data      objective.Data
+	counts    []int // training cases per class
+	objective *objective.Objective
+	point     *objective.Point // at the file's theta; its samples are restored one at a time
 }
 
 // LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an ErrInvalid, or Problems,
@@ -180,9 +207,7 @@ const evidenceTolerance = 1e-4
 
 // restore checks what the file says and rebuilds the posterior.
 func (f *ModelFile) restore(name string) (*Classifier, error) {
-	damaged := func(part, format string, args ...any) error {
-		return fmt.Errorf("%w: %s: %s: %w; the file was changed: write it again with gpc-tune fit", ErrInvalid, name, part, fmt.Errorf(format, args...))
-	}
+	damaged := func(part, format string, args ...any) error { return damage(name, part, fmt.Errorf(format, args...)) }
 	if f.Columns == nil || f.Preprocess == nil {
 		return nil, damaged("columns, preprocess", "one of them is missing")
 	}
@@ -200,7 +225,7 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	prefix := name + ": model."
 	d := newDecoder(name)
 	m := Query{Kernel: f.Model.Kernel, Mean: f.Model.Mean, Likelihood: f.Model.Likelihood, Inference: f.Model.Inference, Classes: f.Model.Classes}.model(d, prefix, true)
-	c := &Classifier{file: f}
+	c := &Classifier{name: name, file: f}
 	average := d.as(prefix + "average")
 	if node := average.parse([]byte(f.Model.Average)); node != nil {
 		c.average, _, _ = component(average, node, "average", objective.Averages)
@@ -255,6 +280,9 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 		return nil, damaged("model", "%w", err)
 	}
 	need := jobOverhead + model.Memory(approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}, dim, nil, false)*(100+slack)/100
+	if len(f.Samples) > 0 {
+		need *= 2 // a sample beside the one that theta is
+	}
 	if free, known := machine.Available(); known && need > free {
 		return nil, fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
 	}
@@ -262,10 +290,11 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	if err != nil {
 		return nil, damaged("model", "%w", err)
 	}
-	theta, err := f.theta(o.Layout)
+	theta, err := thetaOf(f.Theta, o.Layout)
 	if err != nil {
 		return nil, damaged("theta", "%w", err)
 	}
+	c.objective = o
 	if c.point, err = o.Restore(theta, f.State); err != nil {
 		return nil, damaged("state", "%w", err)
 	}
@@ -273,22 +302,60 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	if math.IsNaN(found) != math.IsNaN(want) || math.Abs(found-want) > evidenceTolerance*max(1, math.Abs(want)) {
 		return nil, damaged("log_evidence", "%v on file, and %v by its numbers", want, found)
 	}
+	if hash, err := f.hash(); err != nil || hash != f.Hash { // what none of the above depends on
+		return nil, damaged("hash", "%q on file, and %s by its content", f.Hash, hash)
+	}
 	return c, nil
 }
 
-// theta is the vector of the hyperparameters that the file names.
-func (f *ModelFile) theta(l objective.Layout) ([]float64, error) {
+// damage is what is wrong with a part of a model file.
+func damage(name, part string, err error) error {
+	return fmt.Errorf("%w: %s: %s: %w; the file was changed: write it again with gpc-tune fit", ErrInvalid, name, part, err)
+}
+
+// outcome predicts cases, with the one fit or with the average over the samples.
+func (c *Classifier) outcome(held *kernel.Inputs) (average outcome, err error) {
+	predict := func(point *objective.Point) (o outcome) {
+		if classes := c.data.Y.Classes; classes > 0 {
+			o.Proba = mat.NewDense(held.N(), classes, nil)
+			point.PredictProba(o.Proba, held, c.average)
+		} else {
+			o.Mean, o.Variance = make([]float64, held.N()), make([]float64, held.N())
+			point.PredictMoments(o.Mean, o.Variance, held)
+		}
+		o.means, o.variances = point.Latents(held)
+		return o
+	}
+	if len(c.file.Samples) == 0 {
+		return predict(c.point), nil
+	}
+	for i, s := range c.file.Samples {
+		theta, err := thetaOf(s.Theta, c.objective.Layout)
+		if err != nil {
+			return average, damage(c.name, "samples", fmt.Errorf("sample %d: theta: %w", i, err))
+		}
+		point, err := c.objective.Restore(theta, s.State)
+		if err != nil {
+			return average, damage(c.name, "samples", fmt.Errorf("sample %d: state: %w", i, err))
+		}
+		average.average(predict(point), i+1)
+	}
+	return average, nil
+}
+
+// thetaOf is the vector of the hyperparameters with these names.
+func thetaOf(values map[string]float64, l objective.Layout) ([]float64, error) {
 	theta := make([]float64, len(l.Specs))
 	names := make([]string, len(l.Specs))
 	for i, s := range l.Specs {
 		names[i] = s.ThetaName()
-		v, is := f.Theta[names[i]]
+		v, is := values[names[i]]
 		if !is {
 			return nil, fmt.Errorf("no %s", names[i])
 		}
 		theta[i] = v
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Theta)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
 		}

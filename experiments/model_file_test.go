@@ -75,31 +75,42 @@ func everyModel(t *testing.T, classes int) (models []string) {
 func fitted(t *testing.T, p *Plan, configuration int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "m.json")
-	if _, _, err := p.Fit(t.Context(), name, FitOptions{Configuration: configuration, Warn: t.Logf}); err != nil {
+	if _, _, err := p.Fit(t.Context(), name, FitOptions{Configuration: configuration, Options: Options{Warn: t.Logf}}); err != nil {
 		t.Fatal(err)
 	}
 	return name
 }
 
+// chains sample few hyperparameters, and prior gives them priors.
+const chains = "{method: mcmc, objective: log_posterior, restarts: 2, burn: 5, samples: 4}"
+
+func prior(kernel, likelihood, inference string) string {
+	const of = "{prior: {log_normal: {mean: 0, sd: 1}}}"
+	return fmt.Sprintf("{kernel: {%s: {amplitude: %s, length_scale: %s}}, likelihood: %s, inference: %s}", kernel, of, of, likelihood, inference)
+}
+
 // Predictions from a model file are those of the run that fitted the same model, to the last bit: every inference with every
-// likelihood, on two and three classes and on numbers.
+// likelihood, on two and three classes and on numbers, and averages over Markov chains.
 func TestModelFileGivesTheRunsPredictions(t *testing.T) {
-	for classes, section := range map[int]string{
-		2: "preprocess: standardize, positive: a",
-		3: "preprocess: whiten, missing: mean",
-		0: "preprocess: none",
+	for _, f := range []struct {
+		classes       int
+		section, tune string
+		models        []string
+	}{
+		{2, "preprocess: standardize, positive: a", "none", everyModel(t, 2)},
+		{3, "preprocess: whiten, missing: mean", "none\npredict: {average: {monte_carlo: {samples: 10}}}", everyModel(t, 3)},
+		{0, "preprocess: none", "none", everyModel(t, 0)},
+		{2, "missing: median", chains, []string{prior("se", "probit", "laplace"), prior("matern32", "logit", "ep")}},
+		{3, "preprocess: standardize", chains, []string{prior("se", "softmax", "laplace"), prior("se", "probit", "ep, classes: one_vs_rest")}},
+		{0, "preprocess: none", chains, []string{prior("se", "gaussian", "exact")}},
 	} {
-		dir := t.TempDir()
+		dir, classes, models := t.TempDir(), f.classes, f.models
 		for name, text := range map[string]string{"train.csv": rows(24, classes, 5), "test.csv": rows(9, classes, 11)} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		models := everyModel(t, classes)
-		text := fmt.Sprintf("data: {train: train.csv, test: test.csv, label: label, id: who, %s}\nmodel: [%s]\ntune: none\nreport: {formats: predictions}\n", section, strings.Join(models, ", "))
-		if classes == 3 {
-			text += "predict: {average: {monte_carlo: {samples: 10}}}\n"
-		}
+		text := fmt.Sprintf("data: {train: train.csv, test: test.csv, label: label, id: who, %s}\nmodel: [%s]\ntune: %s\nreport: {formats: predictions}\n", f.section, strings.Join(models, ", "), f.tune)
 		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +153,6 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 						if want := fmt.Sprintf("n° %d", k); row[j] != want {
 							t.Errorf("id %q, want %q", row[j], want)
 						}
-						continue
 					}
 					compared++
 					if want := want[[3]string{strconv.Itoa(i), strconv.Itoa(k), name}]; row[j] != want {
@@ -192,7 +202,7 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 	var first []byte
 	for _, workers := range []int{1, 3} {
 		name := filepath.Join(t.TempDir(), "m.json")
-		o := FitOptions{Configuration: -1, Warn: func(string, ...any) {}}
+		o := FitOptions{Configuration: -1, Options: Options{Warn: func(string, ...any) {}}}
 		o.Workers = workers
 		f, _, err := planned(t, tuned).Fit(t.Context(), name, o)
 		if err != nil {
@@ -216,20 +226,16 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 func TestFitRefuses(t *testing.T) {
 	for text, says := range map[string]string{
 		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "explain different targets",
-		`data: {dataset: crabs, preprocess: standardize}
-model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: probit, inference: laplace}
-tune: {method: mcmc, objective: log_posterior}
-`: "samples in place of a winner",
 	} {
-		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Warn: t.Logf})
+		_, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Options: Options{Warn: t.Logf}})
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "no", "m.json"), FitOptions{Options: Options{Warn: t.Logf}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("no folder: %v", err)
 	}
-	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Warn: t.Logf}); !errors.Is(err, ErrInvalid) {
+	if _, _, err := planned(t, tuned).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: 2, Options: Options{Warn: t.Logf}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("configuration 2 of 2: %v", err)
 	}
 }
@@ -242,14 +248,15 @@ func models(t testing.TB) (texts [][]byte) {
 		classes int
 		model   string
 	}{
-		{2, "{kernel: se, likelihood: probit, inference: laplace}"},
-		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}"},
-		{0, "{kernel: se, likelihood: gaussian, inference: exact}"},
+		{2, "{kernel: se, likelihood: probit, inference: laplace}\ntune: none"},
+		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}\ntune: none"},
+		{0, "{kernel: se, likelihood: gaussian, inference: exact}\ntune: none"},
+		{2, prior("se", "probit", "laplace") + "\ntune: " + strings.Replace(chains, "restarts: 2", "restarts: 1", 1)},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\ntune: none\n"), nil)
+		s, err := Parse(filepath.Join(dir, "t.yaml"), []byte("data: {train: train.csv, label: label, id: who, missing: median, preprocess: standardize}\nmodel: "+m.model+"\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +265,7 @@ func models(t testing.TB) (texts [][]byte) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(dir, "m.json")
-		if _, _, err := p.Fit(t.Context(), name, FitOptions{Warn: t.Logf}); err != nil {
+		if _, _, err := p.Fit(t.Context(), name, FitOptions{Options: Options{Warn: t.Logf}}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(name)
@@ -292,6 +299,15 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		for cut := range len(text) - 2 { // without the last brace
 			refused(fmt.Sprintf("the first %d bytes", cut), text[:cut])
 		}
+		var laidOut bytes.Buffer
+		if err := json.Indent(&laidOut, text, "", "\t"); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := decodeModel(laidOut.Bytes()); err != nil {
+			t.Error(err)
+		} else if _, err := f.restore("m.json"); err != nil {
+			t.Errorf("the same content laid out in another way: %v", err)
+		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(text, &fields); err != nil {
 			t.Fatal(err)
@@ -311,7 +327,9 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 			return b
 		}
 		refused("another field", with("colour", "1"))
-		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs"} {
+		refused("another seed", with("seed", "2"))
+		refused("other scales", with("preprocess", strings.Replace(string(fields["preprocess"]), `"scale":[`, `"scale":[1`, 1)))
+		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs", "hash"} {
 			refused("no "+name, with(name, ""))
 			refused("null "+name, with(name, "null"))
 			refused("a number for "+name, with(name, "17"))
@@ -349,6 +367,7 @@ func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
 		"kernel":       {strings.Replace(text, `"kernel":"`, `"kernel":"no_`, 1), "model.kernel:1:1: unknown kernel"},
 		"theta":        {strings.Replace(text, `"theta": {"`, `"theta": {"no_`, 1), "theta: no "},
 		"evidence":     {strings.Replace(text, `"log_evidence": -`, `"log_evidence": -1`, 1), "log_evidence: "},
+		"changed":      {strings.Replace(text, `"who"`, `"whose"`, 1), "hash: "},
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(path, []byte(f.text), 0o666); err != nil {
@@ -388,6 +407,9 @@ func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 					t.Errorf("%s: %v", where, r)
 				}
 			}()
+			if f.Hash, err = f.hash(); err != nil {
+				t.Fatal(err)
+			}
 			if c, err := f.restore("m.json"); err == nil {
 				_, _ = c.Predict(path, Deciding{})
 			}
@@ -428,6 +450,9 @@ func FuzzModelFile(f *testing.F) {
 		file, err := decodeModel(text)
 		if err != nil {
 			return
+		}
+		if file.Hash, err = file.hash(); err != nil {
+			t.Fatal(err)
 		}
 		c, err := file.restore("m.json")
 		if err != nil {

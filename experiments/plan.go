@@ -104,7 +104,23 @@ func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
 		}
 	}
+	p.identify(ds, ds.Hash, false)
+	if ds.Test != nil {
+		p.identify(ds.Test, ds.Hash, true)
+	}
 	return &loaded{ds, d.trainingSets(s, spec, ds)}
+}
+
+// identify puts the id columns of a file into the manifest, once.
+func (p *Plan) identify(ds *data.Data, hash string, test bool) {
+	if len(ds.IDs) == 0 || slices.ContainsFunc(p.Manifest.IDs, func(of record.IDs) bool { return of.DataHash == hash && of.Test == test }) {
+		return
+	}
+	of := record.IDs{DataHash: hash, Test: test, Rows: ds.Rows}
+	for _, c := range ds.IDs {
+		of.Columns = append(of.Columns, record.IDColumn(c))
+	}
+	p.Manifest.IDs = append(p.Manifest.IDs, of)
 }
 
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
@@ -275,9 +291,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
-		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: 1 + len(points(study))})
+		trials, budget, atMost := batches(study)
+		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget + 1, AtMost: atMost})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
-		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), points(study)) })
+		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), trials) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	p.configured = append(p.configured, configured{m, sets[0]})
@@ -397,6 +414,7 @@ func Version() string {
 type Overview struct {
 	record.Configuration
 	Free, Jobs int
+	AtMost     bool  // Jobs and Costs.All are at most that
 	Memory     int64 // bytes of its largest job
 	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
 }
@@ -432,28 +450,39 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 		}
 		r.Free = len(s.Space)
 		r.Jobs += r.Studies[s.Index].Jobs
+		r.AtMost = r.AtMost || r.Studies[s.Index].AtMost
 		r.Memory = max(r.Memory, s.Memory)
 	}
 	return rows
 }
 
-// points counts the points of each proposal in the first batch of a study. An assessment follows.
-func points(s search.Study) (n []int) {
-	if s.Strategy != nil {
-		for _, p := range s.Strategy.Ask(s.Space, nil, s.Seed) {
-			n = append(n, len(p.Points))
+// batch is a number of trials of equally many points.
+type batch struct{ trials, points int }
+
+// batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves, which is
+// all that there are at most. An assessment follows.
+func batches(s search.Study) (b []batch, budget int, atMost bool) {
+	if s.Strategy == nil {
+		return nil, 0, false
+	}
+	first := s.Strategy.Ask(s.Space, nil, s.Seed)
+	for _, p := range first {
+		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {
+			b[k].trials++
+		} else {
+			b = append(b, batch{1, len(p.Points)})
 		}
 	}
-	return n
+	budget, atMost = s.Strategy.Budget(s.Space)
+	return append(b, batch{budget - len(first), 1}), budget, atMost
 }
 
-// Jobs is the number of jobs known before the first has run.
-func (p *Plan) Jobs() int {
-	n := 0
+// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget.
+func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {
-			n += s.Jobs
+			n, atMost = n+s.Jobs, atMost || s.AtMost
 		}
 	}
-	return n
+	return n, atMost
 }

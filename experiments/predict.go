@@ -22,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // Deciding says what decisions on classes cost.
@@ -39,7 +40,8 @@ const rejected = "reject"
 // Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
 // class; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
 // latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where costs were given. Numbers have mean and
-// variance, noise included, before the latent ones, and no decision.
+// variance, noise included, before the latent ones, and no decision. A column other than an id that would have the name of one
+// has an underscore behind it.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
@@ -70,28 +72,35 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
 	classes := c.data.Classes
-	p := &prepared{held: &kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)}, rows: ds.Rows, counts: c.counts}
+	held, err := c.outcome(&kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)})
+	if err != nil {
+		return nil, err
+	}
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: append([]string{}, ds.Warnings...)}
+	var ids []string
+	for _, id := range ds.IDs {
+		ids = append(ids, id.Name)
+	}
 	add := func(name string, of func(i int) any) {
-		t.Columns = append(t.Columns, name)
+		t.Columns = append(t.Columns, reports.BesideIDs(ids, name))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], of(i))
 		}
 	}
 	numbers := func(name string, v []float64) { add(name, func(i int) any { return record.Number(v[i]) }) }
 	add("case", func(i int) any { return ds.Rows[i] })
-	for _, id := range ds.IDs {
-		add(id.Name, func(i int) any { return id.Values[i] })
+	t.Columns = append(t.Columns, ids...)
+	for i := range t.Rows {
+		for _, id := range ds.IDs {
+			t.Rows[i] = append(t.Rows[i], id.Values[i])
+		}
 	}
 
 	var scored cv.Predictions
-	var proba *mat.Dense
 	var all []int // cases whose label is known
 	if classes == nil {
-		mean, variance := make([]float64, len(ds.Rows)), make([]float64, len(ds.Rows))
-		c.point.PredictMoments(mean, variance, p.held)
-		numbers("mean", mean)
-		numbers("variance", variance)
+		numbers("mean", held.Mean)
+		numbers("variance", held.Variance)
 		for i, v := range ds.Targets {
 			if !math.IsNaN(v) {
 				all = append(all, i)
@@ -99,13 +108,11 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 		}
 		base, spread := stat.PopMeanVariance(c.data.Y.Value, nil)
 		if len(all) > 0 {
-			scored, err = cv.NewRegression(subset(ds.Rows, all), subset(ds.Targets, all), subset(mean, all), subset(variance, all), base, spread)
+			scored, err = cv.NewRegression(subset(ds.Rows, all), subset(ds.Targets, all), subset(held.Mean, all), subset(held.Variance, all), base, spread)
 		}
 	} else {
-		proba = mat.NewDense(len(ds.Rows), len(classes), nil)
-		c.point.PredictProba(proba, p.held, c.average)
 		for k, class := range classes {
-			numbers("p["+class+"]", mat.Col(nil, k, proba))
+			numbers("p["+class+"]", mat.Col(nil, k, held.Proba))
 		}
 		for i, label := range ds.Labels {
 			if label >= 0 {
@@ -113,24 +120,23 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 			}
 		}
 		if len(all) > 0 {
-			scored, err = cv.NewPredictions(subset(ds.Rows, all), subset(ds.Labels, all), pick(proba, all), c.counts)
+			scored, err = cv.NewPredictions(subset(ds.Rows, all), subset(ds.Labels, all), pick(held.Proba, all), c.counts)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
 	}
-	means, variances := c.point.Latents(p.held)
-	for k := range means {
+	for k := range held.means {
 		of := ""
-		if len(means) > 1 {
+		if len(held.means) > 1 {
 			of = "[" + classes[k] + "]"
 		}
-		numbers("latent_mean"+of, means[k])
-		numbers("latent_variance"+of, variances[k])
+		numbers("latent_mean"+of, held.means[k])
+		numbers("latent_variance"+of, held.variances[k])
 	}
 	var cost []float64 // of the decisions on cases whose label is known
-	if proba != nil {
-		cost = t.decide(add, classes, proba, ds.Labels, loss, o.Reject)
+	if held.Proba != nil {
+		cost = t.decide(add, classes, held.Proba, ds.Labels, loss, o.Reject)
 	}
 	for i, row := range t.Rows {
 		for j, v := range row {

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -164,5 +165,68 @@ func TestColumnsAreFoundByName(t *testing.T) {
 	write("npreg,glu,bp,skin,bmi,ped,age\n6,148,72,35,1e90,0.627,50\n")
 	if got, err := c.Predict(name, Deciding{}); err != nil || math.Abs(float64(got.Rows[0][1].(record.Number))-0.5) > 1e-12 {
 		t.Errorf("far from all training cases: %v", err)
+	}
+}
+
+// An id column keeps its name whatever it is, in predictions and in those of a run, and may be absent from new data.
+func TestIDColumnsKeepTheirNames(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"train.csv": "case,x,decision,case_,y\np1,1,d1,,a\np2,2,d2,q,b\np3,3,d3,\"r, s\",a\np4,4,d4,t,b\np5,5,d5,u,a\np6,6,d6,v,b\n",
+		"new.csv":   "x,case_,decision,case\n1,\"r, s\",007,p9\n",
+		"no_id.csv": "decision,x\nd,1\n",
+		"t.yaml":    "data: {train: train.csv, label: y, id: [case, decision, case_]}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\nreport: {formats: predictions}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Load(filepath.Join(dir, "t.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]struct {
+		columns, cells string
+		warnings       int
+	}{
+		"new.csv":   {"case__ case decision case_ p[a] p[b] latent_mean latent_variance decision_", "0|p9|007|r, s", 0},
+		"no_id.csv": {"case decision p[a] p[b] latent_mean latent_variance decision_", "0|d", 2},
+	} {
+		got, err := c.Predict(filepath.Join(dir, file), Deciding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := strings.Split(want.cells, "|")
+		for j := range cells {
+			if text := fmt.Sprint(got.Rows[0][j]); text != cells[j] {
+				t.Errorf("%s: %s is %q, want %q", file, got.Columns[j], text, cells[j])
+			}
+		}
+		if columns := strings.Join(got.Columns, " "); columns != want.columns || len(got.Warnings) != want.warnings {
+			t.Errorf("%s: columns %s, warnings %q", file, columns, got.Warnings)
+		}
+	}
+	run := filepath.Join(dir, "run")
+	if _, _, err := p.Run(t.Context(), run, Options{Warn: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(run, "predictions.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if want := "configuration,evaluation,repeat,fold,case__,case,decision,case_,label,decision_,p[a],p[b],latent_mean,latent_variance"; lines[0] != want {
+		t.Errorf("%s, want %s", lines[0], want)
+	}
+	if !strings.Contains(string(text), `,2,p3,d3,"r, s",a,`) || !strings.Contains(string(text), ",0,p1,d1,,a,") {
+		t.Errorf("ids are not carried through:\n%s", text)
 	}
 }

@@ -253,8 +253,8 @@ func methodKey(m approx.Approximation, lik likelihood.Likelihood) string {
 	return approx.Table.NameOf(m) + "/" + likelihood.Table.NameOf(lik)
 }
 
-// costs are those of one study whose strategy asks first for proposals of so many points.
-func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points []int) (c Costs, ok bool) {
+// costs are those of one study with these trials.
+func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials []batch) (c Costs, ok bool) {
 	_, dim := j.set.source.X.Dims()
 	tuned, ok1 := r.phases(j.tuned, s, dim, criterion)
 	model, ok2 := r.phases(j.model, s, dim, "loo_log_probability")
@@ -266,35 +266,36 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 		evaluation += tuned.pullback + tuned.gradient
 	}
 	c.Evaluation = tuned.first + tuned.fit + evaluation
-	add := func(evaluations, seconds float64) {
-		if c.All += seconds; seconds > c.Longest {
+	add := func(jobs int, evaluations, seconds float64) {
+		if c.All += float64(jobs) * seconds; jobs > 0 && seconds > c.Longest {
 			c.Longest, c.Evaluations = seconds, evaluations
 		}
 	}
 	moves, samples := 0.0, 0.0
 	if j.chain != nil {
 		moves = float64(cmp.Or(j.chain.Burn, 100*free) + cmp.Or(j.chain.Samples, 100)*cmp.Or(j.chain.Thin, 2))
-		samples = float64(cmp.Or(j.chain.Samples, 100) * len(points))
+		samples = float64(cmp.Or(j.chain.Samples, 100) * trials[0].trials)
 	}
-	for _, n := range points {
+	for _, b := range trials {
+		n := float64(b.points)
 		switch {
 		case j.optimizer != "": // restarts are far apart, and their fits as good as cold
-			add(evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
+			add(b.trials, evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
 		case j.chain != nil:
-			add(perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
+			add(b.trials, perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
 		case j.cross != nil:
 			sum := 0.0
 			for _, set := range j.folds {
 				fold, _ := r.phases(j.tuned, set.size(s.Distinct < s.Cases), dim, criterion)
-				sum += fold.first + fold.fit + (float64(n)-1)*fold.again + float64(n)*(fold.gram+fold.predict)
+				sum += fold.first + fold.fit + (n-1)*fold.again + n*(fold.gram+fold.predict)
 			}
-			add(float64(n*len(j.folds)), sum)
+			add(b.trials, n*float64(len(j.folds)), sum)
 		default:
 			each := tuned.gram + tuned.value + tuned.predict
 			if j.hybrid {
 				each += model.gram + model.again + model.predict - tuned.predict
 			}
-			add(float64(n), tuned.first+tuned.fit+(float64(n)-1)*tuned.again+float64(n)*each)
+			add(b.trials, n, tuned.first+tuned.fit+(n-1)*tuned.again+n*each)
 		}
 	}
 	assess := model.first + model.gram + model.fit + model.predict + samples*(model.gram+model.again+model.predict)
@@ -304,6 +305,6 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, points 
 	if j.curvature {
 		assess += 2 * float64(free) * (evaluation + tuned.again)
 	}
-	add(1+samples, assess)
+	add(1, 1+samples, assess)
 	return c, true
 }

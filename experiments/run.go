@@ -302,8 +302,13 @@ func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o o
 	return o, err
 }
 
-// mix makes o a mixture, with the weight w for q.
-func (o *outcome) mix(q outcome, w float64) {
+// average makes o, the average of n - 1 parts, that of n with q.
+func (o *outcome) average(q outcome, n int) {
+	if n == 1 {
+		*o = q
+		return
+	}
+	w := 1 / float64(n)
 	o.Mix(q.Predictions, w)
 	for c := range o.means {
 		cv.MixMoments(o.means[c], o.variances[c], q.means[c], q.variances[c], w)
@@ -472,9 +477,24 @@ func (j *job) posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 	return chains
 }
 
-// mixture averages the predictions over the samples of the chains, each warm-started by the one before. Samples at which
-// the model that predicts cannot be fitted are left out, and counted.
+// mixture averages the predictions over the samples of the chains.
 func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture outcome, err error) {
+	used := 0
+	err = j.everySample(run, chains, f, func(fit *objective.Point) error {
+		part, err := p.outcome(fit, j.average)
+		if err != nil {
+			return err
+		}
+		used++
+		mixture.average(part, used)
+		return nil
+	})
+	return mixture, err
+}
+
+// everySample fits the model that predicts at the samples of the chains, each warm-started by the one before. Samples at which
+// it cannot be fitted are left out, and counted in the warnings.
+func (j *job) everySample(run *objective.Run, chains [][][]float64, f *record.Fit, use func(fit *objective.Point) error) error {
 	used, warned := 0, 0
 	var fails []error
 	note := ""
@@ -484,14 +504,9 @@ func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *
 			fails = append(fails, err)
 			continue
 		}
-		part, err := p.outcome(fit, j.average)
-		if err != nil {
-			return mixture, err
-		}
-		if used++; used == 1 {
-			mixture = part
-		} else {
-			mixture.mix(part, 1/float64(used))
+		used++
+		if err := use(fit); err != nil {
+			return err
 		}
 		if w := fit.Diagnostics().Warnings; len(w) > 0 {
 			if warned++; warned == 1 {
@@ -500,7 +515,7 @@ func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *
 		}
 	}
 	if used == 0 {
-		return mixture, fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
+		return fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
 	}
 	if n := len(fails); n > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions, as their fits failed, the first with: %v", n, n+used, fails[0]))
@@ -508,7 +523,7 @@ func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *
 	if warned > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned, used, note))
 	}
-	return mixture, nil
+	return nil
 }
 
 // standardErrors adds the curvature of the tuned objective. That there is none is a warning.
@@ -562,15 +577,9 @@ type Options struct {
 // run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
 // the run ended early with an error.
 func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
-	journal, begun, err := p.open(dir)
+	journal, err := p.begin(dir, p.studies, o)
 	if err != nil {
 		return nil, search.Summary{}, err
-	}
-	if begun != p.Manifest.Build {
-		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
-	}
-	if journal.Torn() > 0 {
-		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
 	}
 	defer journal.Close() // every line is on disk already
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
@@ -593,6 +602,28 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	}
 	_, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: journal.Lines()}).Write(report, p.Manifest.Formats)
 	return report, summary, err
+}
+
+// begin opens the journal of the run folder, or with dir "" one in memory, once it is known that the studies fit into the memory
+// of the machine: what does not leaves no folder behind.
+func (p *Plan) begin(dir string, studies []search.Study, o Options) (*search.Journal, error) {
+	if err := admit(studies, o.MemoryLimit); err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return search.OpenJournal(dir)
+	}
+	journal, begun, err := p.open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if begun != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	}
+	if journal.Torn() > 0 {
+		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	}
+	return journal, nil
 }
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.

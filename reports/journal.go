@@ -58,6 +58,13 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, error) {
 			studies[c] = append(studies[c], study{Study: s})
 		}
 	}
+	for _, of := range m.IDs {
+		for _, c := range of.Columns {
+			if len(c.Values) != len(of.Rows) {
+				return nil, fmt.Errorf("manifest: id column %q has %d values for %d cases", c.Name, len(c.Values), len(of.Rows))
+			}
+		}
+	}
 	jobs, err := unique(lines)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)

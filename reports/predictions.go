@@ -10,12 +10,21 @@ import (
 // renderPredictions writes predictions.csv.
 func renderPredictions(w io.Writer, r *Report) error { return rowsCSV(w, predictionRows(r)) }
 
-// predictionRows has a row for every held-out case, by configuration and fold. case is
-// its row in the data set, or in the test file, from 0. Classes have p[CLASS], the decision, and the mean and variance of
+// predictionRows has a row for every held-out case, by configuration and fold. case is its row in the data set, or in the test
+// file, from 0; the id columns follow. Classes have p[CLASS], the decision, and the mean and variance of
 // their latent process, or of the one process whose positive values speak for the second of two classes (latent_mean).
 // Numbers have the mean and variance that were predicted for them, noise included. A cell is empty where there is nothing.
+// Columns beside the ids are named by BesideIDs.
 func predictionRows(r *Report) Rows {
-	t := Rows{columns: []string{"configuration", "evaluation", "repeat", "fold", "case", "label", "decision"}}
+	var t Rows
+	var ids []string
+	for _, of := range r.ids {
+		for _, c := range of.Columns {
+			if !slices.Contains(ids, c.Name) {
+				ids = append(ids, c.Name)
+			}
+		}
+	}
 	at := func(name string) int {
 		i := slices.Index(t.columns, name)
 		if i < 0 {
@@ -23,25 +32,36 @@ func predictionRows(r *Report) Rows {
 		}
 		return i
 	}
+	for i, name := range slices.Concat([]string{"configuration", "evaluation", "repeat", "fold", "case"}, ids, []string{"label", "decision"}) {
+		if i < 5 || i >= 5+len(ids) {
+			name = BesideIDs(ids, name)
+		}
+		at(name)
+	}
+	label := 5 + len(ids)
 	for i, c := range r.Configurations {
 		for _, s := range c.studies {
 			if s.predictions == nil {
 				continue
 			}
+			carried := r.carried(c.record.DataHash, s.Evaluation == "test")
 			for k, row := range s.fit.Rows {
-				cells := []any{i, s.Evaluation, s.Repeat, s.Fold, row, nil, nil}
+				cells := append([]any{i, s.Evaluation, s.Repeat, s.Fold, row}, make([]any, len(ids)+2)...)
+				for name, values := range carried {
+					cells[at(name)] = values[row]
+				}
 				set := func(name string, value float64) {
-					j := at(name)
+					j := at(BesideIDs(ids, name))
 					cells = append(cells, make([]any, max(0, j+1-len(cells)))...)
 					cells[j] = Number(value)
 				}
 				if s.predictions.Numeric() {
-					cells[5] = Number(s.fit.Targets[k])
+					cells[label] = Number(s.fit.Targets[k])
 					set("mean", float64(s.fit.Mean[k]))
 					set("variance", float64(s.fit.Variance[k]))
 				} else {
 					proba := s.predictions.Proba.RawRowView(k)
-					cells[5], cells[6] = c.Classes[s.fit.Labels[k]], c.Classes[cv.Decide(proba)]
+					cells[label], cells[label+1] = c.Classes[s.fit.Labels[k]], c.Classes[cv.Decide(proba)]
 					for class, p := range proba {
 						set("p["+c.Classes[class]+"]", p)
 					}
@@ -59,4 +79,30 @@ func predictionRows(r *Report) Rows {
 		}
 	}
 	return t
+}
+
+// carried maps the name of an id column to its values by row of the file.
+func (r *Report) carried(dataHash string, test bool) map[string]map[int]string {
+	columns := map[string]map[int]string{}
+	for _, of := range r.ids {
+		if of.DataHash != dataHash || of.Test != test {
+			continue
+		}
+		for _, c := range of.Columns {
+			values := make(map[int]string, len(of.Rows))
+			for i, row := range of.Rows {
+				values[row] = c.Values[i]
+			}
+			columns[c.Name] = values
+		}
+	}
+	return columns
+}
+
+// BesideIDs is the name of a column that stands beside id columns: with as many underscores behind it as tell it from them.
+func BesideIDs(ids []string, name string) string {
+	for slices.Contains(ids, name) {
+		name += "_"
+	}
+	return name
 }

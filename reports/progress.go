@@ -12,8 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Progress says how far a run is. Known jobs are those that it is known to have: a strategy that learns from its trials
-// asks for more as it goes. Times are sums of wall times of jobs, in seconds, as one worker needs them, for the journal
+// Progress says how far a run is. Known jobs are those that it is known to have. Times are sums of wall times of jobs, in seconds, as one worker needs them, for the journal
 // does not say how many there are.
 type Progress struct {
 	Schema         string                  `json:"schema"` // "gpc-tune/status/1"
@@ -22,9 +21,10 @@ type Progress struct {
 	Done           int                     `json:"done"`   // jobs on record, failed ones too
 	Failed         int                     `json:"failed"` // of them
 	Known          int                     `json:"known"`
-	Seconds        float64                 `json:"seconds"` // of the jobs done
-	Rate           Number                  `json:"rate"`    // jobs done per second of one worker; NaN before the first
-	Left           Number                  `json:"left"`    // seconds that the other known jobs will take one worker; NaN before the first
+	AtMost         bool                    `json:"at_most,omitempty"` // Known and Left are: a strategy under way may finish before it has used up its budget
+	Seconds        float64                 `json:"seconds"`           // of the jobs done
+	Rate           Number                  `json:"rate"`              // jobs done per second of one worker; NaN before the first
+	Left           Number                  `json:"left"`              // seconds that the other known jobs will take one worker; NaN before the first
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Next           string                  `json:"next"` // command, which Folder.Progress sets
 }
@@ -83,6 +83,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 		for k := range studies[i] {
 			s := &studies[i][k]
 			trials, fits := s.left()
+			p.AtMost = p.AtMost || fits > 0 && s.AtMost
 			jobs[i][0].left += trials
 			jobs[i][1].left += fits
 			for _, t := range s.trials {
@@ -119,7 +120,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 }
 
 // left counts the jobs that are known and not on record. A study with its fit on record asked for no trial after those
-// that are; before, the manifest says how many it began with.
+// that are; before, the manifest says how many there are to be.
 func (s *study) left() (trials, fits int) {
 	if s.fit != nil {
 		return s.missing(), 0
@@ -138,11 +139,15 @@ func progressText(out io.Writer, p *Progress) error {
 	if p.Finished {
 		state = "finished"
 	}
-	fmt.Fprintf(w, "%s: %s, %d of %d known jobs done, %d failed\n", p.Experiment, state, p.Done, p.Known, p.Failed)
+	limit := ""
+	if p.AtMost {
+		limit = "at most "
+	}
+	fmt.Fprintf(w, "%s: %s, %d of %s%d known jobs done, %d failed\n", p.Experiment, state, p.Done, limit, p.Known, p.Failed)
 	if p.Done > 0 {
 		fmt.Fprintf(w, "%.3g jobs/s of one worker, %v so far", float64(p.Rate), Duration(p.Seconds))
 		if !p.Finished {
-			fmt.Fprintf(w, ", about %v left; with -j N about an N-th of that", Duration(float64(p.Left)))
+			fmt.Fprintf(w, ", %sabout %v left; with -j N about an N-th of that", limit, Duration(float64(p.Left)))
 		}
 		fmt.Fprintln(w)
 	}

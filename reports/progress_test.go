@@ -54,9 +54,13 @@ func TestProgress(t *testing.T) {
 			t.Errorf("configuration %d: %+v, want %+v", i, c, want)
 		}
 	}
+	if m.Configurations[2].Studies[2].AtMost = true; p.AtMost || !progress(t, m, lines).AtMost {
+		t.Error("an upper limit is not said to be one, or what is none is")
+	}
 	// What a finished study was thought to have does not count any more.
-	m.Configurations[1].Studies[0].Jobs = 1000
-	if again := progress(t, m, lines); again.Known != p.Known {
+	m.Configurations[2].Studies[2].AtMost = false
+	m.Configurations[1].Studies[0].Jobs, m.Configurations[1].Studies[0].AtMost = 1000, true
+	if again := progress(t, m, lines); again.Known != p.Known || again.AtMost {
 		t.Errorf("%d known jobs, want %d", again.Known, p.Known)
 	}
 }

@@ -26,6 +26,7 @@ type Report struct {
 	Missing        int             `json:"missing"` // jobs not on record, of all configurations
 	Configurations []Configuration `json:"configurations"`
 	Warnings       []string        `json:"warnings"` // of the plan
+	ids            []record.IDs
 }
 
 // Status says what became of a study.

@@ -51,6 +51,14 @@ func (b Bayes) on(s Space) Bayes {
 // Optimizer implements Strategy.
 func (Bayes) Optimizer() string { return "" }
 
+// Budget implements Strategy.
+func (b Bayes) Budget(s Space) (trials int, atMost bool) {
+	if len(s) == 0 {
+		return 1, false
+	}
+	return b.on(s).Trials, false
+}
+
 // Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on, for every trial has
 // failed, or no regression, it goes on along the sequence.
 func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {

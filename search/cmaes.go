@@ -53,6 +53,15 @@ func (c CMAES) on(s Space) CMAES {
 // Optimizer implements Strategy.
 func (CMAES) Optimizer() string { return "" }
 
+// Budget implements Strategy: whole generations, unless it converges.
+func (c CMAES) Budget(s Space) (trials int, atMost bool) {
+	if len(s) == 0 {
+		return 1, false
+	}
+	c = c.on(s)
+	return c.Evaluations / c.Population * c.Population, true
+}
+
 // Ask implements Strategy: the next generation, found by replaying the history.
 func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +30,14 @@ func (d Design) Check(s Space) error {
 // Optimizer implements Strategy.
 func (Design) Optimizer() string { return "" }
 
+// Budget implements Strategy.
+func (d Design) Budget(s Space) (trials int, atMost bool) {
+	if len(s) == 0 {
+		return 1, false
+	}
+	return cmp.Or(d.Trials, 64), false
+}
+
 // ask proposes the points whose places in the unit cube sample draws, one a row.
 func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
 	switch {
@@ -36,12 +45,11 @@ func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Pro
 		return nil
 	case len(s) == 0:
 		return []Proposal{{Points: [][]float64{{}}}}
-	case d.Trials == 0:
-		d.Trials = 64
 	}
-	u := mat.NewDense(d.Trials, len(s), nil)
+	n, _ := d.Budget(s)
+	u := mat.NewDense(n, len(s), nil)
 	sample(u)
-	proposals := make([]Proposal, d.Trials)
+	proposals := make([]Proposal, n)
 	for i := range proposals {
 		proposals[i].Points = [][]float64{s.place(u.RawRowView(i))}
 	}

@@ -45,9 +45,13 @@ func (m MCMC) Check(s Space) error {
 
 // Ask implements Strategy: all chains in one batch.
 func (m MCMC) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
-	m.Restarts = cmp.Or(m.Restarts, 4)
-	return m.MultiStart.Ask(s, done, seed)
+	return m.chains().Ask(s, done, seed)
 }
+
+// Budget implements Strategy.
+func (m MCMC) Budget(s Space) (trials int, atMost bool) { return m.chains().Budget(s) }
+
+func (m MCMC) chains() MultiStart { return MultiStart{cmp.Or(m.Restarts, 4)} }
 
 // Optimizer implements Strategy.
 func (MCMC) Optimizer() string { return "" }

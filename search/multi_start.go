@@ -55,13 +55,19 @@ func (m MultiStart) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		return nil
 	}
 	var proposals []Proposal
-	for i := range max(1, m.Restarts) {
+	n, _ := m.Budget(s)
+	for i := range n {
 		proposals = append(proposals, Proposal{Points: [][]float64{param.Start(s, seed, i)}})
-		if len(s) == 0 {
-			break
-		}
 	}
 	return proposals
+}
+
+// Budget implements Strategy.
+func (m MultiStart) Budget(s Space) (trials int, atMost bool) {
+	if len(s) == 0 {
+		return 1, false
+	}
+	return max(1, m.Restarts), false
 }
 
 // Optimizer implements Strategy.

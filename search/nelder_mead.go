@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -22,18 +24,30 @@ func (n NelderMead) Check(s Space) error {
 	return checkSearch(s, count{"restarts", n.Restarts, maxTrials}, count{"evaluations", n.Evaluations, maxTrials})
 }
 
+// on fills in the defaults.
+func (n NelderMead) on() NelderMead {
+	return NelderMead{Restarts: cmp.Or(n.Restarts, 1), Evaluations: cmp.Or(n.Evaluations, 200)}
+}
+
 // Optimizer implements Strategy.
 func (NelderMead) Optimizer() string { return "" }
+
+// Budget implements Strategy: every simplex may converge before it has used up its evaluations.
+func (n NelderMead) Budget(s Space) (trials int, atMost bool) {
+	if len(s) == 0 {
+		return 1, false
+	}
+	n = n.on()
+	return n.Restarts * n.Evaluations, true
+}
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.
 func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return (Design{Trials: 1}).ask(s, done, nil)
 	}
-	if n.Evaluations == 0 {
-		n.Evaluations = 200
-	}
-	simplices := make([]simplex, max(1, n.Restarts))
+	n = n.on()
+	simplices := make([]simplex, n.Restarts)
 	for i := range simplices {
 		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(&optimize.NelderMead{SimplexSize: 1}, len(s), 10*(len(s)+1))}
 		defer simplices[i].end()

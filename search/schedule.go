@@ -54,7 +54,7 @@ type Summary struct {
 	Done    int // run now
 	Skipped int // on record before
 	Failed  int // of both
-	Total   int // known so far; strategies may ask for more
+	Total   int // of all; at most, as long as a strategy may finish before it has used up its budget
 }
 
 // Event is a report of progress.
@@ -74,7 +74,7 @@ type Event struct {
 // Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or ErrJournal.
 // ErrMemory, or two studies of one key, is found before anything runs.
 func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Summary, error) {
-	if err := check(studies, o.MemoryLimit); err != nil {
+	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
 	}
 	if o.Workers <= 0 {
@@ -193,8 +193,8 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 	return r.summary, stop
 }
 
-// check finds what makes it impossible to run the studies.
-func check(studies []Study, memoryLimit int64) error {
+// Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
+func Check(studies []Study, memoryLimit int64) error {
 	var errs []error
 	first := map[string]int{}
 	larger, largest := 0, Study{} // than the limit
@@ -231,6 +231,7 @@ type study struct {
 	*Study
 	trials    []record.Trial // all that were asked for, by index
 	pending   []job          // of the current batch, not yet started
+	expected  int            // trials in all, as counted in the summary
 	waiting   int            // jobs of the current batch that are not on record
 	assessing bool           // the current batch is the assessment
 }
@@ -269,9 +270,13 @@ func (r *run) next() *study {
 func (r *run) advance(s *study) error {
 	for s.waiting == 0 && !s.assessing {
 		batch := s.ask()
-		if !s.assessing {
-			r.summary.Total += len(batch)
+		expected := len(s.trials)
+		if s.Strategy != nil && !s.assessing {
+			budget, _ := s.Strategy.Budget(s.Space)
+			expected = max(expected, budget)
 		}
+		r.summary.Total += expected - s.expected
+		s.expected = expected
 		s.waiting = len(batch)
 		for _, j := range batch {
 			if _, found := r.journal.Done(j.key); !found {

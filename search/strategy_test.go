@@ -34,6 +34,7 @@ var spaces = map[string]Space{
 	"one":      {spec("length_scale", param.Log, 1)},
 	"se":       seSpace(),
 	"mixed":    {spec("length_scale", param.Log, 3), spec("likelihood.epsilon", param.Logit, 0.01), spec("mean.constant", param.Identity, 0)},
+	"five":     {spec("length_scale", param.Log, 1), spec("amplitude", param.Log, 2), spec("alpha", param.Log, 3), spec("period", param.Log, 4), spec("mean.constant", param.Identity, 0)},
 	"at bound": {bounded("length_scale", param.Log, 0.3, 0.3, 30), bounded("amplitude", param.Log, 7, 0.1, 7)},
 	"narrow":   {bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
 }
@@ -156,6 +157,9 @@ func conform(t *testing.T, strategy Strategy, space Space) {
 	}
 	if len(asked) == 0 {
 		t.Fatal("asks for nothing")
+	}
+	if budget, atMost := strategy.Budget(space); budget < len(asked) || budget > len(asked) && !atMost {
+		t.Errorf("%d proposals of a budget of %d (at most: %v)", len(asked), budget, atMost)
 	}
 	for i, proposal := range asked {
 		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {

@@ -3,10 +3,15 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -120,6 +125,99 @@ func TestDesignsComeCloseToTheMaximum(t *testing.T) {
 		}
 		if short := s.best - float64(best.Value); short > 10*r*r {
 			t.Errorf("%T ends %v below the maximum", strategy, short)
+		}
+	}
+}
+
+// Every entry of the table finds the maximum, 0, of the cone with a round tip 1 - √(1 + |θ - c|²) between -2 and 2, in one,
+// two and five dimensions. Methods with gradients end on it, up to rounding, and simplices and evolution up to where they
+// stop. What chooses n points beforehand comes as close as it must: a grid by half the diagonal of a cell, and n independent
+// points miss a ball of volume v with probability (1 - v/4^d)^n, which is 1e-6 for the ball here.
+func TestEveryStrategyFindsTheMaximum(t *testing.T) {
+	const side = 4
+	height := func(r float64) float64 { return 1 - math.Sqrt(1+r*r) }
+	centre := []float64{0.3, 0.15, 0, -0.15, -0.3}
+	away := func(theta []float64) float64 { return floats.Distance(theta, centre[:len(theta)], 2) }
+	const n = 400
+	missed := func(d int) float64 {
+		ball := math.Pow(math.Pi, float64(d)/2) / math.Gamma(float64(d)/2+1) // of radius 1
+		return -height(math.Pow(math.Pow(side, float64(d))*(1-math.Pow(1e-6, 1./n))/ball, 1/float64(d)))
+	}
+	within := func(short float64) func(int) float64 { return func(int) float64 { return short } }
+	design := func(v *Design) { v.Trials = n }
+	options := map[string]struct {
+		set   func(v any, d int)
+		short func(d int) float64 // of the maximum
+	}{
+		"bfgs": {nil, within(1e-12)}, "lbfgs": {nil, within(1e-12)}, "cg": {nil, within(1e-12)}, "gradient_descent": {nil, within(1e-12)},
+		"grid": {func(v any, d int) {
+			axes := map[string]Axis{}
+			for j := range d {
+				axes[fmt.Sprint("x", j)] = Axis{Linear: &[2]float64{-2, 2}, Points: 5}
+			}
+			v.(*Grid).Axes = axes
+		}, func(d int) float64 { return -height(math.Sqrt(float64(d)) / 2) }},
+		"nelder_mead":     {func(v any, d int) { v.(*NelderMead).Evaluations = 300 * d }, within(1e-6)},
+		"cmaes":           {func(v any, d int) { v.(*CMAES).Evaluations = 400 * d }, within(1e-8)},
+		"bayes":           {func(v any, d int) { v.(*Bayes).Trials = 10 + 6*d }, within(0.01)},
+		"random":          {func(v any, _ int) { design(&v.(*Random).Design) }, missed},
+		"sobol":           {func(v any, _ int) { design(&v.(*Sobol).Design) }, missed},
+		"latin_hypercube": {func(v any, _ int) { design(&v.(*LatinHypercube).Design) }, missed},
+	}
+	for _, e := range Table {
+		for _, d := range []int{1, 2, 5} {
+			o, listed := options[e.Name]
+			strategy, err := e.New(func(v any) error {
+				if o.set != nil {
+					o.set(v, d)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, samples := strategy.(Sampler); samples {
+				continue // it finds none
+			}
+			if !listed {
+				t.Fatalf("%s is not held to any maximum", e.Name)
+			}
+			var space Space
+			for j := range d {
+				space = append(space, bounded(fmt.Sprint("x", j), param.Identity, -1, -2, 2))
+			}
+			f := func(theta []float64) float64 { return height(away(theta)) }
+			if name := strategy.Optimizer(); name != "" {
+				entry, err := objective.Optimizers.Lookup("local optimiser", name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				optimizer, err := entry.New(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f = func(start []float64) float64 {
+					top, err := optimize.Minimize(optimize.Problem{
+						Func: func(u []float64) float64 { return -height(away(u)) },
+						Grad: func(grad, u []float64) {
+							floats.SubTo(grad, u, centre[:d])
+							floats.Scale(1/math.Hypot(1, away(u)), grad)
+						},
+					}, start, nil, optimizer.Method())
+					if top == nil {
+						t.Fatal(err)
+					}
+					return -top.F
+				}
+			}
+			trials := maximise(strategy, space, f, 1)
+			_, best, err := Winner(trials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if short := -float64(best.Value); !(short <= o.short(d) && short >= 0) {
+				t.Errorf("%s, %d dimensions: %v below the maximum after %d trials, want at most %v", e.Name, d, short, len(trials), o.short(d))
+			}
 		}
 	}
 }

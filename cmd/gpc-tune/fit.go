@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -12,42 +11,46 @@ import (
 // fitCommand is `gpc-tune fit`.
 func fitCommand(drain <-chan struct{}) *cobra.Command {
 	var (
-		name, memory string
-		settings     []string
-		options      experiments.FitOptions
+		name     string
+		settings []string
+		options  experiments.FitOptions
+		check    func() error
 	)
 	c := &cobra.Command{
 		Use:   "fit FILE.yaml | gallery:NAME -m MODEL.json",
 		Short: "Tune on all of the training data, and keep the classifier",
 		Long: `Tune on all of the training data, as run does, and write the classifier to a model file, from which gpc-tune predict
-predicts. Of several configurations, the one with the best tuning objective is kept, or the one that --configuration names.`,
-		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv",
+predicts. Of several configurations, the one with the best tuning objective is kept, or the one that --configuration names.
+
+With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with --resume. The jobs are those
+that run does on all of the training data: what either has done in the folder, the other need not do again.`,
+		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv\n  gpc-tune run gallery:crabs && gpc-tune fit gallery:crabs -o runs/crabs -m crabs.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if options.Workers < 1 {
-				return usageError{fmt.Errorf("-j %d: at least one job must run at a time", options.Workers)}
+			if err := check(); err != nil {
+				return err
+			}
+			if options.Dir == "" && options.Resume {
+				return usageError{fmt.Errorf("--resume goes on with the jobs of a run folder; name it with -o")}
 			}
 			if c.Flags().Changed("configuration") && options.Configuration < 0 {
 				return usageError{fmt.Errorf("--configuration %d: configurations are counted from 0", options.Configuration)}
-			}
-			limit, err := parseBytes(memory)
-			if err != nil {
-				return usageError{err}
 			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
 				return err
 			}
-			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
-			options.MemoryLimit, options.Drain, options.Progress = limit, drain, bar.event
-			options.Warn = func(format string, args ...any) {
-				fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...)
-			}
+			bar := newProgress(c.ErrOrStderr())
+			options.Drain, options.Progress, options.Warn = drain, bar.event, warner(c)
 			model, summary, err := plan.Fit(c.Context(), name, options)
 			bar.finish()
 			if err != nil {
-				if code(err) == exitStopped {
-					err = fmt.Errorf("%w; nothing was written: begin again", err)
+				switch {
+				case code(err) != exitStopped:
+				case options.Dir == "":
+					err = fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to keep what is done", err)
+				default:
+					err = fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
 				}
 				return err
 			}
@@ -62,9 +65,9 @@ predicts. Of several configurations, the one with the best tuning objective is k
 	f := c.Flags()
 	f.StringVarP(&name, "model", "m", "", "model file to write")
 	f.IntVar(&options.Configuration, "configuration", -1, "number of the configuration, from 0 (default: the one with the best tuning objective)")
-	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
+	f.StringVarP(&options.Dir, "output", "o", "", "run folder that keeps the finished jobs (default: none does)")
+	check = runFlags(c, &options.Options)
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
-	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)
 	}

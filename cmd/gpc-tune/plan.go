@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"text/tabwriter"
@@ -43,11 +44,16 @@ func validateCommand() *cobra.Command {
 func planCommand() *cobra.Command {
 	var settings []string
 	var dir string
+	var memory func() (int64, error)
 	c := &cobra.Command{
 		Use:   "plan FILE.yaml | gallery:NAME",
 		Short: "Show what would run: configurations, jobs, memory, and what is already done",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			limit, err := memory()
+			if err != nil {
+				return err
+			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
 				return err
@@ -55,15 +61,17 @@ func planCommand() *cobra.Command {
 			if dir == "" {
 				dir = "runs/" + plan.Name()
 			}
-			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0))
+			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0), limit)
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	c.Flags().StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	memory = memoryFlag(c)
 	return c
 }
 
-func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int) error {
+// printPlan shows the plan, and ends as the run would before its first job where a job needs more memory than there is.
+func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int, memory int64) error {
 	done, err := plan.Done(dir)
 	if err != nil {
 		return err
@@ -76,11 +84,12 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	}
 	fmt.Fprintln(w)
 	unknown, all, longest := 0, 0.0, 0.0
+	limit := map[bool]string{true: "at most "}
 	for _, r := range plan.Overview(rates) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
-			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), reports.Duration(r.All))
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
 			all, longest = all+r.All, max(longest, r.Longest)
 		case rates != nil:
 			fmt.Fprint(w, "\t?\t?\t?\t?")
@@ -94,12 +103,13 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	for _, warning := range plan.Manifest.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	jobs, atMost := plan.Jobs()
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s\n", limit[atMost], jobs, done, dir)
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", reports.Duration(max(all/float64(workers), longest)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), longest)), workers)
 	}
-	return err
+	return errors.Join(err, plan.Admit(memory))
 }

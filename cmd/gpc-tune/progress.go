@@ -22,10 +22,10 @@ type progress struct {
 	last time.Time                // of the last line
 }
 
-func newProgress(w io.Writer, total int) *progress {
+func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, last: time.Now()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(total,
+		p.bar = progressbar.NewOptions(1, // until the first event
 			progressbar.OptionSetWriter(w),
 			progressbar.OptionSetDescription("jobs"),
 			progressbar.OptionShowCount(),

@@ -16,11 +16,11 @@ import (
 // runCommand is `gpc-tune run`.
 func runCommand(drain <-chan struct{}) *cobra.Command {
 	var (
-		dir, format, memory string
-		settings            []string
-		dryRun              bool
-		keepGoing, failFast bool // the first is the default, and there to be said
-		options             experiments.Options
+		dir, format string
+		settings    []string
+		dryRun      bool
+		options     experiments.Options
+		check       func() error
 	)
 	c := &cobra.Command{
 		Use:   "run FILE.yaml | gallery:NAME",
@@ -34,20 +34,10 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 			if err != nil {
 				return usageError{err}
 			}
-			if options.Workers < 1 {
-				return usageError{fmt.Errorf("-j %d: at least one job must run at a time", options.Workers)}
+			if err := check(); err != nil {
+				return err
 			}
-			if options.Timeout < 0 || options.TrialTimeout < 0 || options.MaxFailures < 0 {
-				return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 means never")}
-			}
-			limit, err := parseBytes(memory)
-			if err != nil {
-				return usageError{err}
-			}
-			options.MemoryLimit, options.Drain = limit, drain
-			if failFast {
-				options.MaxFailures = 1
-			}
+			options.Drain = drain
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
 				return err
@@ -56,13 +46,10 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 				dir = "runs/" + plan.Name()
 			}
 			if dryRun {
-				return printPlan(c, plan, dir, options.Workers)
+				return printPlan(c, plan, dir, options.Workers, options.MemoryLimit)
 			}
-			bar := newProgress(c.ErrOrStderr(), plan.Jobs())
-			options.Progress = bar.event
-			options.Warn = func(format string, args ...any) {
-				fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...)
-			}
+			bar := newProgress(c.ErrOrStderr())
+			options.Progress, options.Warn = bar.event, warner(c)
 			report, summary, err := plan.Run(c.Context(), dir, options)
 			bar.finish()
 			if err != nil {
@@ -88,19 +75,58 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	}
 	f := c.Flags()
 	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
-	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
-	f.BoolVar(&options.Resume, "resume", false, "go on with a run that was stopped")
-	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
-	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
-	f.DurationVar(&options.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
-	f.BoolVar(&keepGoing, "keep-going", true, "go on after failed jobs")
-	f.BoolVar(&failFast, "fail-fast", false, "stop at the first failed job")
-	f.IntVar(&options.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
+	check = runFlags(c, &options)
 	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(formats, " | "))
-	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
 	return c
+}
+
+// runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters them once they are parsed.
+func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
+	f := c.Flags()
+	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
+	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
+	memory := memoryFlag(c)
+	f.DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
+	f.DurationVar(&o.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
+	f.Bool("keep-going", true, "go on after failed jobs") // the default, and there to be said
+	failFast := f.Bool("fail-fast", false, "stop at the first failed job")
+	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
+	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
+	return func() (err error) {
+		if o.Workers < 1 {
+			return usageError{fmt.Errorf("-j %d: at least one job must run at a time", o.Workers)}
+		}
+		if o.Timeout < 0 || o.TrialTimeout < 0 || o.MaxFailures < 0 {
+			return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 means never")}
+		}
+		if *failFast {
+			o.MaxFailures = 1
+		}
+		o.MemoryLimit, err = memory()
+		return err
+	}
+}
+
+// memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.
+func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
+	text := c.Flags().String("memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
+	return func() (int64, error) {
+		if *text == "" {
+			return 0, nil
+		}
+		n, err := humanize.ParseBytes(*text)
+		if err != nil || n == 0 || n > math.MaxInt64 {
+			return 0, usageError{fmt.Errorf("--memory %q is not a size; write for example 8GiB", *text)}
+		}
+		return int64(n), nil
+	}
+}
+
+// warner writes warnings for the user of c.
+func warner(c *cobra.Command) func(format string, args ...any) {
+	return func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...) }
 }
 
 // loadPlan reads a file or a gallery entry and makes its plan.
@@ -110,16 +136,4 @@ func loadPlan(c *cobra.Command, name string, settings []string) (*experiments.Pl
 		return nil, err
 	}
 	return experiments.NewPlan(c.Context(), spec)
-}
-
-// parseBytes reads a size such as 8GiB, 500MB or 1000000; "" is 0, no limit.
-func parseBytes(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	n, err := humanize.ParseBytes(s)
-	if err != nil || n == 0 || n > math.MaxInt64 {
-		return 0, fmt.Errorf("--memory %q is not a size; write for example 8GiB", s)
-	}
-	return int64(n), nil
 }

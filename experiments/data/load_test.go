@@ -417,7 +417,7 @@ func TestSchemaReadsCasesToPredict(t *testing.T) {
 }
 
 func TestSchemaReadRefuses(t *testing.T) {
-	d, err := load(t, Spec{ID: []Name{"case"}}, "case,a,label\n1,1,M\n2,3,F\n", "")
+	d, err := load(t, Spec{ID: []Name{"case"}}, "case,a,b,label\n1,1,1,M\n2,3,1,F\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -428,7 +428,7 @@ func TestSchemaReadRefuses(t *testing.T) {
 	if err := os.WriteFile(path, []byte("z,y\n1,2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Schema.Read(path); err == nil || !strings.Contains(err.Error(), "has no column a, case, which the training file has") {
+	if _, err := d.Schema.Read(path); err == nil || !strings.Contains(err.Error(), "has no column a, b, which the training file has") {
 		t.Errorf("other columns: %v", err)
 	}
 }

@@ -231,7 +231,7 @@ func (s *Schema) categories(t *table) {
 // the indices of t (-1: an svmlight index that t does not reach, or no label).
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
-	at.Inputs, at.ID = slices.Clone(s.Inputs), slices.Clone(s.ID)
+	at.Inputs, at.ID = slices.Clone(s.Inputs), nil
 	t.roles = make([]role, len(t.names))
 	if t.sparse != s.Sparse {
 		t.faults.add(0, 0, "is in another form (%s) than the training file; one of the two must be converted", t.form)
@@ -277,11 +277,15 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = number
 		}
 	}
-	for k := range at.ID {
-		if c := &at.ID[k]; !find(c) {
-			absent = append(absent, c.Name)
-		} else {
+	for _, c := range s.ID {
+		switch {
+		case find(&c):
 			t.roles[c.Index] = carried
+			at.ID = append(at.ID, c)
+		case labels:
+			absent = append(absent, c.Name)
+		default:
+			t.warnings = append(t.warnings, fmt.Sprintf("there is no id column %q, so that none is carried through", c.Name))
 		}
 	}
 	if unlabelled || !find(&at.Label) {
@@ -304,7 +308,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 
 // Read reads the cases of another file with the same columns: cases to predict. The label may be absent; where it is, or
 // is no class of the training data, Labels is -1 (Targets is NaN). Where there is no file of that name, path may name a
-// bundled set, and means its test file if it has one.
+// bundled set, and means its test file if it has one. An id column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
 	src, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,7 +18,22 @@ type Manifest struct {
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
 	Configurations []Configuration `json:"configurations"`
+	IDs            []IDs           `json:"ids,omitempty"`
 	Warnings       []string        `json:"warnings,omitempty"`
+}
+
+// IDs are the columns of a file that only identify cases.
+type IDs struct {
+	DataHash string     `json:"data_hash"`      // of the configurations with these data
+	Test     bool       `json:"test,omitempty"` // of the test file, not of the training file
+	Rows     []int      `json:"rows"`           // of the cases in the file, from 0, ascending
+	Columns  []IDColumn `json:"columns"`
+}
+
+// IDColumn is one of them.
+type IDColumn struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // of Rows
 }
 
 // Build names what computed the results; bytes are promised for one build on one architecture.
@@ -75,9 +90,10 @@ type Study struct {
 	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
-	Train      int    `json:"train"`          // cases
-	Test       int    `json:"test"`           // cases
-	Jobs       int    `json:"jobs,omitempty"` // known before the first has run: the first batch of trials, and the fit
+	Train      int    `json:"train"`             // cases
+	Test       int    `json:"test"`              // cases
+	Jobs       int    `json:"jobs,omitempty"`    // all trials, and the fit
+	AtMost     bool   `json:"at_most,omitempty"` // the strategy may finish earlier
 }
 
 // Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.
