@@ -71,7 +71,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 		}
 		studies = append(studies, s)
 	}
-	journal, err := search.OpenJournal("")
+	journal, err := search.OpenJournal("", "")
 	if err != nil {
 		return nil, search.Summary{}, err
 	}

@@ -64,7 +64,7 @@ func planCommand() *cobra.Command {
 }
 
 func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int) error {
-	done, err := plan.Done(dir)
+	done, extends, err := plan.Done(dir)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,11 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	for _, warning := range plan.Manifest.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s", plan.Jobs(), done, dir)
+	if extends {
+		fmt.Fprint(c.OutOrStdout(), ", which this extends: gpc-tune run --extend uses them again")
+	}
+	fmt.Fprintln(c.OutOrStdout())
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)

@@ -26,7 +26,9 @@ func runCommand(drain <-chan struct{}) *cobra.Command {
 		Use:   "run FILE.yaml | gallery:NAME",
 		Short: "Run an experiment and report it",
 		Long: `Run the experiment that a YAML file declares: tune every configuration on every training set, predict what is held
-out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume.`,
+out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume. A file
+that asks for more than before (restarts, grid points, trials, folds, configurations) goes on with --extend, and only what is
+new runs. Several processes may run the same file in one folder; they share the work.`,
 		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -92,6 +94,7 @@ out, score it. Finished jobs are kept in the run folder's journal, so a run that
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
 	f.BoolVar(&options.Resume, "resume", false, "go on with a run that was stopped")
+	f.BoolVar(&options.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
 	f.StringVar(&memory, "memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
 	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
 	f.DurationVar(&options.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
