@@ -256,7 +256,7 @@ func (j *Journal) write(text []byte) error {
 		return err
 	}
 	if _, err := j.file.Write(text); err != nil {
-		return fmt.Errorf("%w: %w; make room (on the disk, in the quota, or under the limit on file sizes), and go on", ErrJournal, err)
+		return writing(err)
 	}
 	if j.risk >= 1 {
 		return j.sync()
@@ -267,7 +267,7 @@ func (j *Journal) write(text []byte) error {
 func (j *Journal) sync() error {
 	j.risk = 0
 	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("%w: %w; make room (on the disk, in the quota, or under the limit on file sizes), and go on", ErrJournal, err)
+		return writing(err)
 	}
 	return nil
 }
@@ -290,18 +290,18 @@ func (j *Journal) begin() (err error) {
 	if j.file == nil {
 		j.file, err = createSegment(j.dir)
 	}
-	switch {
-	case err == nil:
-		return nil
-	case readOnly(err):
-		return fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
+	if err != nil {
+		return writing(err)
 	}
-	return fmt.Errorf("%w: %w", ErrJournal, err)
+	return nil
 }
 
-// readOnly says if writing is not allowed, rather than impossible just now.
-func readOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+// writing says what failed to be written, and what to do about it.
+func writing(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
+	}
+	return fmt.Errorf("%w: %w; make room (on the disk, in the quota, or under the limit on file sizes), and go on", ErrJournal, err)
 }
 
 // createSegment makes a segment that no process has written to: its name is unique, its content does not depend on it.
@@ -420,8 +420,8 @@ const (
 // manifest-KEY.json with the first eight characters of its key.
 func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
 	defer func() {
-		if err != nil && readOnly(err) {
-			err = fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = writing(err)
 		}
 	}()
 	name := filepath.Join(dir, manifestName)

@@ -259,7 +259,7 @@ type run struct {
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
-	took      time.Duration // how long that took
+	took      time.Duration // how long that takes at least
 }
 
 // study is a Study under way: batches of trials until its strategy has enough, then the assessment.
@@ -324,9 +324,12 @@ func (r *run) refresh() error {
 	if started.Sub(r.refreshed) < 20*r.took {
 		return nil
 	}
+	first := r.refreshed.IsZero()
 	news, err := r.journal.Refresh()
 	r.refreshed = time.Now()
-	r.took = r.refreshed.Sub(started)
+	if took := r.refreshed.Sub(started); first || took < r.took {
+		r.took = took
+	}
 	if news && !r.shared {
 		r.shared = true
 		shuffle(r.active)
