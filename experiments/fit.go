@@ -48,7 +48,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 		return nil, search.Summary{}, err
 	}
 	defer journal.Close() // every line is on disk already
-	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
 		for _, s := range studies {
 			if !slices.ContainsFunc(lines, func(l record.Line) bool {
 				return l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index

@@ -34,7 +34,7 @@ func ReadFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", dir, ErrFolder, err)
 	}
-	journal, err := search.OpenJournal(dir)
+	journal, err := search.OpenJournal(dir, m.Key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
 	}

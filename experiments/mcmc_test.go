@@ -21,10 +21,11 @@ import (
 func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit) {
 	t.Helper()
 	dir := t.TempDir()
-	if _, summary, err := planned(t, text).Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
+	p := planned(t, text)
+	if _, summary, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
 		t.Fatal(summary, err)
 	}
-	journal, err := search.OpenJournal(dir)
+	journal, err := search.OpenJournal(dir, p.Manifest.Key)
 	if err != nil {
 		t.Fatal(err)
 	}

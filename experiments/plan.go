@@ -36,12 +36,14 @@ type Plan struct {
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
 func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	p := &Plan{spec: s, Manifest: record.Manifest{
-		Schema:     "gpc-tune/manifest/1",
+		Schema:     "gpc-tune/manifest/2",
 		Experiment: s.Name,
 		Source:     s.file,
 		Settings:   s.settings,
 		Seed:       s.Seed,
 		Build:      thisBuild(),
+		Tune:       flow(s.Tune.node),
+		Average:    s.averageText,
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
@@ -76,6 +78,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		}
 	}
 	keys := sha256.New()
+	keys.Write([]byte(p.Manifest.Tune))
 	for _, c := range p.Manifest.Configurations {
 		for _, study := range c.Studies {
 			keys.Write([]byte(study.Key))
@@ -150,8 +153,8 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 	if withTest && ds.Test != nil {
 		first.evaluation = "test"
 	}
-	for i, set := range sets {
-		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold), fmt.Sprint(i))
+	for _, set := range sets {
+		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold))
 	}
 	return sets
 }
@@ -258,7 +261,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			return nil
 		}
 	}
-	identity, err := json.Marshal([]any{c, layout.Specs, flow(s.Tune.node), s.averageText})
+	identity, err := json.Marshal([]any{c, layout.Specs, s.Tune.identity(), s.averageText})
 	if err != nil {
 		return err
 	}
@@ -344,6 +347,16 @@ func (t *trainingSet) key(identity []byte) string {
 	}
 	h.Write(text)
 	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// identity is all of the section that the result of a given trial, or of a fit at given hyperparameters, depends on. How
+// many trials there are and where is not in it: an experiment that asks for more of them keeps those that it has.
+func (t Tune) identity() any {
+	var length [3]int
+	if s, ok := t.Strategy.(search.Sampler); ok {
+		length[0], length[1], length[2] = s.Length()
+	}
+	return []any{t.Method, flow(find(t.node, "objective")), t.StandardErrors, length}
 }
 
 // needsGradient names what needs a gradient, if anything does.

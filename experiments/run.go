@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -564,25 +565,28 @@ var (
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
 	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
+	// ErrUnreported: all jobs are on record, but the results could not be written.
+	ErrUnreported = errors.New("every job is done and on record, but the results could not be written")
 )
 
 // Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set by Run.
 type Options struct {
 	Resume bool                             // go on with an unfinished run
+	Extend bool                             // go on with a run of which this plan is an extension
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say
 	search.Options
 }
 
 // Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
-// run, finished, is reported again; one that holds a part of it needs Resume. The report covers what is done even where
-// the run ended early with an error.
+// run, finished, is reported again; one that holds a part of it needs Resume; one that holds a plan that this one extends
+// needs Extend, and its jobs are used again. The report covers what is done even where the run ended early with an error.
 func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report, search.Summary, error) {
 	journal, err := p.begin(dir, p.studies, o)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
-	defer journal.Close() // every line is on disk already
-	if lines := journal.Lines(); len(lines) > 0 && !o.Resume {
+	defer journal.Close()
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
 		so, err := reports.Build(p.Manifest, lines)
 		if err != nil {
 			return nil, search.Summary{}, err
@@ -593,14 +597,23 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	}
 	defer p.govern(&o.Options)()
 	summary, ended := search.Run(ctx, p.studies, journal, o.Options)
-	report, err := reports.Build(p.Manifest, journal.Lines())
+	if err := journal.Close(); ended == nil {
+		ended = err
+	}
+	lines := journal.Lines()
+	report, err := reports.Build(p.Manifest, lines)
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
+	}
+	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
+		_, ended = p.owned(dir)
 	}
 	if ended != nil {
 		return report, summary, ended
 	}
-	_, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: journal.Lines()}).Write(report, p.Manifest.Formats)
+	if _, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: lines}).Write(report, p.Manifest.Formats); err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnreported, err)
+	}
 	return report, summary, err
 }
 
@@ -611,32 +624,40 @@ func (p *Plan) begin(dir string, studies []search.Study, o Options) (*search.Jou
 		return nil, err
 	}
 	if dir == "" {
-		return search.OpenJournal(dir)
+		return search.OpenJournal("", "")
 	}
-	journal, begun, err := p.open(dir)
+	journal, begun, err := p.open(dir, o.Extend)
 	if err != nil {
 		return nil, err
 	}
 	if begun != p.Manifest.Build {
 		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
 	}
-	if journal.Torn() > 0 {
-		o.Warn("%d line(s) of the journal had been cut off in the middle; their jobs run again", journal.Torn())
+	if damaged := journal.Damaged(); len(damaged) > 0 {
+		o.Warn("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again", len(damaged), damaged[0])
 	}
 	return journal, nil
 }
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
-func (p *Plan) open(dir string) (journal *search.Journal, begun record.Build, err error) {
+func (p *Plan) open(dir string, extend bool) (journal *search.Journal, begun record.Build, err error) {
 	found, err := p.owned(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	var extends *extension
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		found = p.Manifest
-		err = search.WriteManifest(dir, found)
+		if err = search.WriteManifest(dir, found, ""); errors.Is(err, fs.ErrExist) { // made meanwhile
+			found, err = p.owned(dir)
+		}
+	case errors.As(err, &extends) && extend:
+		m := p.Manifest
+		m.Build = found.Build
+		err = search.WriteManifest(dir, m, found.Key)
 	}
 	if err != nil {
 		return nil, begun, err
 	}
-	journal, err = search.OpenJournal(dir)
+	journal, err = search.OpenJournal(dir, p.Manifest.Key)
 	return journal, found.Build, err
 }
 
@@ -648,25 +669,110 @@ func (p *Plan) owned(dir string) (record.Manifest, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return found, err
 	case errors.As(err, &unreadable):
-		return found, fmt.Errorf("run folder: %w; choose another folder with -o", err)
+		return found, fmt.Errorf("%w: %w; choose another folder with -o", ErrFolder, err)
 	case err != nil:
 		return found, fmt.Errorf("%w: %w; choose another folder with -o, or delete it", ErrOtherConfiguration, err)
-	case found.Key != p.Manifest.Key:
-		return found, fmt.Errorf("%s: %w (experiment %q); choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment)
+	case found.Key == p.Manifest.Key:
+		return found, nil
 	}
-	return found, nil
+	if changed := p.changed(found); len(changed) > 0 {
+		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
+	}
+	return found, &extension{dir}
 }
 
-// Done counts the jobs that the journal in dir has already.
-func (p *Plan) Done(dir string) (int, error) {
-	if _, err := p.owned(dir); errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	} else if err != nil {
-		return 0, err
+// extension is that this plan is not the folder's, but asks for all that it has.
+type extension struct{ dir string }
+
+func (e *extension) Error() string {
+	return fmt.Sprintf("%s: %v, which this one extends: add --extend to go on with it and use again what is done", e.dir, ErrOtherConfiguration)
+}
+
+func (e *extension) Unwrap() error { return ErrOtherConfiguration }
+
+// changed says what of another plan is not in this one: nothing if this one extends it, with more configurations, more
+// training sets, or other trials of the same kind.
+func (p *Plan) changed(old record.Manifest) (changed []string) {
+	note := func(name, was, is string) bool {
+		if was == is {
+			return false
+		}
+		if text := fmt.Sprintf("%s: %s in the folder, %s here", name, cmp.Or(was, "none"), cmp.Or(is, "none")); !slices.Contains(changed, text) {
+			changed = append(changed, text)
+		}
+		return true
 	}
-	journal, err := search.OpenJournal(dir)
+	if note("seed", fmt.Sprint(old.Seed), fmt.Sprint(p.Manifest.Seed)) {
+		return changed
+	}
+	have := map[string]bool{}
+	for _, s := range p.studies {
+		have[s.Key] = true
+	}
+	for _, was := range old.Configurations {
+		lost := slices.IndexFunc(was.Studies, func(s record.Study) bool { return !have[s.Key] })
+		if lost < 0 {
+			continue
+		}
+		// The configuration here that is most like it.
+		var is record.Configuration
+		alike := -1
+		for _, c := range p.Manifest.Configurations {
+			n := 0
+			for k, part := range parts(c) {
+				if part.text == parts(was)[k].text {
+					n++
+				}
+			}
+			if n > alike {
+				is, alike = c, n
+			}
+		}
+		told := false
+		for k, part := range parts(was) {
+			told = note(part.name, part.text, parts(is)[k].text) || told
+		}
+		told = note("predict.average", cmp.Or(old.Average, "averaged"), cmp.Or(p.Manifest.Average, "averaged")) || told
+		s := was.Studies[lost]
+		switch {
+		case told:
+		case old.Tune != p.Manifest.Tune: // its objective, or the like
+			note("tune", old.Tune, p.Manifest.Tune)
+		case slices.ContainsFunc(is.Studies, func(t record.Study) bool { return t.Evaluation == s.Evaluation }):
+			note("evaluate."+s.Evaluation, fmt.Sprintf("%d cases held out in repeat %d fold %d", s.Test, s.Repeat, s.Fold), "other cases")
+		case s.Evaluation == "train":
+			note("evaluate", "without test", "with test")
+		default:
+			note("evaluate", s.Evaluation, "")
+		}
+	}
+	return changed
+}
+
+// parts are what one configuration is told from another by, as the file has them.
+func parts(c record.Configuration) []struct{ name, text string } {
+	return []struct{ name, text string }{
+		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)}, {"data.preprocess", c.Preprocess},
+		{"model.kernel", c.Kernel}, {"model.mean", c.Mean}, {"model.likelihood", c.Likelihood}, {"model.inference", c.Inference},
+		{"tune.inference", c.TuneInference}, {"tune.method", c.Tune}, {"tune.objective", c.Objective},
+	}
+}
+
+// Done counts the jobs that the journal in dir has already, also where the plan extends the one that they are of.
+func (p *Plan) Done(dir string) (n int, extends bool, err error) {
+	var of *extension
+	switch _, err := p.owned(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, false, nil
+	case errors.As(err, &of):
+		extends = true
+	case err != nil:
+		return 0, false, err
+	}
+	journal, err := search.OpenJournal(dir, p.Manifest.Key)
 	if err != nil {
-		return 0, err
+		return 0, extends, err
 	}
-	return len(journal.Lines()), nil
+	n, err = search.Recorded(p.studies, journal)
+	return n, extends, err
 }

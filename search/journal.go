@@ -9,33 +9,44 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// ErrJournal marks every failure to read or to write a journal. A run stops at it: what is not on record is lost.
-var ErrJournal = errors.New("journal")
+var (
+	// ErrJournal marks every failure to read or to write a journal. A run stops at it: what is not on record is lost.
+	ErrJournal = errors.New("journal")
+	// ErrUnwritable marks a run folder in which nothing may be written.
+	ErrUnwritable = errors.New("the run folder cannot be written to")
+)
 
-// Journal is the state of a run: the finished jobs, by key. On disk it is the folder DIR/journal of append-only segments,
-// one per process that wrote, one JSON line (record.Line) per job; the state is the union of the segments, so processes
-// share a folder without locks. Nothing is ever rewritten: whoever opens a folder again writes a segment of its own.
+// Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder DIR/journal of append-only
+// segments, one per process that wrote, one JSON line (record.Line) per job; the state is the union of the segments, so
+// processes share a folder without locks. Nothing is ever rewritten: whoever opens a folder again writes a segment of its
+// own. Lines of other plans, which an extended experiment leaves in its folder, are kept apart: see earlier.
 //
-// It is safe for concurrent use. It does not watch for what other processes add after it was opened.
+// It is safe for concurrent use.
 type Journal struct {
 	dir  string // the run's folder; "" keeps the journal in memory
-	torn int
+	plan string // key of the manifest whose jobs these are
 
-	mu      sync.Mutex // guards all below; held through a write and its sync, so that only the last line can ever be torn
-	entries map[string]entry
-	file    *os.File // this process's segment, created by the first Append
-	written int      // lines in file
-	err     error    // the first failed write: the end of file is unknown from then on
+	mu       sync.Mutex // guards all below; held through a write and its sync, so that only the last line can ever be torn
+	entries  map[string]entry
+	others   map[string]record.Line // jobs of other plans that are not in entries
+	segments map[string]segment     // how far each has been read
+	damaged  map[string]bool        // places of lines that were dropped
+	file     *os.File               // this process's segment
+	written  int                    // lines in file
+	risk     float64                // seconds of computing in file that are not synced
+	err      error                  // the first failed write: the end of file is unknown from then on
 }
 
 // entry is a finished job and where it was found.
@@ -45,59 +56,105 @@ type entry struct {
 	number  int
 }
 
-// OpenJournal reads the journal of the run in dir; a missing folder is an empty journal, and dir "" is a journal in
-// memory. A last line that was cut off while it was being written is dropped (see Torn). A line that is malformed
-// elsewhere, or one job with two different results, is an ErrJournal that names file and line.
-func OpenJournal(dir string) (*Journal, error) {
-	j := &Journal{dir: dir, entries: map[string]entry{}}
-	if dir == "" {
-		return j, nil
+// segment is the part of a file that has been read.
+type segment struct {
+	size  int64 // of the file then
+	bytes int64 // of whole lines
+	lines int
+}
+
+// OpenJournal reads the journal of the run in dir, as far as it belongs to the plan of this key; a missing folder is an
+// empty journal, and dir "" is a journal in memory. What was cut off or garbled while it was being written, as a crash or a
+// full disk does to a line, is dropped, and its job is not on record (see Damaged). What is well-formed but not a line that
+// this version knows, or one job with two different results, is an ErrJournal that names file and line.
+func OpenJournal(dir, plan string) (*Journal, error) {
+	j := &Journal{dir: dir, plan: plan, entries: map[string]entry{}, others: map[string]record.Line{}, segments: map[string]segment{}, damaged: map[string]bool{}}
+	_, err := j.Refresh()
+	return j, err
+}
+
+// Refresh reads what other processes have written meanwhile, and says if there was any. It is an ErrJournal if this
+// process's own segment is gone.
+func (j *Journal) Refresh() (news bool, err error) {
+	if j.dir == "" {
+		return false, nil
 	}
-	files, err := os.ReadDir(filepath.Join(dir, "journal"))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	files, err := os.ReadDir(filepath.Join(j.dir, "journal"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+		return false, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
+	own := false
 	for _, f := range files {
 		if filepath.Ext(f.Name()) != ".jsonl" {
 			continue
 		}
-		if err := j.readFile(filepath.Join(dir, "journal", f.Name())); err != nil {
-			return nil, err
+		name := filepath.Join(j.dir, "journal", f.Name())
+		if j.file != nil && name == j.file.Name() {
+			own = true
+			continue
 		}
+		more, err := j.readFile(name)
+		if err != nil {
+			return news, err
+		}
+		news = news || more
 	}
-	return j, nil
+	if j.file != nil && !own && j.err == nil {
+		j.err = fmt.Errorf("%w: %s is gone: the run folder was moved or deleted while the run went on; put it back", ErrJournal, j.file.Name())
+	}
+	return news, j.err
 }
 
-func (j *Journal) readFile(name string) error {
+// readFile reads what a segment has more than before.
+func (j *Journal) readFile(name string) (news bool, err error) {
+	before := j.segments[name]
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == before.size {
+		return false, nil
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrJournal, err)
+		return false, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	defer f.Close()
-	return j.read(f, name)
+	if _, err := f.Seek(before.bytes, io.SeekStart); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	return true, j.read(f, name)
 }
 
-// read adds the lines of one segment.
-func (j *Journal) read(segment io.Reader, name string) error {
-	r := bufio.NewReader(segment)
-	for number := 1; ; number++ {
+// read adds the lines of a segment, or of the rest of one.
+func (j *Journal) read(rest io.Reader, name string) error {
+	r := bufio.NewReader(rest)
+	at := j.segments[name]
+	at.size = at.bytes
+	defer func() { j.segments[name] = at }()
+	for number := at.lines + 1; ; number++ {
 		text, err := r.ReadBytes('\n')
+		place := fmt.Sprintf("%s:%d", name, number)
 		switch {
 		case err == io.EOF:
-			if len(text) > 0 {
-				j.torn++
+			if len(text) > 0 { // cut off, or being written: it is looked at again when there is more
+				j.damaged[place] = true
 			}
+			at.size += int64(len(text))
 			return nil
 		case err != nil:
-			return fmt.Errorf("%w: %s:%d: %w", ErrJournal, name, number, err)
+			return fmt.Errorf("%w: %s: %w", ErrJournal, place, err)
 		}
-		if _, err := r.Peek(1); err == io.EOF && !json.Valid(text) { // a crash of the machine can lose any part of the last write
-			j.torn++
-			return nil
+		at.bytes += int64(len(text))
+		at.size = at.bytes
+		at.lines++
+		if !json.Valid(text) { // the crash of a machine can lose any part of what it was writing
+			j.damaged[place] = true
+			continue
 		}
+		delete(j.damaged, place)
 		line, err := decodeLine(text)
 		if err != nil {
-			return fmt.Errorf("%w: %s:%d: %w; the segment was damaged: restore it, or delete it to run its jobs again", ErrJournal, name, number, err)
+			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it, or no gpc-tune: use that version, or delete the segment to run its jobs again", ErrJournal, place, err)
 		}
 		if err := j.add(entry{line, name, number}); err != nil {
 			return err
@@ -112,9 +169,6 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	if err := d.Decode(&line); err != nil {
 		return line, fmt.Errorf("not a line of a journal: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return line, errors.New("not a line of a journal: more than one value")
-	}
 	if line.Key == "" || (line.Trial == nil) == (line.Fit == nil) {
 		return line, errors.New("not a line of a journal: it needs a key and either a trial or a fit")
 	}
@@ -124,8 +178,17 @@ func decodeLine(text []byte) (line record.Line, err error) {
 // add enters e. A job that is there already must have the same result, to the last bit; only its time may differ.
 func (j *Journal) add(e entry) error {
 	old, found := j.entries[e.line.Key]
-	if !found {
+	switch {
+	case e.line.Plan != j.plan:
+		if !found {
+			j.others[e.line.Key] = e.line
+		}
+		return nil
+	case !found, timedOut(old.line) && !timedOut(e.line):
 		j.entries[e.line.Key] = e
+		delete(j.others, e.line.Key)
+		return nil
+	case timedOut(e.line): // which depends on the clock
 		return nil
 	}
 	a, b := old.line, e.line
@@ -146,53 +209,106 @@ func encodeLine(line record.Line) []byte {
 	return append(text, '\n')
 }
 
-// Append puts a finished job on record and returns when it is on disk. After a write has failed, so does every later one.
-func (j *Journal) Append(line record.Line) error {
-	text := encodeLine(line)
-	line, err := decodeLine(text) // what a reader will see, and no pointers shared with the caller
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrJournal, err)
-	}
+// Append puts finished jobs on record: when it returns, they are written, and whoever ends this process does not take them
+// back. What a crash of the machine can is less than a second of computing. After a write has failed, so does every later one.
+func (j *Journal) Append(lines ...record.Line) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return j.err
 	}
-	if _, found := j.entries[line.Key]; found {
-		return j.add(entry{line, "this process", j.written + 1})
+	var text []byte
+	var fresh []entry
+	for _, line := range lines {
+		line.Plan = j.plan
+		one := encodeLine(line)
+		line, err := decodeLine(one) // what a reader will see, and no pointers shared with the caller
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrJournal, err)
+		}
+		e := entry{line, "this process", j.written + len(fresh) + 1}
+		if _, found := j.entries[line.Key]; found {
+			if err := j.add(e); err != nil {
+				return err
+			}
+			continue
+		}
+		text, fresh = append(text, one...), append(fresh, e)
+		j.risk += line.Seconds
 	}
-	segment := "memory"
-	if j.dir != "" {
+	if j.dir != "" && len(fresh) > 0 {
 		if j.err = j.write(text); j.err != nil {
 			return j.err
 		}
-		segment = j.file.Name()
 	}
-	j.written++
-	return j.add(entry{line, segment, j.written})
-}
-
-// write appends one line to this process's segment in one call, and syncs.
-func (j *Journal) write(text []byte) (err error) {
-	if j.file == nil {
-		if j.file, err = createSegment(j.dir); err != nil {
+	j.written += len(fresh)
+	for _, e := range fresh {
+		if err := j.add(e); err != nil {
 			return err
 		}
 	}
-	if _, err = j.file.Write(text); err == nil {
-		err = j.file.Sync()
+	return nil
+}
+
+// write appends lines to this process's segment in one call, and syncs where they are worth it.
+func (j *Journal) write(text []byte) error {
+	if err := j.begin(); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrJournal, err)
+	if _, err := j.file.Write(text); err != nil {
+		return writing(err)
+	}
+	if j.risk >= 1 {
+		return j.sync()
 	}
 	return nil
+}
+
+func (j *Journal) sync() error {
+	j.risk = 0
+	if err := j.file.Sync(); err != nil {
+		return writing(err)
+	}
+	return nil
+}
+
+// Begin makes this process's segment, so that a folder that cannot be written to is known before there is anything to
+// write.
+func (j *Journal) Begin() error {
+	if j.dir == "" {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.err = j.begin()
+	}
+	return j.err
+}
+
+func (j *Journal) begin() (err error) {
+	if j.file == nil {
+		j.file, err = createSegment(j.dir)
+	}
+	if err != nil {
+		return writing(err)
+	}
+	return nil
+}
+
+// writing says what failed to be written, and what to do about it.
+func writing(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
+	}
+	return fmt.Errorf("%w: %w; make room (on the disk, in the quota, or under the limit on file sizes), and go on", ErrJournal, err)
 }
 
 // createSegment makes a segment that no process has written to: its name is unique, its content does not depend on it.
 func createSegment(dir string) (*os.File, error) {
 	folder := filepath.Join(dir, "journal")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+		return nil, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -207,10 +323,7 @@ func createSegment(dir string) (*os.File, error) {
 		if err == nil {
 			err = errors.Join(syncDir(folder), syncDir(dir))
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrJournal, err)
-		}
-		return f, nil
+		return f, err
 	}
 }
 
@@ -232,6 +345,23 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 	defer j.mu.Unlock()
 	e, found := j.entries[key]
 	return e.line, found
+}
+
+// earlier looks up a job that another plan finished in this folder, and that is not on record for this one. A timeout is
+// not taken over.
+func (j *Journal) earlier(key string) (record.Line, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	line, found := j.others[key]
+	return line, found && !timedOut(line)
+}
+
+// timedOut says if the line is a failure by the clock, which is the one kind that need not happen again.
+func timedOut(line record.Line) bool {
+	if line.Trial != nil {
+		return strings.HasPrefix(line.Trial.Failure, timeoutFailure)
+	}
+	return strings.HasPrefix(line.Fit.Failure, timeoutFailure)
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran them and when. The
@@ -258,35 +388,43 @@ func place(line record.Line) [4]int {
 	return [4]int{line.Fit.Configuration, line.Fit.Study, 1, line.Fit.Chosen}
 }
 
-// Torn is the number of segments whose last line was dropped because it had been cut off; its job runs again.
-func (j *Journal) Torn() int { return j.torn }
+// Damaged lists the places, FILE:LINE, of what could not be read: a line that was cut off, or is none. Its job runs again.
+func (j *Journal) Damaged() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Sorted(maps.Keys(j.damaged))
+}
 
-// Close closes this process's segment. Every appended line is on disk already.
+// Close syncs and closes this process's segment.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.file == nil {
-		return nil
-	}
-	if err := j.file.Close(); err != nil && j.err == nil {
-		j.err = fmt.Errorf("%w: %w", ErrJournal, err)
+	if j.file == nil || j.err != nil {
 		return j.err
 	}
-	return nil
+	if j.err = j.sync(); j.err == nil {
+		if err := j.file.Close(); err != nil {
+			j.err = fmt.Errorf("%w: %w", ErrJournal, err)
+		}
+	}
+	return j.err
 }
 
 const (
 	manifestName   = "manifest.json"
-	manifestSchema = "gpc-tune/manifest/1"
+	manifestSchema = "gpc-tune/manifest/2"
 )
 
 // WriteManifest writes dir/manifest.json, making the folder if need be, and stamps its schema. The file appears whole
-// or not at all. A manifest is written once: one that is there already is an fs.ErrExist.
-func WriteManifest(dir string, m record.Manifest) error {
+// or not at all. One that is there already is an fs.ErrExist, unless it is the one that m replaces: that is kept beside it, as
+// manifest-KEY.json with the first eight characters of its key.
+func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = writing(err)
+		}
+	}()
 	name := filepath.Join(dir, manifestName)
-	if _, err := os.Lstat(name); err == nil {
-		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
-	}
 	m.Schema = manifestSchema
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -294,6 +432,16 @@ func WriteManifest(dir string, m record.Manifest) error {
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
+	}
+	if _, err := os.Lstat(name); err == nil {
+		old, err := ReadManifest(dir)
+		if err != nil || old.Key != replaces {
+			return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+		}
+		kept := filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key))
+		if err := os.Link(name, kept); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	f, err := os.CreateTemp(dir, manifestName+".*")
 	if err != nil {
@@ -304,10 +452,14 @@ func WriteManifest(dir string, m record.Manifest) error {
 	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
+	err = os.ErrInvalid
+	if replaces == "" { // of several processes that begin at the same time one makes the folder's manifest
+		err = os.Link(f.Name(), name)
 	}
-	return syncDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // or there are no links here
+		err = os.Rename(f.Name(), name)
+	}
+	return errors.Join(err, syncDir(dir))
 }
 
 // ReadManifest reads dir/manifest.json, strictly. A folder without one is an fs.ErrNotExist.

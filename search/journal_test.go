@@ -40,7 +40,7 @@ func canonical(lines []record.Line) string {
 
 func mustOpen(t testing.TB, dir string) *Journal {
 	t.Helper()
-	j, err := OpenJournal(dir)
+	j, err := OpenJournal(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestJournalRoundTrip(t *testing.T) {
 			continue
 		}
 		again := mustOpen(t, dir)
-		if !reflect.DeepEqual(canonical(again.Lines()), canonical(lines)) || again.Torn() != 0 {
+		if !reflect.DeepEqual(canonical(again.Lines()), canonical(lines)) || len(again.Damaged()) != 0 {
 			t.Errorf("read back: %s", canonical(again.Lines()))
 		}
 		for _, l := range lines {
@@ -133,8 +133,8 @@ func TestJournalTornAnywhere(t *testing.T) {
 		j := mustOpen(t, dir)
 		_, found := j.Done(lines[2].Key)
 		torn := cut > last && cut < len(whole)
-		if found != (cut == len(whole)) || (j.Torn() == 1) != torn || len(j.Lines()) < 2 {
-			t.Fatalf("cut at byte %d of %d: found %t, torn %d", cut-last, len(whole)-last, found, j.Torn())
+		if found != (cut == len(whole)) || (len(j.Damaged()) == 1) != torn || len(j.Lines()) < 2 {
+			t.Fatalf("cut at byte %d of %d: found %t, torn %d", cut-last, len(whole)-last, found, len(j.Damaged()))
 		}
 		if cut%16 == 0 || cut == len(whole)-1 { // a sync each
 			mustAppend(t, j, lines[2])
@@ -148,29 +148,39 @@ func TestJournalTornAnywhere(t *testing.T) {
 	}
 }
 
+// What is no JSON was cut off or garbled: its job runs again, and the lines around it count. What is JSON but no line was
+// written by somebody who knows more, or by no gpc-tune.
 func TestJournalLostBlocks(t *testing.T) {
 	lines := someLines(3)
-	good := string(encodeLine(lines[0]))
+	good, other := string(encodeLine(lines[0])), string(encodeLine(lines[1]))
 	bad := strings.Repeat("\x00", 40)
-	for _, c := range []struct{ text, want string }{
-		{good + bad, ""},
-		{good + bad + "}\n", ""}, // the last line, with its end but not its beginning
-		{good + bad + "}\n" + good, "seg:2:"},
-		{good + "\n" + good, "seg:2:"},
-		{bad + "\n" + good, "seg:1:"},
-		{good + `{"key":"k","seconds":0}` + "\n", "seg:2:"},
-		{good + `{"key":"","trial":{"points":[]},"seconds":0}` + "\n", "seg:2:"},
-		{good + `{"key":"k","trial":{"points":[]},"colour":1,"seconds":0}` + "\n", "unknown field"},
-		{good + `{"key":"k","trial":{"points":[]},"seconds":0} {}` + "\n" + good, "seg:2:"},
+	for _, c := range []struct {
+		text    string
+		lines   int
+		damaged []string
+		want    string
+	}{
+		{"", 0, nil, ""},
+		{good + bad, 1, []string{"seg:2"}, ""},
+		{good + bad + "}\n", 1, []string{"seg:2"}, ""}, // the last line, with its end but not its beginning
+		{good + bad + "}\n" + other, 2, []string{"seg:2"}, ""},
+		{good + other[:len(other)/2] + good + other, 2, []string{"seg:2"}, ""}, // torn in the middle
+		{good + "\n" + other, 2, []string{"seg:2"}, ""},
+		{bad + "\n" + good, 1, []string{"seg:1"}, ""},
+		{"\x7fELF\x02\x01\n\xff\xfe\n" + good + "\xde\xad", 1, []string{"seg:1", "seg:2", "seg:4"}, ""},
+		{good + `{"key":"k","trial":{"points":[]},"seconds":0} {}` + "\n" + other, 2, []string{"seg:2"}, ""},
+		{good + `{"key":"k","seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
+		{good + `{"key":"","trial":{"points":[]},"seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
+		{good + `{"key":"k","trial":{"points":[]},"colour":1,"seconds":0}` + "\n", 1, nil, `seg:2: not a line of a journal: json: unknown field "colour"; another version of gpc-tune wrote it`},
+		{good + "{}\n", 1, nil, "seg:2: not a line"},
+		{good + "[1, 2]\n", 1, nil, "seg:2: not a line"},
 	} {
 		j := mustOpen(t, "")
 		err := j.read(strings.NewReader(c.text), "seg")
-		switch {
-		case c.want == "":
-			if err != nil || j.Torn() != 1 || len(j.Lines()) != 1 {
-				t.Errorf("%q: %v, %d torn, %d lines", c.text, err, j.Torn(), len(j.Lines()))
-			}
-		case !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), c.want):
+		if len(j.Lines()) != c.lines || !slices.Equal(j.Damaged(), c.damaged) {
+			t.Errorf("%q: %d lines, damaged %v; want %d, %v", c.text, len(j.Lines()), j.Damaged(), c.lines, c.damaged)
+		}
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -195,7 +205,7 @@ func TestJournalDuplicates(t *testing.T) {
 		t.Errorf("a second result in one process: %v", err)
 	}
 	mustAppend(t, b, other)
-	_, err := OpenJournal(dir)
+	_, err := OpenJournal(dir, "")
 	names := segments(t, dir)
 	if len(names) != 2 || !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), names[0]+":1") || !strings.Contains(err.Error(), names[1]+":3") {
 		t.Errorf("two results of one job in %v: %v", names, err)
@@ -221,7 +231,7 @@ func TestJournalWriteFailureStays(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(filepath.Join(dir, "plain")); !errors.Is(err, ErrJournal) {
+	if _, err := OpenJournal(filepath.Join(dir, "plain"), ""); !errors.Is(err, ErrJournal) {
 		t.Errorf("a file for a folder: %v", err)
 	}
 	blocked := t.TempDir()
@@ -240,21 +250,21 @@ func TestManifest(t *testing.T) {
 		t.Errorf("no manifest: %v", err)
 	}
 	m := record.Manifest{Experiment: "crabs", Seed: math.MaxUint64, Key: "k", Configurations: []record.Configuration{{Dataset: "crabs", Studies: []record.Study{{Key: "s"}}}}}
-	if err := WriteManifest(dir, m); err != nil {
+	if err := WriteManifest(dir, m, ""); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadManifest(dir)
-	m.Schema = "gpc-tune/manifest/1"
+	m.Schema = "gpc-tune/manifest/2"
 	if err != nil || !reflect.DeepEqual(got, m) {
 		t.Errorf("read back %v, %v; want %v", got, err, m)
 	}
-	if err := WriteManifest(dir, m); !errors.Is(err, fs.ErrExist) {
+	if err := WriteManifest(dir, m, ""); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("written twice: %v", err)
 	}
 	if names, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(names, []string{filepath.Join(dir, "manifest.json")}) {
 		t.Errorf("left behind: %v", names)
 	}
-	for _, text := range []string{``, `{`, `{"schema":"gpc-tune/manifest/2"}`, `{"schema":"gpc-tune/manifest/1","colour":3}`} {
+	for _, text := range []string{``, `{`, `{"schema":"gpc-tune/manifest/3"}`, `{"schema":"gpc-tune/manifest/2","colour":3}`} {
 		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +287,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("{\"key\":\"k\",\"trial\":{\"points\":null},\"seconds\":1e5}\n\n"), 7)
 	f.Add([]byte("\n{}\n\x00"), 1)
 	f.Fuzz(func(t *testing.T, segment []byte, cut int) {
-		j, _ := OpenJournal("")
+		j, _ := OpenJournal("", "")
 		if err := j.read(bytes.NewReader(segment), "fuzz"); err != nil {
 			if !errors.Is(err, ErrJournal) {
 				t.Errorf("not an ErrJournal: %v", err)
@@ -289,15 +299,15 @@ func FuzzJournal(f *testing.F) {
 		for _, l := range lines {
 			text = append(text, encodeLine(l)...)
 		}
-		again, _ := OpenJournal("")
-		if err := again.read(bytes.NewReader(text), "again"); err != nil || again.Torn() != 0 || canonical(again.Lines()) != canonical(lines) {
-			t.Fatalf("rewritten: %v, %d torn; got %s, want %s", err, again.Torn(), canonical(again.Lines()), canonical(lines))
+		again, _ := OpenJournal("", "")
+		if err := again.read(bytes.NewReader(text), "again"); err != nil || len(again.Damaged()) != 0 || canonical(again.Lines()) != canonical(lines) {
+			t.Fatalf("rewritten: %v, %d torn; got %s, want %s", err, len(again.Damaged()), canonical(again.Lines()), canonical(lines))
 		}
 		if len(text) == 0 {
 			return
 		}
 		cut = int(uint(cut) % uint(len(text)))
-		crashed, _ := OpenJournal("")
+		crashed, _ := OpenJournal("", "")
 		whole := bytes.Count(text[:cut], []byte("\n"))
 		if err := crashed.read(bytes.NewReader(text[:cut]), "crashed"); err != nil || len(crashed.Lines()) != whole {
 			t.Fatalf("cut at %d: %v, %d lines, want %d", cut, err, len(crashed.Lines()), whole)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
@@ -70,6 +71,12 @@ type Event struct {
 // a study, but nothing that a job computes depends on when or where it runs: the journal holds the same lines, up to
 // Line.Seconds, for any number of workers, interruptions and processes.
 //
+// Other processes may run the same studies on the same folder. What they finish is read before every job and not run again.
+// Once they have been heard of, the order is drawn at random, so that two of them seldom run the same job at the same time;
+// where they do, the results are the same. Towards the end each runs what nobody has finished, rather than wait.
+//
+// A job that another plan finished in this folder is not run either: its line is written again with its place in this plan.
+//
 // A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is usable, the study's
 // Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or ErrJournal.
 // ErrMemory, or two studies of one key, is found before anything runs.
@@ -94,6 +101,11 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		}
 		if !s.finished() {
 			r.active = append(r.active, s)
+		}
+	}
+	if len(r.active) > 0 {
+		if err := journal.Begin(); err != nil {
+			return r.summary, err
 		}
 	}
 
@@ -146,14 +158,21 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 				}
 			}
 		}
+		// The next job in order waits for its turn: letting smaller ones pass would starve it.
+		var next *study
+		if stop == nil && running < o.Workers {
+			var err error
+			if next, err = r.next(); err != nil {
+				stop = err
+				cancel()
+			}
+		}
 		if stop != nil {
 			drain, done = nil, nil
 		}
-		// The next job in order waits for its turn: letting smaller ones pass would starve it.
-		next := r.next()
 		var free chan<- job
 		var head job
-		if next != nil && stop == nil && running < o.Workers && (o.MemoryLimit <= 0 || memory+next.Memory <= o.MemoryLimit) {
+		if next != nil && stop == nil && (o.MemoryLimit <= 0 || memory+next.Memory <= o.MemoryLimit) {
 			free, head = start, next.pending[0]
 		}
 		if running == 0 && free == nil {
@@ -188,9 +207,22 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		}
 	}
 	if len(r.active) == 0 {
-		return r.summary, nil
+		_, stop = journal.Refresh() // is the folder still there?
 	}
 	return r.summary, stop
+}
+
+// Recorded counts the jobs of the studies that need not run, for they are on record, or another plan's are. Nothing is
+// written to the folder, and the journal is of no use afterwards.
+func Recorded(studies []Study, journal *Journal) (int, error) {
+	journal.dir = ""
+	r := run{journal: journal}
+	for i := range studies {
+		if err := r.advance(&study{Study: &studies[i]}); err != nil {
+			return 0, err
+		}
+	}
+	return r.summary.Skipped, nil
 }
 
 // Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
@@ -224,6 +256,10 @@ type run struct {
 	journal *Journal
 	summary Summary
 	active  []*study // not finished, in order
+
+	shared    bool          // other processes write to the journal's folder
+	refreshed time.Time     // when the journal was last read
+	took      time.Duration // how long that takes at least
 }
 
 // study is a Study under way: batches of trials until its strategy has enough, then the assessment.
@@ -234,6 +270,7 @@ type study struct {
 	expected  int            // trials in all, as counted in the summary
 	waiting   int            // jobs of the current batch that are not on record
 	assessing bool           // the current batch is the assessment
+	asked     map[string]int // trials by the key of their points
 }
 
 func (s *study) finished() bool { return s.assessing && s.waiting == 0 }
@@ -256,14 +293,56 @@ type result struct {
 	err      error
 }
 
-// next is the first study with a job to start. Every study before it has a running job, so the search is short.
-func (r *run) next() *study {
-	for _, s := range r.active {
-		if len(s.pending) > 0 {
-			return s
+// next is the first study with a job to start, once those that another process has finished are entered. Every study before
+// it has a running job, so the search is short.
+func (r *run) next() (*study, error) {
+	if err := r.refresh(); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(r.active); {
+		s := r.active[i]
+		for len(s.pending) > 0 {
+			j := s.pending[0]
+			if _, found := r.journal.Done(j.key); !found {
+				return s, nil
+			}
+			s.pending = s.pending[1:]
+			r.summary.Skipped++
+			if err := r.accept(j); err != nil {
+				return nil, err
+			}
+		}
+		if i < len(r.active) && r.active[i] == s {
+			i++
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// refresh reads what other processes have finished, unless it was read so recently that reading would be most of the work.
+func (r *run) refresh() error {
+	started := time.Now()
+	if started.Sub(r.refreshed) < 20*r.took {
+		return nil
+	}
+	first := r.refreshed.IsZero()
+	news, err := r.journal.Refresh()
+	r.refreshed = time.Now()
+	if took := r.refreshed.Sub(started); first || took < r.took {
+		r.took = took
+	}
+	if news && !r.shared {
+		r.shared = true
+		shuffle(r.active)
+		for _, s := range r.active {
+			shuffle(s.pending)
+		}
+	}
+	return err
+}
+
+func shuffle[T any](x []T) {
+	rand.Shuffle(len(x), func(i, k int) { x[i], x[k] = x[k], x[i] })
 }
 
 // advance asks for batches until one has a job that is not on record, or the study is finished.
@@ -278,11 +357,26 @@ func (r *run) advance(s *study) error {
 		r.summary.Total += expected - s.expected
 		s.expected = expected
 		s.waiting = len(batch)
+		var recorded []job
+		var taken []record.Line // over from another plan
 		for _, j := range batch {
-			if _, found := r.journal.Done(j.key); !found {
-				s.pending = append(s.pending, j)
-				continue
+			_, found := r.journal.Done(j.key)
+			if line, before := r.journal.earlier(j.key); before && !found {
+				taken, found = append(taken, j.stamp(line)), true
 			}
+			if found {
+				recorded = append(recorded, j)
+			} else {
+				s.pending = append(s.pending, j)
+			}
+		}
+		if err := r.journal.Append(taken...); err != nil {
+			return err
+		}
+		if r.shared {
+			shuffle(s.pending)
+		}
+		for _, j := range recorded {
 			r.summary.Skipped++
 			if err := r.enter(j); err != nil {
 				return err
@@ -332,7 +426,7 @@ func (s *study) ask() []job {
 		var batch []job
 		for _, p := range s.Strategy.Ask(s.Space, s.trials, s.Seed) {
 			index := len(s.trials) + len(batch)
-			batch = append(batch, job{of: s, key: jobKey(s.Key, "trial", index, p.Points), index: index, proposal: p})
+			batch = append(batch, job{of: s, key: s.trialKey(index, p.Points), index: index, proposal: p})
 		}
 		if len(batch) > 0 {
 			s.trials = append(s.trials, make([]record.Trial, len(batch))...)
@@ -348,13 +442,39 @@ func (s *study) ask() []job {
 		}
 		j.index, j.theta = chosen, record.Floats(best.Theta)
 	}
-	j.key = jobKey(s.Key, "fit", j.index, [][]float64{j.theta})
+	j.key = jobKey(s.Key, "fit "+j.failure, s.averaged(), [][]float64{j.theta})
 	return []job{j}
+}
+
+// trialKey is that of the next trial. Its index is no part of it, so that a trial that another plan asked for in another
+// order is known again; but the seed of a chain depends on it.
+func (s *study) trialKey(index int, points [][]float64) string {
+	if _, ok := s.Strategy.(Sampler); ok {
+		return jobKey(s.Key, "chain", index, points)
+	}
+	key := jobKey(s.Key, "trial", 0, points)
+	if s.asked == nil {
+		s.asked = map[string]int{}
+	}
+	again := s.asked[key]
+	s.asked[key]++
+	if again > 0 {
+		key = jobKey(s.Key, "trial", again, points)
+	}
+	return key
+}
+
+// averaged is the number of trials that the assessment averages over; 0 if it takes the winner.
+func (s *study) averaged() int {
+	if _, ok := s.Strategy.(Sampler); ok {
+		return len(s.trials)
+	}
+	return 0
 }
 
 // jobKey is the hash of all that determines a job's result.
 func jobKey(study, kind string, index int, points [][]float64) string {
-	b := fmt.Appendf(nil, "%q %s %d %d", study, kind, index, len(points))
+	b := fmt.Appendf(nil, "%q %q %d %d", study, kind, index, len(points))
 	for _, theta := range points {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(theta)))
 		for _, u := range theta {
@@ -375,6 +495,9 @@ func (r *run) finish(ctx context.Context, j job) result {
 	line.Seconds = time.Since(started).Seconds()
 	return result{job: j, recorded: true, err: r.journal.Append(line)}
 }
+
+// timeoutFailure begins the failure of a job that took too long.
+const timeoutFailure = "timed out"
 
 // do runs a job. It reports false if the run was cancelled, whatever the job returned: it may have been cut short.
 func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
@@ -403,7 +526,7 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	case ctx.Err() != nil:
 		return line, false
 	case late:
-		failure = fmt.Sprintf("timed out after %v", r.TrialTimeout)
+		failure = fmt.Sprintf("%s after %v", timeoutFailure, r.TrialTimeout)
 	case panicking != nil:
 		failure = panicking.Error()
 	case err != nil:
@@ -415,10 +538,8 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	}
 	line.Key = j.key
 	if j.fit {
-		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
 		line.Fit = &fit
 	} else {
-		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
 		if trial.Failure != "" && len(trial.Points) == 0 {
 			for _, theta := range j.proposal.Points {
 				trial.Asked = append(trial.Asked, record.Numbers(theta))
@@ -426,5 +547,19 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 		}
 		line.Trial = &trial
 	}
-	return line, true
+	return j.stamp(line), true
+}
+
+// stamp gives a line the job's place in the plan.
+func (j job) stamp(line record.Line) record.Line {
+	if line.Fit != nil {
+		fit := *line.Fit
+		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		line.Fit = &fit
+	} else {
+		trial := *line.Trial
+		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		line.Trial = &trial
+	}
+	return line
 }

@@ -239,7 +239,7 @@ func TestMain(m *testing.M) {
 	dir := os.Getenv(childDir)
 	switch os.Getenv(childMode) {
 	case "run": // tells of every job on stdout, and goes on when it hears a byte or the end of stdin
-		j, err := OpenJournal(dir)
+		j, err := OpenJournal(dir, "")
 		if err == nil {
 			_, err = Run(context.Background(), sweep(40, pause(4*time.Millisecond)), j, Options{Workers: 4, Progress: func(e Event) {
 				fmt.Println(e.Done)
@@ -250,7 +250,7 @@ func TestMain(m *testing.M) {
 	case "full disk": // a segment may grow to 2000 bytes
 		signal.Ignore(syscall.SIGXFSZ)
 		limit := syscall.Rlimit{Cur: 2000, Max: 2000}
-		j, err := OpenJournal(dir)
+		j, err := OpenJournal(dir, "")
 		if err == nil {
 			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 		}
@@ -357,8 +357,8 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	j := mustOpen(t, dir)
-	if j.Torn() != 1 || len(j.Lines()) == 0 {
-		t.Errorf("%d torn, %d lines", j.Torn(), len(j.Lines()))
+	if len(j.Damaged()) != 1 || len(j.Lines()) == 0 {
+		t.Errorf("%d torn, %d lines", len(j.Damaged()), len(j.Lines()))
 	}
 	found := len(j.Lines())
 	if s := mustRun(t, sweep(16, func() {}), j, Options{}); s.Skipped != found {
@@ -467,7 +467,7 @@ func TestTrialTimeout(t *testing.T) {
 				}
 				return trial(ctx, index, p)
 			}
-			j, _ := OpenJournal("")
+			j, _ := OpenJournal("", "")
 			if got := mustRun(t, []Study{s}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
 				t.Errorf("%+v", got)
 			}
@@ -492,7 +492,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			}
 			return s
 		}
-		j, _ := OpenJournal("")
+		j, _ := OpenJournal("", "")
 		started := time.Now()
 		// After 150 s two pairs of jobs have finished and the third is cancelled.
 		got, err := Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Timeout: 150 * time.Second, TrialTimeout: time.Hour})

@@ -135,13 +135,13 @@ func code(err error) int {
 		return int(exit)
 	case errors.As(err, &usage), errors.Is(err, experiments.ErrUnfinished):
 		return exitUsage
-	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, reports.ErrNothingInCommon):
+	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, search.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
 	case errors.Is(err, experiments.ErrNoFit):
 		return exitFailures
 	case errors.Is(err, experiments.ErrOtherConfiguration):
 		return exitForeign
-	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal):
+	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal), errors.Is(err, experiments.ErrUnreported):
 		return exitStopped
 	}
 	return exitUnexpected

@@ -72,7 +72,7 @@ func planCommand() *cobra.Command {
 
 // printPlan shows the plan, and ends as the run would before its first job where a job needs more memory than there is.
 func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int, memory int64) error {
-	done, err := plan.Done(dir)
+	done, extends, err := plan.Done(dir)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,11 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
 	jobs, atMost := plan.Jobs()
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s\n", limit[atMost], jobs, done, dir)
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s", limit[atMost], jobs, done, dir)
+	if extends {
+		fmt.Fprint(c.OutOrStdout(), ", which this extends: gpc-tune run --extend uses them again")
+	}
+	fmt.Fprintln(c.OutOrStdout())
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)

@@ -26,7 +26,9 @@ func runCommand(drain <-chan struct{}) *cobra.Command {
 		Use:   "run FILE.yaml | gallery:NAME",
 		Short: "Run an experiment and report it",
 		Long: `Run the experiment that a YAML file declares: tune every configuration on every training set, predict what is held
-out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume.`,
+out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume. A file
+that asks for more than before (restarts, grid points, trials, folds, configurations) goes on with --extend, and only what is
+new runs. Several processes may run the same file in one folder; they share the work.`,
 		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -87,6 +89,7 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 	f := c.Flags()
 	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
 	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
+	f.BoolVar(&o.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
 	memory := memoryFlag(c)
 	f.DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
 	f.DurationVar(&o.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")

@@ -5,16 +5,19 @@ package record
 // Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
 type Number float64
 
-// Manifest describes a run: what was asked, resolved. It is written once, before the first job.
+// Manifest describes a run: what was asked, resolved. It is written before the first job, and replaced when the experiment is
+// extended.
 type Manifest struct {
-	Schema         string          `json:"schema"`             // "gpc-tune/manifest/1"
+	Schema         string          `json:"schema"`             // "gpc-tune/manifest/2"
 	Experiment     string          `json:"experiment"`         // the name in the YAML file
 	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
 	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
 	Seed           uint64          `json:"seed"`
-	Key            string          `json:"key"` // content hash of all that determines the results
-	Build          Build           `json:"build"`
-	Reject         string          `json:"reject"` // max_probability | gap
+	Key            string          `json:"key"`     // content hash of all that determines the results
+	Build          Build           `json:"build"`   // that began the run
+	Tune           string          `json:"tune"`    // the section, as YAML flow text
+	Average        string          `json:"average"` // likewise; empty: averaged
+	Reject         string          `json:"reject"`  // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
 	Configurations []Configuration `json:"configurations"`
@@ -98,7 +101,8 @@ type Study struct {
 
 // Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.
 type Line struct {
-	Key     string  `json:"key"` // identifies the job; equal keys mean equal results
+	Plan    string  `json:"plan,omitempty"` // Manifest.Key of the run that it is a part of
+	Key     string  `json:"key"`            // identifies the job; equal keys mean equal results
 	Trial   *Trial  `json:"trial,omitempty"`
 	Fit     *Fit    `json:"fit,omitempty"`
 	Seconds float64 `json:"seconds"` // wall time; never enters results.json

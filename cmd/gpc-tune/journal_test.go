@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// lattice is some hundreds of short jobs: rows of two grids on six training sets.
+const lattice = `version: 1
+name: lattice
+data: {dataset: ripley, subsample: 60}
+model: {kernel: se, likelihood: probit, inference: [laplace, ep]}
+tune: {method: grid, grid: {length_scale: {log: [-2, 1], points: 36}, amplitude: {log: [0, 3], points: 3}}}
+evaluate: {test: {}, kfold: {k: 5}}
+`
+
+const latticeJobs = 2 * 6 * (36 + 1)
+
+// gpcTune is the program itself, started from the test binary under its other name.
+func gpcTune(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath("gpc-tune")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(path, args...)
+	c.Dir = dir
+	return c
+}
+
+// succeeds runs the program to a good end, and returns what it said.
+func succeeds(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := gpcTune(t, dir, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// write makes a file in a new folder, and returns the folder.
+func write(t testing.TB, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func results(t testing.TB, dir string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// journalSize is what the segments of a run have in bytes.
+func journalSize(dir string) (n int64) {
+	names, _ := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// journalled counts the lines of a run's journal, and the jobs that they are of.
+func journalled(t testing.TB, dir string) (lines, jobs int) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range bytes.Split(text, []byte("\n")) {
+			var line record.Line
+			if json.Unmarshal(one, &line) == nil {
+				lines++
+				keys[line.Key] = true
+			}
+		}
+	}
+	return lines, len(keys)
+}
+
+// process is a run that is going on.
+type process struct {
+	*exec.Cmd
+	out   bytes.Buffer
+	err   error         // how it ended
+	ended chan struct{} // closed when it has
+}
+
+func start(t testing.TB, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: gpcTune(t, dir, args...), ended: make(chan struct{})}
+	p.Stdout, p.Stderr = &p.out, &p.out
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		p.err = p.Wait()
+	}()
+	return p
+}
+
+// kill kills the process, and says if it was there to be killed.
+func (p *process) kill(t testing.TB) bool {
+	t.Helper()
+	if err := p.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	if <-p.ended; p.err == nil {
+		return false
+	}
+	if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
+		t.Fatalf("%v\n%s", p.err, &p.out)
+	}
+	return true
+}
+
+// A sweep on one process that is killed 30 times at random, or on three that share the folder from the beginning, is the
+// sweep that nobody killed, and few jobs run twice. Kills come when the journal has grown by a random length: most of them
+// between a process's first job and its last.
+func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1")
+	want, whole := results(t, filepath.Join(dir, "whole")), journalSize(filepath.Join(dir, "whole"))
+	if lines, jobs := journalled(t, filepath.Join(dir, "whole")); lines != latticeJobs || jobs != latticeJobs {
+		t.Fatalf("%d lines of %d jobs, want %d", lines, jobs, latticeJobs)
+	}
+	for name, c := range map[string]struct{ processes, kills int }{"one": {1, 30}, "three": {3, 30}, "unharmed": {3, 0}} {
+		t.Run(name, func(t *testing.T) {
+			processes, kills := c.processes, c.kills
+			random := rand.New(rand.NewPCG(1, uint64(processes)))
+			folder := filepath.Join(dir, name)
+			run := func() *process {
+				return start(t, dir, "run", "lattice.yaml", "-o", name, "-j", strconv.Itoa(3-min(processes, 2)), "--resume")
+			}
+			var running []*process
+			for range processes {
+				running = append(running, run())
+			}
+			hits, grown, size := 0, 0, int64(0)
+			for killed := 0; killed < kills; killed++ {
+				enough := size + random.Int64N(max(whole-size, 1000)/int64(2*(kills-killed)))
+				for deadline := time.Now().Add(10 * time.Second); journalSize(folder) < enough && time.Now().Before(deadline); {
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond))))
+				for _, p := range running { // the others wait, lest they finish while this machine is busy elsewhere
+					_ = p.Process.Signal(syscall.SIGSTOP)
+				}
+				victim := random.IntN(processes)
+				if !running[victim].kill(t) {
+					break // it got to the end
+				}
+				if now := journalSize(folder); now > size {
+					size = now
+					grown++
+				}
+				if _, jobs := journalled(t, folder); jobs < latticeJobs {
+					hits++
+				}
+				running[victim] = run()
+				for _, p := range running {
+					_ = p.Process.Signal(syscall.SIGCONT)
+				}
+			}
+			for _, p := range running {
+				_ = p.Process.Signal(syscall.SIGCONT)
+				if <-p.ended; p.err != nil {
+					t.Fatalf("%v\n%s", p.err, &p.out)
+				}
+			}
+			lines, jobs := journalled(t, folder)
+			segments, _ := filepath.Glob(filepath.Join(folder, "journal", "*.jsonl"))
+			t.Logf("%d kills of an unfinished sweep, %d of them after new jobs; %d segments, %d lines of %d jobs", hits, grown, len(segments), lines, jobs)
+			if hits < kills*2/3 || grown < kills/2 {
+				t.Errorf("only %d kills hit an unfinished sweep, %d with new jobs", hits, grown)
+			}
+			if jobs != latticeJobs || lines > 4*latticeJobs/3 {
+				t.Errorf("%d lines of %d jobs, want %d jobs, few of them twice", lines, jobs, latticeJobs)
+			}
+			if !bytes.Equal(results(t, folder), want) {
+				t.Error("results.json differs from the uninterrupted run's")
+			}
+			if lost, _ := filepath.Glob(filepath.Join(folder, "*.json.*")); len(lost) > kills {
+				t.Errorf("left behind: %v", lost)
+			}
+		})
+	}
+}
+
+func TestInterruptEndsResumable(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	c := gpcTune(t, dir, "run", "lattice.yaml", "-j", "1")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(dir, "runs", "lattice", "journal")
+	for range 1000 { // until the first job is on record
+		if entries, _ := os.ReadDir(journal); len(entries) > 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := c.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 128+int(syscall.SIGINT) {
+		t.Fatalf("interrupted run ended with %v, want exit code 130", err)
+	}
+	succeeds(t, dir, "run", "lattice.yaml", "--resume")
+}
+
+// In a folder where nothing may be written, no job runs.
+func TestReadOnlyFolder(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	run := func(args ...string) (code int, out string) {
+		c := gpcTune(t, dir, append([]string{"run", "lattice.yaml", "--set", "model.inference=laplace"}, args...)...)
+		if os.Geteuid() == 0 { // who may write anywhere
+			program := filepath.Join(dir, "gpc-tune")
+			if text, err := os.ReadFile(c.Path); err != nil || os.WriteFile(program, text, 0o755) != nil {
+				t.Fatal("the program cannot be copied to where others find it")
+			}
+			for d := dir; d != os.TempDir(); d = filepath.Dir(d) {
+				if err := os.Chmod(d, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Path, c.SysProcAttr = program, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		text, err := c.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		return c.ProcessState.ExitCode(), string(text)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "new"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := run("-o", "new"); code != exitInvalid || !strings.Contains(out, "the run folder cannot be written to: open new/manifest.json") {
+		t.Errorf("a new run: exit code %d: %s", code, out)
+	}
+	succeeds(t, dir, "run", "lattice.yaml", "--set", "model.inference=laplace", "-o", "begun")
+	journal := filepath.Join(dir, "begun", "journal")
+	segments, err := filepath.Glob(filepath.Join(journal, "*.jsonl"))
+	if err != nil || len(segments) != 1 {
+		t.Fatal(segments, err)
+	}
+	if err := errors.Join(os.Truncate(segments[0], journalSize(filepath.Join(dir, "begun"))/2), os.Chmod(journal, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := run("-o", "begun", "--resume"); code != exitInvalid || !strings.Contains(out, "the run folder cannot be written to: open begun/journal/") {
+		t.Errorf("a run that was begun: exit code %d: %s", code, out)
+	}
+}
+
+// A folder that is taken away ends the run: nothing computed from then on would be found again.
+func TestFolderVanishes(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
+	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if <-p.ended; p.ProcessState.ExitCode() != exitStopped || !strings.Contains(p.out.String(), "the run folder was moved or deleted while the run went on; put it back") {
+		t.Errorf("%v: %s", p.err, &p.out)
+	}
+	if lines, _ := journalled(t, filepath.Join(dir, "away")); lines == 0 || lines > latticeJobs/2 {
+		t.Errorf("%d jobs were done", lines)
+	}
+}
