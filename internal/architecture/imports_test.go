@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"approx/likelihood":           {"internal/linalg", "internal/registry", "objective/param"},
 	"approx":                      {"approx/likelihood", "internal/elliptical", "internal/linalg", "internal/registry"},
 	"objective":                   {"approx", "approx/likelihood", "internal/elliptical", "internal/linalg", "internal/panicked", "internal/registry", "objective/kernel", "objective/param"},
+	"objective/comparator":        {"approx", "approx/likelihood", "cv", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param"},
 	"search":                      {"internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},
 	"cv":                          {"internal/record", "internal/registry"},
 	"reports":                     {"cv", "internal/record", "internal/registry"},
