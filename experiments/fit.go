@@ -47,6 +47,9 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 		if s.Index != 0 || o.Configuration >= 0 && s.Configuration != o.Configuration {
 			continue
 		}
+		if j.declared.Comparator != nil {
+			return nil, search.Summary{}, fmt.Errorf("%w: configuration %d (%s) is a comparator, which a model file cannot keep; choose another with --configuration N", ErrInvalid, s.Configuration, p.configuration(s.Configuration))
+		}
 		if j.chain != nil {
 			return nil, search.Summary{}, fmt.Errorf("%w: method %s has samples in place of a winner, and a model file keeps one fit; tune with another method, or use gpc-tune run, whose predictions average over the samples",
 				ErrInvalid, p.spec.Tune.Method)

@@ -29,7 +29,7 @@ import (
 // amplitude σ makes the cost Cσ². More than two classes share cost and length scale.
 type SVM struct {
 	Costs        []float64 `yaml:"costs"`         // the C to try; empty: 0.1, 1, 10, 100
-	LengthScales []float64 `yaml:"length_scales"` // to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2
+	LengthScales []float64 `yaml:"length_scales"` // to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4
 	Folds        int       `yaml:"folds"`         // of the cross-validation; 0 is 5
 	Tolerance    float64   `yaml:"tolerance"`     // of the optimality conditions, see smo; 0 is 1e-3
 
@@ -105,7 +105,7 @@ func (s SVM) grid(d objective.Data) (grid [][]float64) {
 	layout := objective.Model{Kernels: []kernel.Kernel{s.kernel}, Likelihood: likelihood.Gaussian{}}.LayoutOn(d)
 	specs := layout.Specs[:len(s.kernel.Params(d.X.Dim()))]
 	at := lengthScales(specs)
-	values, factors := s.LengthScales, []float64{0.125, 0.25, 0.5, 1, 2}
+	values, factors := s.LengthScales, []float64{0.125, 0.25, 0.5, 1, 2, 4}
 	rows := len(values)
 	switch {
 	case len(at) == 0:
@@ -178,7 +178,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 		v.beta, v.bias = append(v.beta, machine.beta), append(v.bias, machine.bias)
 	}
 	edge := func(name string, i, of int) {
-		if of > 1 && (i == 0 || i == of-1) {
+		if of > 2 && (i == 0 || i == of-1) {
 			v.warnings = append(v.warnings, fmt.Sprintf("svm: the chosen %s stands at an end of its grid; a wider grid may hold a better one", name))
 		}
 	}
