@@ -13,6 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -94,7 +96,16 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText, Classes: ds.Classes, Tune: "none",
 	}
-	specs := m.Comparator.Params(len(ds.ColumnNames), ds.Classes)
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, c.Inputs); err != nil {
+			d.at(m.kernelNode, "%s: %v", ds.Name, err)
+			return nil
+		}
+	}
+	specs := m.Comparator.Params(c.Inputs, ds.Classes)
+	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: the priors have no effect", Overview{Configuration: c}))
+	}
 	for _, h := range specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
 	}

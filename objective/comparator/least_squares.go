@@ -15,9 +15,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// LeastSquares is the least-squares classifier, GPML 6.5: regression with Gaussian noise on targets -1 and +1. The
+// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on targets -1 and +1. The
 // hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12). With μ
-// and σ² the mean and variance of a target that was left out, the probabilities are, GPML (6.41),
+// and σ² the mean and variance of a target that was left out, the probabilities are
 //
 //	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
 //

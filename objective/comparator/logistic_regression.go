@@ -57,11 +57,11 @@ func (l LogisticRegression) columns(dim int) int {
 	return dim
 }
 
-// Memory is B and its factor, the inputs twice, and what is kept of every case and class.
+// Memory is B at two amplitudes, each in place of which its factor and inverse stand, the inputs twice, and what is kept of every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	n, columns, processes := int64(s.Cases), int64(l.columns(dim)), int64(machines(s.Classes))
 	p := columns * processes
-	return 8 * (p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
+	return 8 * (2*p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
 }
 
 // Fit finds the amplitude and the weights.

@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// P1NN is the probabilistic one-nearest-neighbour classifier of GPML 3.7.3: with c the class of the nearest training case,
+// P1NN is the probabilistic one-nearest-neighbour classifier of GPML 3.7: with c the class of the nearest training case,
 //
 //	p(y = c) = π,  p(y = d) = (1 - π)/(C - 1) for d ≠ c
 //

@@ -8,7 +8,7 @@ import (
 
 func exp(v float64) float64 { return math.Exp(v) }
 
-// sigmoid turns an output, N(m, v), into log p(y) = log Φ(y (αm + β)/√(1 + α²v)), GPML (6.41). For v = 0 it is Platt's
+// sigmoid turns an output, N(m, v), into log p(y) = log Φ(y (αm + β)/√(1 + α²v)), GPML 6.5.1. For v = 0 it is Platt's
 // method with the cumulative Gaussian.
 type sigmoid struct{ alpha, beta float64 }
 

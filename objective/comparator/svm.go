@@ -163,7 +163,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 			best, at = row, r
 		}
 	}
-	v := &vectors{kernel: s.kernel, x: d.X, classes: t.classes, theta: grid[at], cost: s.costs()[best.cost], sigmoids: best.sigmoids, warnings: t.warnings}
+	v := &vectors{kernel: s.kernel, x: d.X, classes: t.classes, theta: grid[at], cost: s.costs()[best.cost], sigmoids: best.sigmoids}
 	k, all := t.gram(v.theta), make([]float64, d.X.N())
 	for i := range all {
 		all[i] = v.cost
@@ -174,7 +174,6 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 			return nil, err
 		}
 		v.iterations += machine.iterations
-		v.converged = t.failed == 0
 		v.beta, v.bias = append(v.beta, machine.beta), append(v.bias, machine.bias)
 	}
 	edge := func(name string, i, of int) {
@@ -184,7 +183,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	}
 	edge("cost", best.cost, len(s.costs()))
 	edge("length scale", at, len(grid))
-	if t.failed > 0 {
+	if v.converged = t.failed == 0; !v.converged {
 		v.warnings = append(v.warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, s.tolerance()))
 	}
 	return v, nil
@@ -200,14 +199,13 @@ func (s SVM) tolerance() float64 {
 // training is what the points of one grid share.
 type training struct {
 	SVM
-	x        *kernel.Inputs
-	classes  int
-	index    []int
-	y        [][]float64 // of every machine
-	parts    []cv.Fold
-	k        *mat.SymDense
-	failed   int // machines that did not converge
-	warnings []string
+	x       *kernel.Inputs
+	classes int
+	index   []int
+	y       [][]float64 // of every machine
+	parts   []cv.Fold
+	k       *mat.SymDense
+	failed  int // machines that did not converge
 }
 
 // candidate is the best cost of a length scale.
