@@ -51,7 +51,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if l.Points < 0 {
-		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, defaultPoints)
+		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, DefaultPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
 		return Caps{Gradient: true, LeaveOneOut: true}, usesMulticlass(lik, classes)
@@ -73,7 +73,7 @@ func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
 		const block = 64 // of covariances, whose work a prediction needs
-		points := (s.Classes - 1) * cmp.Or(l.Points, defaultPoints)
+		points := (s.Classes - 1) * cmp.Or(l.Points, DefaultPoints)
 		return Memory{
 			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
 			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),

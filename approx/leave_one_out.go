@@ -294,7 +294,7 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
 	}
-	z, proba, sum := normalPoints(p.classes-1, p.points), make([]float64, p.classes), 0.0
+	z, proba, sum := NormalPoints(p.classes-1, p.points), make([]float64, p.classes), 0.0
 	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
 		p.lik.Average(proba, mean, cavity, z)
 		sum += math.Log(max(proba[p.y[i]], leastProbability))

@@ -75,7 +75,7 @@ func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*mult
 	}
 	p := &multiclass{
 		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
-		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: cmp.Or(l.Points, defaultPoints),
+		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: cmp.Or(l.Points, DefaultPoints),
 		mean: v(classes * n), root: v(classes * n), left: v(classes * n), b: v(classes * n), m: triangle(),
 		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
 	}

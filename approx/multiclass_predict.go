@@ -149,24 +149,24 @@ func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean
 		}
 		linalg.Gemv(blas.Trans, 1, share(cross, c).RawMatrix(), p.of(c, p.b), 1, row)
 	}
-	z := normalPoints(p.classes-1, p.points)
+	z := NormalPoints(p.classes-1, p.points)
 	center := make([]float64, p.classes)
 	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
 		p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, z)
 	})
 }
 
-// defaultPoints is the number of points, if they are needed, that average a prediction.
-const defaultPoints = 1 << 14
+// DefaultPoints is the number of NormalPoints, if they are needed, that average a prediction.
+const DefaultPoints = 1 << 14
 
 var (
 	normalPointsOf   = map[[2]int]blas64.General{}
 	normalPointsLock sync.Mutex
 )
 
-// normalPoints returns n points in d dimensions, the columns, that represent a standard normal distribution: a Halton
+// NormalPoints returns n points in d dimensions, the columns, that represent a standard normal distribution: a Halton
 // sequence, scrambled by always the same permutations and mapped by the normal quantile function. They are kept.
-func normalPoints(d, n int) blas64.General {
+func NormalPoints(d, n int) blas64.General {
 	normalPointsLock.Lock()
 	defer normalPointsLock.Unlock()
 	z, ok := normalPointsOf[[2]int{d, n}]

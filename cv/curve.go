@@ -81,7 +81,11 @@ func reject(p Predictions, c Confidence, v []float64) Series {
 	type row struct{ sure, v float64 }
 	rows := make([]row, len(v))
 	for i := range v {
-		rows[i] = row{c.Func(p.Proba.RawRowView(i)), v[i]}
+		if p.Confidence != nil {
+			rows[i] = row{p.Confidence[i], v[i]}
+		} else {
+			rows[i] = row{c.Func(p.Proba.RawRowView(i)), v[i]}
+		}
 	}
 	// The surest first. Equally sure rows are put in the order of v, so that sums have the same bits in every order of
 	// the cases.

@@ -54,6 +54,28 @@ func TestConfidences(t *testing.T) {
 	}
 }
 
+// A confidence of the model's own goes before both measures, also where several folds are put together; where one of them
+// has none, no two are comparable and the measure serves.
+func TestOwnConfidence(t *testing.T) {
+	p := predict(t, []int{0, 1, 1}, [][]float64{{0.9, 0.1}, {0.9, 0.1}, {0.1, 0.9}}, 1, 1)
+	p.Confidence = []float64{-3, -7, -5}
+	q := p
+	q.Confidence = []float64{-1, -9, -2}
+	for _, name := range []string{"max_probability", "gap"} {
+		if s := draw(t, "error_reject", name, p); !slices.Equal(s.X, []float64{0, 1. / 3, 2. / 3}) || !slices.Equal(s.Y, []float64{1. / 3, 0, 0}) {
+			t.Errorf("by distance, not %s: %v", name, s)
+		}
+		if s := draw(t, "error_reject", name, Pool(p, q)); !slices.Equal(s.N, []int{6, 5, 4, 3, 2, 1}) || s.Y[2] != 0 {
+			t.Errorf("two folds by distance, not %s: %v", name, s)
+		}
+		q.Confidence = nil
+		if s := draw(t, "error_reject", name, Pool(p, q)); !slices.Equal(s.N, []int{6}) {
+			t.Errorf("one of two folds has distances: %v", s)
+		}
+		q.Confidence = []float64{-1, -9, -2}
+	}
+}
+
 // Against the definition, one threshold at a time, and in another order of the cases to the last bit.
 func TestRejectAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))

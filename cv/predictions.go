@@ -19,6 +19,10 @@ type Predictions struct {
 	// nats.
 	Base []float64
 
+	// Confidence says how sure of each row a model is that knows more of that than its probabilities: the smaller, the sooner it is
+	// rejected. nil: a Confidence measures it.
+	Confidence []float64
+
 	Targets, Mean, Variance []float64 // m: the target, and the mean and variance predicted for it, noise included
 }
 
@@ -80,6 +84,12 @@ func Pool(parts ...Predictions) Predictions {
 		all.Targets = append(all.Targets, p.Targets...)
 		all.Mean = append(all.Mean, p.Mean...)
 		all.Variance = append(all.Variance, p.Variance...)
+	}
+	for _, p := range parts {
+		all.Confidence = append(all.Confidence, p.Confidence...)
+	}
+	if len(all.Confidence) < len(all.Cases) {
+		all.Confidence = nil // not of all parts
 	}
 	if parts[0].Numeric() {
 		return all

@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -53,7 +54,8 @@ func Catalogue() []Kind {
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
-	inference.Note = "  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
+	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
+	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
 	objectives := kind("objectives", objective.Criteria)

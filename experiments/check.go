@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // CheckOptions of Plan.Check.
@@ -80,6 +81,11 @@ type evaluated struct {
 // errors above the sampled value. The result does not depend on o.Workers. Mistakes in o.Theta are Problems.
 func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error) {
 	subjects, notes := p.subjects(o.NoSampling)
+	for i, c := range p.Manifest.Configurations {
+		if p.jobs[slices.IndexFunc(p.studies, func(s search.Study) bool { return s.Configuration == i })].declared.Comparator != nil {
+			notes = append(notes, fmt.Sprintf("%s: no check of a comparator, which has no gradient over hyperparameters of the file", Overview{Configuration: c}))
+		}
+	}
 	layouts := make([]objective.Layout, len(subjects))
 	for i, s := range subjects {
 		layouts[i] = s.objective.Layout

@@ -44,6 +44,9 @@ const (
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
 func (j *job) memory(s approx.Size) int64 {
 	_, dim := j.set.source.X.Dims()
+	if j.declared.Comparator != nil {
+		return jobOverhead + (2*8*int64(s.Cases+s.New)*int64(dim)+j.learning(s, dim))*(100+slack)/100
+	}
 	silent := s // nothing is predicted
 	silent.New = 0
 	assess := j.model.Memory(s, dim, nil, false)

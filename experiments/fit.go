@@ -108,6 +108,9 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
 			continue
 		}
+		if j.declared.Comparator != nil {
+			return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, which a model file cannot keep; choose another with --configuration N", ErrInvalid, s.Configuration, p.configuration(s.Configuration))
+		}
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].set.targets(), j.set.targets()) || !slices.Equal(jobs[0].set.source.Classes, j.set.source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
 			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",

@@ -179,6 +179,9 @@ func wholeSet(ds *data.Data, spec data.Spec) *trainingSet {
 
 // add lays out one configuration: a data set and a model.
 func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
+	if m.Comparator != nil {
+		return p.compare(d, ds, sets, m, seen)
+	}
 	criterion, err := s.Tune.criterion()
 	if err != nil {
 		return err

@@ -225,6 +225,9 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	if ok {
 		m = d.model(nodes, objective.Averaged{})
 	}
+	if m.Comparator != nil {
+		d.as(prefix+"inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
+	}
 	return m
 }
 

@@ -363,7 +363,12 @@ func (j *job) assess(ctx context.Context, chosen int, free []float64, trials []r
 	defer j.set.release()
 	defer j.set.use()()
 	f := record.Fit{Chosen: chosen, LogEvidence: nan}
-	err := j.predict(ctx, free, trials, &f)
+	var err error
+	if j.declared.Comparator != nil {
+		err = j.learn(ctx, &f)
+	} else {
+		err = j.predict(ctx, free, trials, &f)
+	}
 	if ctx.Err() != nil {
 		return f, ctx.Err()
 	}

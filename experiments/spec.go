@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -51,10 +52,11 @@ type DataSpec struct {
 // Model is one combination of kernel, mean, likelihood and inference.
 type Model struct {
 	objective.Model
-	Tuning                                                          approx.Approximation // whose criterion is maximised; nil: Inference
-	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string               // as YAML flow text
-	perClass                                                        bool                 // every class has the kernel with hyperparameters of its own
-	classes                                                         string               // one of classModes
+	Tuning                                                          approx.Approximation  // whose criterion is maximised; nil: Inference
+	Comparator                                                      comparator.Comparator // in place of all of that; nil: none
+	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string                // as YAML flow text
+	perClass                                                        bool                  // every class has the kernel with hyperparameters of its own
+	classes                                                         string                // one of classModes
 	kernelNode, meanNode, likelihoodNode, inferenceNode, tuningNode *yaml.Node
 }
 
@@ -101,7 +103,7 @@ type document struct {
 
 // Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
 var (
-	modelLists = []string{"sum", "product", "dims", "bounds"}
+	modelLists = []string{"sum", "product", "dims", "bounds", "costs", "length_scales"}
 	dataLists  = []string{"columns", "drop", "id", "classes"}
 )
 
@@ -262,12 +264,13 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 			node          *yaml.Node
 			key, instance string
 		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"}, {nodes.Inference, "inference", "laplace"}} {
-			if part.node == nil || isNull(part.node) {
+			if (part.node == nil || isNull(part.node)) && !d.needless(part.key, nodes.Inference) {
 				d.at(v, "model has no %s; add for example %s: %s", part.key, part.key, part.instance)
 			}
 		}
 		s.Models = append(s.Models, d.model(nodes, s.Average))
 	}
+	s.Models = distinct(s.Models)
 }
 
 // model reads the parts of one model and checks that they go together.
@@ -307,6 +310,9 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 			}
 		}
 	}
+	if _, compares := d.comparing(nodes.Inference); compares {
+		return in("inference").compareWith(m, nodes.Inference)
+	}
 	if given(nodes.Inference) {
 		m.Inference, m.InferenceText, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
 		m.TuningText, m.tuningNode = m.InferenceText, nodes.Inference
@@ -321,6 +327,14 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 
 // inference reads an inference method, for one of classModes.
 func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximation, text string, ok bool) {
+	switch name, compares := d.comparing(n); {
+	case compares:
+		d.at(n, "%s is a comparator, which tunes itself and nothing else; name it in model: {inference: …}", name)
+		return nil, "", false
+	case name != "" && !slices.Contains(approx.Table.Names(), name):
+		d.at(n, "unknown inference %q%s", name, registry.Suggest(name, append(approx.Table.Names(), comparator.Table.Names()...)))
+		return nil, "", false
+	}
 	a, _, ok = component(d, n, "inference", approx.Table)
 	text = flow(n)
 	if ok && classes == "one_vs_rest" {
@@ -339,6 +353,10 @@ func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
 		return
 	}
 	for _, m := range models {
+		if m.Comparator != nil {
+			s.Models = append(s.Models, m)
+			continue
+		}
 		for _, v := range methods {
 			a, text, ok := d.inference(v, m.classes)
 			if !ok {

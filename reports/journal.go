@@ -246,7 +246,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 		return nil
 	}
 	var err error
-	s.predictions, err = predicted(classes, f)
+	if s.predictions, err = predicted(classes, f); err == nil && f.Confidence != nil {
+		if len(f.Confidence) != m {
+			return fmt.Errorf("the confidence of %d cases; the study holds out %d", len(f.Confidence), m)
+		}
+		s.predictions.Confidence = record.Floats(f.Confidence)
+	}
 	return err
 }
 

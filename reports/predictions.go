@@ -13,7 +13,7 @@ func renderPredictions(w io.Writer, r *Report) error { return rowsCSV(w, predict
 // predictionRows has a row for every held-out case, by configuration and fold. case is its row in the data set, or in the test
 // file, from 0; the id columns follow. Classes have p[CLASS], the decision, and the mean and variance of
 // their latent process, or of the one process whose positive values speak for the second of two classes (latent_mean).
-// Numbers have the mean and variance that were predicted for them, noise included. A cell is empty where there is nothing.
+// confidence is by what cases are rejected where the probabilities do not tell. Numbers have the mean and variance that were predicted for them, noise included. A cell is empty where there is nothing.
 // Columns beside the ids are named by BesideIDs.
 func predictionRows(r *Report) Rows {
 	var t Rows
@@ -65,6 +65,9 @@ func predictionRows(r *Report) Rows {
 					for class, p := range proba {
 						set("p["+c.Classes[class]+"]", p)
 					}
+				}
+				if s.predictions.Confidence != nil {
+					set("confidence", s.predictions.Confidence[k])
 				}
 				for process, mean := range s.fit.LatentMean {
 					of := ""

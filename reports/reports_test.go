@@ -352,6 +352,10 @@ func TestErrors(t *testing.T) {
 			l[4].Fit.LatentMean = [][]record.Number{{1, 2, 3}}
 			return l
 		}, "of 1 and 1 processes, one with 3 cases"},
+		{"a confidence too few", func(m *record.Manifest, l []record.Line) []record.Line {
+			l[4].Fit.Confidence = []record.Number{1, 2, 3}
+			return l
+		}, "the confidence of 3 cases; the study holds out 4"},
 		{"other cases than planned", func(m *record.Manifest, l []record.Line) []record.Line {
 			m.Configurations[0].Studies[0].Test = 5
 			return l

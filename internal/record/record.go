@@ -151,6 +151,7 @@ type Fit struct {
 	Rows           []int      `json:"rows,omitempty"`            // held-out cases, 0-based rows of the data set (or of its test file)
 	Labels         []int      `json:"labels,omitempty"`          // their classes
 	Proba          [][]Number `json:"proba,omitempty"`           // their class probabilities, one row a case
+	Confidence     []Number   `json:"confidence,omitempty"`      // how sure of them it is, where that is not in the probabilities
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // of the held-out cases: one list for two classes, else one a class
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
 	TrainMoments   *Moments   `json:"train_moments,omitempty"`   // of the numeric targets of the training part: the base line

@@ -1,0 +1,168 @@
+package experiments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// noPart is what a configuration says of a part that its comparator does not use.
+const noPart = "none"
+
+// comparing is the name and the entry of a comparator that stands where an inference method does.
+func (d *decoder) comparing(n *yaml.Node) (name string, ok bool) {
+	if n == nil || isNull(n) || n.Kind == yaml.SequenceNode {
+		return "", false
+	}
+	silent := newDecoder("")
+	name, _, ok = silent.named(n, "inference")
+	return name, ok && slices.Contains(comparator.Table.Names(), name)
+}
+
+// needless says whether a model needs no kernel, or no likelihood, because its inference is a comparator without one.
+func (d *decoder) needless(part string, inference *yaml.Node) bool {
+	name, ok := d.comparing(inference)
+	if !ok {
+		return false
+	}
+	e, err := comparator.Table.Lookup("inference", name)
+	if err != nil {
+		return false
+	}
+	c, err := e.New(nil)
+	return err == nil && part != "inference" && !(part == "kernel" && c.UsesKernel())
+}
+
+// compareWith makes a model with a comparator of one that is read but for its inference. What the comparator does not use is
+// forgotten, so that models that differ in nothing else are one.
+func (d *decoder) compareWith(m Model, n *yaml.Node) Model {
+	before, mark := len(d.problems), len(d.settings)
+	c, name, ok := component(d, n, "inference", comparator.Table)
+	m.InferenceText, m.TuningText, m.tuningNode = flow(n), flow(n), n
+	if m.numeric() {
+		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.LikelihoodText)
+	}
+	if ok && c.UsesKernel() {
+		switch {
+		case m.perClass:
+			d.at(n, "%s has one kernel for all classes; write kernel: %s without per_class", name, m.KernelText)
+		case len(m.Kernels) == 1:
+			c = c.With(m.Kernels[0])
+		}
+	} else {
+		m.KernelText, m.Kernels, m.perClass = noPart, nil, false
+	}
+	m.MeanText, m.LikelihoodText, m.Mean, m.Likelihood = noPart, noPart, nil, nil
+	if ok && len(d.problems) == before {
+		if err := c.Check(); err != nil {
+			for _, e := range unjoin(err) {
+				d.at(n, "%v", e)
+			}
+		}
+	}
+	d.settings = d.settings[:mark] // Check has checked them
+	m.Comparator = c
+	return m
+}
+
+// distinct leaves out models with comparators that are the same but for parts that they do not use.
+func distinct(models []Model) (out []Model) {
+	for _, m := range models {
+		same := func(o Model) bool {
+			return o.Comparator != nil && o.InferenceText == m.InferenceText && o.KernelText == m.KernelText
+		}
+		if m.Comparator == nil || !slices.ContainsFunc(out, same) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// compare lays out the configuration of a comparator: a study for every training set, each an assessment alone.
+func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
+	c := record.Configuration{
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
+		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText, Classes: ds.Classes, Tune: "none",
+	}
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, c.Inputs); err != nil {
+			d.at(m.kernelNode, "%s: %v", ds.Name, err)
+			return nil
+		}
+	}
+	specs := m.Comparator.Params(c.Inputs, ds.Classes)
+	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: the priors have no effect", Overview{Configuration: c}))
+	}
+	for _, h := range specs {
+		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
+	}
+	identity, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if seen[string(identity)] {
+		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
+		return nil
+	}
+	seen[string(identity)] = true
+	c.Published = d.publishedOf(c, p.spec.published)
+	for i, set := range sets {
+		set.studies++
+		j := &job{declared: m, set: set}
+		study := search.Study{
+			Key: set.key(identity), Configuration: len(p.Manifest.Configurations), Index: i, Seed: set.seed,
+			Memory: j.memory(set.size(false)), Assess: j.assess,
+		}
+		c.Studies = append(c.Studies, record.Study{Key: study.Key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: 1})
+		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
+		p.costs = append(p.costs, func(*Rates) (Costs, bool) { return Costs{}, false })
+	}
+	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
+	return nil
+}
+
+// learn fits the comparator and predicts the held-out cases.
+func (j *job) learn(ctx context.Context, f *record.Fit) error {
+	p, err := j.set.prepare()
+	if err != nil {
+		return err
+	}
+	learnt, err := j.declared.Comparator.Fit(ctx, p.data, derive(j.set.seed, "comparator"))
+	if err != nil {
+		return err
+	}
+	s := learnt.(comparator.Fitted).Summary()
+	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
+	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.warnings), s.Warnings...)
+	if p.held == nil {
+		return nil
+	}
+	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
+	learnt.PredictProba(proba, p.held)
+	f.Rows, f.Labels = p.rows, p.labels
+	for i := range p.labels {
+		f.Proba = append(f.Proba, record.Numbers(proba.RawRowView(i)))
+	}
+	if c, ok := learnt.(comparator.Confident); ok {
+		sure := make([]float64, len(p.labels))
+		c.Confidence(sure, p.held)
+		f.Confidence = record.Numbers(sure)
+	}
+	return nil
+}
+
+// learning is the memory of that.
+func (j *job) learning(s approx.Size, dim int) int64 { return j.declared.Comparator.Memory(s, dim) }

@@ -1,0 +1,56 @@
+package comparator
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// BaseRate predicts the class frequencies of the training set for every case. Its test information is 0 by
+// definition, GPML (3.76).
+type BaseRate struct{ kernelFree }
+
+// Check finds nothing.
+func (BaseRate) Check() error { return nil }
+
+// With is the same: it uses no kernel.
+func (b BaseRate) With(kernel.Kernel) Comparator { return b }
+
+// Params lists nothing.
+func (BaseRate) Params(int, []string) []param.Spec { return nil }
+
+// Memory is next to nothing.
+func (BaseRate) Memory(approx.Size, int) int64 { return 0 }
+
+// Fit counts.
+func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
+	_, counts, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	f := make(frequencies, len(counts))
+	for c, count := range counts {
+		f[c] = float64(count) / float64(d.Y.Len())
+	}
+	return f, ctx.Err()
+}
+
+// frequencies is a fitted BaseRate.
+type frequencies []float64
+
+// PredictProba gives every case the frequencies.
+func (f frequencies) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
+	checkShape(dst, z, len(f))
+	for i := range z.N() {
+		dst.SetRow(i, f)
+	}
+}
+
+// Summary has nothing but that there is no evidence.
+func (frequencies) Summary() Summary { return Summary{LogEvidence: math.NaN(), Converged: true} }

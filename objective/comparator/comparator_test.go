@@ -1,0 +1,274 @@
+package comparator
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/allocated"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// blobs are n cases of normally distributed clusters in the plane that overlap.
+func blobs(n, classes int, seed uint64) objective.Data {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	x, index := mat.NewDense(n, 2, nil), make([]int, n)
+	for i := range n {
+		index[i] = rng.IntN(classes)
+		angle := 2 * math.Pi * float64(index[i]) / float64(classes)
+		x.SetRow(i, []float64{1.2*math.Cos(angle) + rng.NormFloat64(), 1.2*math.Sin(angle) + rng.NormFloat64()})
+	}
+	d := objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: classes, Index: index}}
+	if classes == 2 {
+		d.Y = approx.Targets{Classes: 2, Value: against(index, 2, 0)}
+	}
+	return d
+}
+
+// each calls f with every comparator of the table, with a squared exponential kernel where it uses one.
+func each(t *testing.T, f func(t *testing.T, c Comparator)) {
+	for _, e := range Table {
+		t.Run(e.Name, func(t *testing.T) {
+			c, err := e.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.UsesKernel() {
+				c = c.With(kernel.SE{})
+			}
+			if err := c.Check(); err != nil {
+				t.Fatal(err)
+			}
+			f(t, c)
+		})
+	}
+}
+
+func fitted(t *testing.T, c Comparator, d objective.Data) Fitted {
+	t.Helper()
+	f, err := c.Fit(context.Background(), d, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.(Fitted)
+}
+
+func predicted(f Fitted, z *kernel.Inputs, classes int) *mat.Dense {
+	p := mat.NewDense(z.N(), classes, nil)
+	f.PredictProba(p, z)
+	return p
+}
+
+func TestEveryComparator(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		for _, classes := range []int{2, 3} {
+			d, z := blobs(60, classes, 1), blobs(100, classes, 2)
+			f := fitted(t, c, d)
+			p := predicted(f, z.X, classes)
+			s := f.Summary()
+			names := make([]string, classes)
+			for i := range names {
+				names[i] = strconv.Itoa(i)
+			}
+			if want := len(c.Params(2, names)); len(s.Natural) != want || !s.Converged {
+				t.Errorf("%d classes: %d hyperparameters, want %d; converged: %v", classes, len(s.Natural), want, s.Converged)
+			}
+			for i := range z.X.N() {
+				row := p.RawRowView(i)
+				if math.Abs(floats.Sum(row)-1) > 1e-12 || floats.Min(row) < 0 {
+					t.Fatalf("%d classes: probabilities %v of case %d", classes, row, i)
+				}
+			}
+			if again := predicted(fitted(t, c, d), z.X, classes); !mat.Equal(p, again) {
+				t.Errorf("%d classes: the same fit twice predicts differently", classes)
+			}
+			index, counts, _ := counted(z.Y)
+			predictions, err := cv.NewPredictions(index, index, p, counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			right := 0
+			for i, c := range index {
+				if cv.Decide(predictions.Proba.RawRowView(i)) == c {
+					right++
+				}
+			}
+			if _, none := c.(BaseRate); !none && float64(right) < 0.6*float64(len(index)) {
+				t.Errorf("%d classes: %d of %d right", classes, right, len(index))
+			}
+		}
+	})
+}
+
+// TestClassesAreAlike: what a class is called, as far as the order of the table goes, changes nothing.
+func TestClassesAreAlike(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		d, z := blobs(60, 3, 1), blobs(20, 3, 2)
+		p := predicted(fitted(t, c, d), z.X, 3)
+		order := []int{2, 0, 1}
+		renamed := d
+		renamed.Y.Index = make([]int, d.Y.Len())
+		for i, c := range d.Y.Index {
+			renamed.Y.Index[i] = order[c]
+		}
+		if _, folds := c.(SVM); folds {
+			c = SVM{Costs: []float64{1}, LengthScales: []float64{1}, Folds: d.Y.Len(), kernel: kernel.SE{}} // leave-one-out, whatever the order
+			p = predicted(fitted(t, c, d), z.X, 3)
+		}
+		q := predicted(fitted(t, c, renamed), z.X, 3)
+		for i := range z.X.N() {
+			for class, to := range order {
+				// Halton's points are not symmetric in the dimensions: 2.5e-5, as far as averages are taken.
+				if got, want := q.At(i, to), p.At(i, class); math.Abs(got-want) > 5e-5 {
+					t.Fatalf("case %d, class %d: %v, renamed %v", i, class, want, got)
+				}
+			}
+		}
+	})
+}
+
+func TestWhatCannotBeFitted(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		numbers := objective.Data{X: &kernel.Inputs{X: mat.NewDense(3, 1, []float64{1, 2, 3})}, Y: approx.Targets{Value: []float64{1, 2, 3}}}
+		if _, err := c.Fit(context.Background(), numbers, 1); err == nil {
+			t.Error("numeric targets: no error")
+		}
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := c.Fit(ended, blobs(20, 2, 1), 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended context: %v", err)
+		}
+		if _, base := c.(BaseRate); base {
+			return
+		}
+		broken := blobs(20, 2, 1)
+		broken.X.X.Set(3, 1, math.NaN())
+		if _, err := c.Fit(context.Background(), broken, 1); err == nil {
+			t.Error("an input that is NaN: no error")
+		}
+	})
+}
+
+func TestWrongShapesPanic(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		d := blobs(30, 2, 1)
+		f := fitted(t, c, d)
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		f.PredictProba(mat.NewDense(30, 3, nil), d.X)
+	})
+}
+
+// TestMemory holds what every comparator says of its memory to what it allocates, by a factor of 1.5 and 100 kB.
+func TestMemory(t *testing.T) {
+	one := 1.0
+	each(t, func(t *testing.T, c Comparator) {
+		for _, classes := range []int{2, 3} {
+			const n, held = 300, 150
+			if _, grid := c.(SVM); grid {
+				c = SVM{Costs: []float64{0.1, 1}, LengthScales: []float64{1}, kernel: kernel.SE{}}
+			}
+			if _, tunes := c.(LeastSquares); tunes {
+				c = LeastSquares{kernel: kernel.SE{LengthScale: param.Setting{Fixed: &one}, Amplitude: param.Setting{Fixed: &one}}}
+			}
+			d, z := blobs(n, classes, 1), blobs(held, classes, 2)
+			kept, passing := allocated.Large(func() any {
+				d.X = &kernel.Inputs{X: d.X.X}
+				f, err := c.Fit(context.Background(), d, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.PredictProba(mat.NewDense(held, classes, nil), &kernel.Inputs{X: z.X.X})
+				return []any{f, d.X}
+			})
+			said := c.Memory(approx.Size{Cases: n, Distinct: n, New: held, Classes: classes, Kernels: 1}, 2)
+			if float64(kept) > 1.5*float64(said)+1e5 {
+				t.Errorf("%d classes: keeps %d bytes, and says %d", classes, kept, said)
+			}
+			t.Logf("%d classes: kept %d, passing %d, said %d", classes, kept, passing, said)
+		}
+	})
+}
+
+func TestBaseRate(t *testing.T) {
+	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, nil)}, Y: approx.Targets{Classes: 3, Index: []int{0, 2, 2, 1}}}
+	p := predicted(fitted(t, BaseRate{}, d), d.X, 3)
+	if !slices.Equal(p.RawRowView(3), []float64{0.25, 0.25, 0.5}) {
+		t.Errorf("%v", p.RawRowView(3))
+	}
+}
+
+// digits reads the threes and fives of GPML 3.7.3.
+func digits(t *testing.T, part string) objective.Data {
+	path := "../../../shared/data/usps_3v5_" + part + ".csv.gz"
+	file, err := os.Open(path)
+	if err != nil {
+		t.Skipf("the USPS digits are not part of the project: no %s", path)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(unzipped).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows = rows[1:]
+	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(rows), 256, nil)}, Y: approx.Targets{Classes: 2}}
+	for i, row := range rows {
+		for j := range 257 {
+			v, err := strconv.ParseFloat(row[j], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j < 256 {
+				d.X.X.Set(i, j, v)
+			} else {
+				d.Y.Value = append(d.Y.Value, v-4)
+			}
+		}
+	}
+	return d
+}
+
+// scores are the test errors and the test information, in bits.
+func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, information float64) {
+	t.Helper()
+	labels, _, _ := counted(test.Y)
+	_, counts, _ := counted(train.Y)
+	p, err := cv.NewPredictions(make([]int, len(labels)), labels, predicted(f, test.X, len(counts)), counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Cases {
+		p.Cases[i] = i
+	}
+	results, _ := cv.Evaluate(p)
+	for _, r := range results {
+		switch r.Name {
+		case "errors":
+			wrong = int(r.Value)
+		case "information_bits":
+			information = r.Value
+		}
+	}
+	return wrong, information
+}

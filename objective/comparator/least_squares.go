@@ -1,0 +1,162 @@
+package comparator
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on targets -1 and +1. The
+// hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12). With μ
+// and σ² the mean and variance of a target that was left out, the probabilities are
+//
+//	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
+//
+// with α and β fitted to the leave-one-out outputs. Each of more than two classes has a regression, with hyperparameters
+// of its own.
+type LeastSquares struct {
+	Restarts int           `yaml:"restarts"` // of BFGS, the first from the initial values; 0 is 1
+	Noise    param.Setting `yaml:"noise"`    // standard deviation; free from 0.1
+
+	kernel kernel.Kernel
+}
+
+// Check looks at the noise.
+func (l LeastSquares) Check() error {
+	if l.Restarts < 0 {
+		return fmt.Errorf("least_squares: restarts: %d; it takes 1 or more", l.Restarts)
+	}
+	return l.Noise.Check("noise", param.Log)
+}
+
+// UsesKernel is true.
+func (LeastSquares) UsesKernel() bool { return true }
+
+// With sets the kernel.
+func (l LeastSquares) With(k kernel.Kernel) Comparator { l.kernel = k; return l }
+
+// model is the regression.
+func (l LeastSquares) model() objective.Model {
+	noise := l.Noise
+	if noise.Bare != nil { // as a kernel's hyperparameter: a start
+		noise.Init, noise.Bare = noise.Bare, nil
+	}
+	if start := 0.1; noise.Init == nil && noise.Fixed == nil {
+		if b := noise.Bounds; b != nil {
+			start = min(max(start, b[0]), b[1])
+		}
+		noise.Init = &start
+	}
+	return objective.Model{Kernels: []kernel.Kernel{l.kernel}, Likelihood: likelihood.Gaussian{Noise: noise}, Inference: approx.Exact{}}
+}
+
+// Params lists the kernel's hyperparameters and the noise, of every class if they are more than two.
+func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
+	layout := l.model().Layout(dim, nil, math.NaN())
+	if len(classes) == 2 {
+		return layout.Specs
+	}
+	for _, name := range classes {
+		for _, s := range layout.Specs {
+			s.Name = "class[" + name + "]." + s.Name
+			specs = append(specs, s)
+		}
+	}
+	return specs
+}
+
+// Memory is that of tuning one regression beside the others that are done, a covariance and its factor each.
+func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
+	others, n := int64(machines(s.Classes)-1), int64(s.Cases)
+	s.Classes = 0
+	return l.model().Memory(s, dim, objective.LeaveOneOut{}, true) + 16*others*n*n
+}
+
+// Fit tunes every regression.
+func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
+	index, counts, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	f := &regressions{classes: len(counts), converged: true}
+	for m := range machines(f.classes) {
+		y := against(index, f.classes, m)
+		o, err := objective.New(l.model(), objective.LeaveOneOut{}, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
+		if err != nil {
+			return nil, fmt.Errorf("least_squares: %w", err)
+		}
+		tuning, err := objective.Maximize(ctx, o, objective.Restarts{Count: l.Restarts, Seed: seed, Workers: 1}, objective.Settings{})
+		if err != nil {
+			return nil, fmt.Errorf("least_squares: %w", err)
+		}
+		point, err := o.At(ctx, tuning.Theta)
+		if err != nil {
+			return nil, fmt.Errorf("least_squares: %w", err)
+		}
+		mean, variance := l.leaveOneOut(point.Theta, d.X, y)
+		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, platt(y, mean, variance))
+		f.natural = append(f.natural, o.Layout.Natural(point.Theta)...)
+		f.iterations += tuning.Evaluations
+		f.converged = f.converged && tuning.Status != objective.EvaluationLimit && tuning.Status != objective.Stalled
+		f.warnings = append(f.warnings, tuning.Warnings...)
+	}
+	return f, nil
+}
+
+// leaveOneOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹:
+// y_i - [R y]_i/R_ii and 1/R_ii.
+func (l LeastSquares) leaveOneOut(theta []float64, x *kernel.Inputs, y []float64) (mean, variance []float64) {
+	n, last := x.N(), len(theta)-1
+	k := mat.NewSymDense(n, nil)
+	l.kernel.Gram(k, theta[:last], x)
+	noise := l.model().Likelihood.At(theta[last:]).(likelihood.GaussianNoise).NoiseVariance()
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+noise)
+	}
+	u, _, _ := linalg.CholeskyJitter(k.RawSymmetric()) // the point has been fitted: it is positive definite
+	r := linalg.InverseCholesky(u)
+	b := make([]float64, n)
+	linalg.Symv(1, r, y, 0, b)
+	mean, variance = make([]float64, n), make([]float64, n)
+	for i := range n {
+		variance[i] = 1 / r.Data[i*r.Stride+i]
+		mean[i] = y[i] - b[i]*variance[i]
+	}
+	return mean, variance
+}
+
+// regressions is a fitted LeastSquares.
+type regressions struct {
+	classes    int
+	points     []*objective.Point
+	sigmoids   []sigmoid
+	natural    []float64
+	iterations int
+	converged  bool
+	warnings   []string
+}
+
+// PredictProba uses the mean and the variance of new targets.
+func (f *regressions) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
+	checkShape(dst, z, f.classes)
+	mean, variance := make([][]float64, len(f.points)), make([][]float64, len(f.points))
+	for m, p := range f.points {
+		mean[m], variance[m] = make([]float64, z.N()), make([]float64, z.N())
+		p.PredictMoments(mean[m], variance[m], z)
+	}
+	probabilities(dst, func(m, i int, y float64) float64 { return f.sigmoids[m].logProb(y, mean[m][i], variance[m][i]) })
+}
+
+// Summary has the hyperparameters of every regression.
+func (f *regressions) Summary() Summary {
+	return Summary{Natural: f.natural, LogEvidence: math.NaN(), Iterations: f.iterations, Converged: f.converged, Warnings: f.warnings}
+}

@@ -1,0 +1,165 @@
+package comparator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// laplace is the same classifier in function space.
+func laplace(t *testing.T, d objective.Data, bias bool) *objective.Objective {
+	t.Helper()
+	m := objective.Model{Kernels: []kernel.Kernel{kernel.Linear{Bias: &bias}}, Likelihood: likelihood.Logit{}, Inference: approx.Laplace{}}
+	if d.Y.Classes > 2 {
+		m.Likelihood = likelihood.Softmax{}
+	}
+	o, err := objective.New(m, objective.LogEvidence{}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// TestWeightSpaceIsFunctionSpace compares log evidence, gradient and predictions with Laplace's method under the linear kernel.
+func TestWeightSpaceIsFunctionSpace(t *testing.T) {
+	for _, classes := range []int{2, 3, 5} {
+		for _, bias := range []bool{true, false} {
+			d, z := blobs(50, classes, 11), blobs(8, classes, 12)
+			o := laplace(t, d, bias)
+			for _, u := range []float64{-6, 0.3, 6} {
+				t.Run(fmt.Sprintf("%d classes, bias %v, log amplitude %v", classes, bias, u), func(t *testing.T) {
+					want, err := o.At(context.Background(), []float64{u})
+					if err != nil {
+						t.Fatal(err)
+					}
+					gradient := []float64{0}
+					if err := want.Gradient(gradient); err != nil {
+						t.Fatal(err)
+					}
+					amplitude := math.Exp(u)
+					f := fitted(t, LogisticRegression{Bias: &bias}.at(amplitude), d).(*weights)
+					if scale := max(1, math.Abs(want.Value())); math.Abs(f.value-want.Value()) > 1e-9*scale {
+						t.Errorf("log evidence %.12f, in function space %.12f", f.value, want.Value())
+					}
+					f.inverted = false
+					if err := f.curvature(); err != nil {
+						t.Fatal(err)
+					}
+					f.slope()
+					if math.Abs(f.gradient-gradient[0]) > 1e-6*max(1, math.Abs(gradient[0]), math.Abs(f.value)) {
+						t.Errorf("gradient %.12f, in function space %.12f", f.gradient, gradient[0])
+					}
+					means, variances := want.Latents(z.X)
+					latent := mat.NewDense(z.X.N(), f.processes, nil)
+					latent.Mul(mat.NewDense(z.X.N(), f.x.Cols, f.rows(z.X).Data), mat.NewDense(f.processes, f.x.Cols, f.w).T())
+					f.invert()
+					// Both lose digits with the condition number of B, up to 2e7 here.
+					f.covariances(f.rows(z.X), func(c, d int, covariance []float64) {
+						if c != d {
+							return
+						}
+						for i, v := range covariance {
+							if math.Abs(latent.At(i, c)-means[c][i]) > 1e-8*max(1, amplitude) || math.Abs(v-variances[c][i]) > 1e-8*max(v, amplitude*amplitude) {
+								t.Fatalf("case %d, process %d: latent mean %v and variance %v, in function space %v and %v", i, c, latent.At(i, c), v, means[c][i], variances[c][i])
+							}
+						}
+					})
+					tolerance := 1e-9
+					if classes > 2 {
+						tolerance = 5e-5 // averages end when they change by less than 2.5e-5
+					}
+					p, q := predicted(f, z.X, classes), mat.NewDense(z.X.N(), classes, nil)
+					want.PredictProba(q, z.X, objective.Averaged{})
+					for i := range z.X.N() {
+						for c := range classes {
+							if math.Abs(p.At(i, c)-q.At(i, c)) > tolerance {
+								t.Fatalf("case %d: probabilities %v, in function space %v", i, p.RawRowView(i), q.RawRowView(i))
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// at is the regression with its amplitude held.
+func (l LogisticRegression) at(amplitude float64) LogisticRegression {
+	l.Amplitude.Fixed = &amplitude
+	return l
+}
+
+func TestGradientOfWeightSpaceAgainstDifferences(t *testing.T) {
+	for _, classes := range []int{2, 4} {
+		d := blobs(60, classes, 13)
+		for _, u := range []float64{-4, 0, 4} {
+			value := func(u float64) *weights { return fitted(t, LogisticRegression{}.at(math.Exp(u)), d).(*weights) }
+			f := value(u)
+			if err := f.curvature(); err != nil {
+				t.Fatal(err)
+			}
+			f.slope()
+			const h = 1e-4
+			// Richardson's extrapolation takes the h² off a central difference.
+			difference := func(h float64) float64 { return (value(u+h).value - value(u-h).value) / (2 * h) }
+			want := (4*difference(h) - difference(2*h)) / 3
+			if math.Abs(f.gradient-want) > 1e-6*max(1, math.Abs(want), math.Abs(f.value)) {
+				t.Errorf("%d classes, log amplitude %v: gradient %.10f, by differences %.10f", classes, u, f.gradient, want)
+			}
+		}
+	}
+}
+
+func TestAmplitudeMaximisesTheEvidence(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		d := blobs(80, classes, 14)
+		o := laplace(t, d, true)
+		want, err := objective.Optimize(context.Background(), o, []float64{0}, objective.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, start := range []float64{0.01, 1, 50} {
+			l := LogisticRegression{}
+			l.Amplitude.Init = &start
+			s := fitted(t, l, d).Summary()
+			if math.Abs(s.LogEvidence-want.Value) > 1e-8*math.Abs(want.Value) || math.Abs(math.Log(s.Natural[0])-want.Theta[0]) > 1e-3 {
+				t.Errorf("%d classes from %v: log evidence %.9f at %.6f, in function space %.9f at %.6f", classes, start, s.LogEvidence, s.Natural[0], want.Value, math.Exp(want.Theta[0]))
+			}
+		}
+		l := LogisticRegression{}
+		l.Amplitude.Bounds = &[2]float64{0.001, 0.01}
+		inside := 0.005
+		l.Amplitude.Init = &inside
+		if s := fitted(t, l, d).Summary(); math.Abs(s.Natural[0]-0.01) > 1e-12 || len(s.Warnings) != 1 {
+			t.Errorf("between bounds below the maximum: amplitude %v, warnings %q", s.Natural[0], s.Warnings)
+		}
+	}
+}
+
+// TestWeightSpaceOfExtremes: separated classes, inputs of size 1e4 and a constant input, against Newton's method in 60
+// digits (mpmath). B has condition numbers of 1.1, 1e5 and 9e8, with which rounding grows.
+func TestWeightSpaceOfExtremes(t *testing.T) {
+	d := blobs(30, 3, 15)
+	for i := range 30 {
+		d.Y.Index[i] = i * i % 11 % 3
+		d.X.X.SetRow(i, []float64{1e4 * float64(d.Y.Index[i]), 5})
+	}
+	for _, c := range []struct{ u, want, condition float64 }{
+		{-12, -32.85056106023427, 1.0579},
+		{-5, -33.07759259121433, 76529},
+		{2, -14.7879172059135, 8.5697e8},
+	} {
+		f := fitted(t, LogisticRegression{}.at(math.Exp(c.u)), d).(*weights)
+		if math.Abs(f.value-c.want) > 1e-11+1e-15*c.condition {
+			t.Errorf("log amplitude %v: log evidence %.14f, want %.14f", c.u, f.value, c.want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package comparator
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// TestP1NNByDefinition compares with all distances in full, in more columns than are added up at a time.
+func TestP1NNByDefinition(t *testing.T) {
+	const n, dim = 60, 19
+	spread := func(d objective.Data) objective.Data {
+		x := mat.NewDense(d.X.N(), dim, nil)
+		for i := range d.X.N() {
+			for j := range dim {
+				x.Set(i, j, d.X.X.At(i, j%2)*math.Sin(float64(j+1)))
+			}
+		}
+		d.X = &kernel.Inputs{X: x}
+		return d
+	}
+	d, z := spread(blobs(n, 3, 3)), spread(blobs(40, 3, 4))
+	closest := func(to []float64, leave int) (at int) {
+		best := math.Inf(1)
+		for i := range n {
+			if s := floats.Distance(d.X.X.RawRowView(i), to, 2); i != leave && s < best {
+				at, best = i, s
+			}
+		}
+		return at
+	}
+	// The leave-one-out likelihood of π, on a grid: it has its maximum at the fitted one.
+	right := 0.0
+	for i, c := range d.Y.Index {
+		if d.Y.Index[closest(d.X.X.RawRowView(i), i)] == c {
+			right++
+		}
+	}
+	likelihood := func(pi float64) float64 { return right*math.Log(pi) + (n-right)*math.Log((1-pi)/2) }
+	f := fitted(t, P1NN{}, d)
+	pi := f.Summary().Natural[0]
+	for step := 1; step < 1000; step++ {
+		if other := float64(step) / 1000; likelihood(other) > likelihood(pi)+1e-12 {
+			t.Fatalf("pi = %v is likelier than the fitted %v", other, pi)
+		}
+	}
+	p, sure := predicted(f, z.X, 3), make([]float64, 40)
+	f.(Confident).Confidence(sure, z.X)
+	for i := range 40 {
+		j := closest(z.X.X.RawRowView(i), -1)
+		for c := range 3 {
+			want := (1 - pi) / 2
+			if d.Y.Index[j] == c {
+				want = pi
+			}
+			if p.At(i, c) != want {
+				t.Errorf("case %d, class %d: %v, want %v", i, c, p.At(i, c), want)
+			}
+		}
+		if want := -floats.Distance(d.X.X.RawRowView(j), z.X.X.RawRowView(i), 2); math.Abs(sure[i]-want) > 1e-14 {
+			t.Errorf("case %d: confidence %v, want %v", i, sure[i], want)
+		}
+	}
+}
+
+func TestP1NNOfTies(t *testing.T) {
+	d := objective.Data{X: &kernel.Inputs{X: mat.NewDense(4, 1, []float64{0, 2, 2, 5})}, Y: approx.Targets{Classes: 2, Value: []float64{-1, 1, -1, 1}}}
+	f := fitted(t, P1NN{}, d) // left out: 0 → 1, 1 → 2, 2 → 1, 3 → 1
+	if pi := f.Summary().Natural[0]; pi != 0.25 {
+		t.Errorf("pi = %v, want 0.25", pi)
+	}
+	if p := predicted(f, &kernel.Inputs{X: mat.NewDense(1, 1, []float64{1})}, 2); p.At(0, 0) != 0.25 {
+		t.Errorf("of 0 and 2, equally near to 1, the first counts: %v", p)
+	}
+}
+
+// TestP1NNOnDigits: a computation of the definition with numpy gives these.
+func TestP1NNOnDigits(t *testing.T) {
+	train, test := digits(t, "train"), digits(t, "test")
+	f := fitted(t, P1NN{}, train)
+	if pi := f.Summary().Natural[0]; math.Abs(pi-0.9595827900912647) > 1e-15 {
+		t.Errorf("pi = %v", pi)
+	}
+	wrong, bits := scores(t, f, train, test)
+	if wrong != 20 || math.Abs(bits-0.8178358748) > 1e-9 {
+		t.Errorf("%d errors, %.10f bits; want 20 and 0.8178358748", wrong, bits)
+	}
+}
