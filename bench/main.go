@@ -184,15 +184,20 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// measurePeak takes the fastest of runs of multiply-adds from registers.
+// measurePeak takes the fastest of many moments.
 func (b *bench) measurePeak() {
+	for range 20 {
+		b.peak = max(b.peak, peakNow())
+	}
+}
+
+// peakNow is the speed of multiply-adds from registers at this moment, in floating-point operations a second of processor
+// time; 0 where none is known.
+func peakNow() float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for range 20 {
-		started := clock(unix.CLOCK_THREAD_CPUTIME_ID)
-		operations := multiplyAdds()
-		b.peak = max(b.peak, operations/(clock(unix.CLOCK_THREAD_CPUTIME_ID)-started))
-	}
+	started := clock(unix.CLOCK_THREAD_CPUTIME_ID)
+	return multiplyAdds() / (clock(unix.CLOCK_THREAD_CPUTIME_ID) - started)
 }
 
 // clock is a clock of the system in seconds.
@@ -253,9 +258,19 @@ func wallOf(a answer) float64 { return a.Wall }
 
 func (t timing) least(f func(answer) float64) float64 { return t.sorted(f)[0] }
 
-func (t timing) median(f func(answer) float64) float64 {
-	v := t.sorted(f)
-	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2
+func (t timing) median(f func(answer) float64) float64 { return middle(t.sorted(f)) }
+
+// middle is the median of sorted values.
+func middle(v []float64) float64 { return (v[len(v)/2] + v[(len(v)-1)/2]) / 2 }
+
+// ratio is the median over the rounds of how long another takes for each second of t.
+func (t timing) ratio(other timing) float64 {
+	v := make([]float64, len(t.turns))
+	for i, a := range t.turns {
+		v[i] = other.turns[i].CPU / a.CPU
+	}
+	slices.Sort(v)
+	return middle(v)
 }
 
 // first is the answer of the first turn; all turns give the same.

@@ -10,7 +10,7 @@ func fmaAVX2(n int)
 // multiplyAdds does a number of floating-point operations in registers alone, with the instructions that linalg uses, and
 // returns how many; 0 where it knows none.
 func multiplyAdds() (operations float64) {
-	const n = 50_000
+	const n = 200_000
 	switch linalg.SIMD() {
 	case "avx512":
 		fmaAVX512(n)

@@ -27,6 +27,7 @@ type answer struct {
 	Out         []float64
 	Evaluations int
 	CPU, Wall   float64 // seconds
+	Peak        float64 // operations a second from registers, just before and after
 	Bytes       float64 // by which the resident set grew at its peak
 }
 

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -24,7 +26,8 @@ import (
 
 // level3 compares the operations that nearly all time goes to.
 func (b *bench) level3() error {
-	b.printf("## Matrix operations\n\nGFLOP/s on one core, fastest of the turns by processor time; in brackets the share of the peak. Counted as usual: 2n³ for gemm, " +
+	b.printf("## Matrix operations\n\nGFLOP/s on one core, the median of the turns by processor time. The core's speed changes from moment to moment, so its peak is measured in every turn, just before and " +
+		"just after the operation; in brackets is the median over the turns of the operation's share of it. Ratios too are of times in one turn, and their median. Counted as usual: 2n³ for gemm, " +
 		"n³ for syrk (one triangle) and for trsm (n right-hand sides), n³/3 for potrf, 2n³/3 for potri (the inverse from the factor). Traces and norms agree to 1e-9.\n\n")
 	var rows []string
 	for _, n := range []int{767, 2000} {
@@ -72,10 +75,10 @@ func (b *bench) matrices(n int) ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("a matrix that is positive definite did not factorise")
 	}
-	own := u
-	own.Data = c.Data
+	inverse := u
+	inverse.Data = c.Data
 	N := float64(n)
-	rounds := max(2, b.rounds*767/n*2) // short ones more often
+	rounds := 3 * b.rounds * max(1, 4*767/n) // short ones more often
 	var rows []string
 	for _, op := range []struct {
 		name     string
@@ -87,13 +90,16 @@ func (b *bench) matrices(n int) ([]string, error) {
 		{"gemm", 2 * N * N * N, false, nil, func() { linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, x, 0, c) }},
 		{"syrk", N * N * N, true, nil, func() { linalg.Syrk(blas.NoTrans, 1, a, 0, symmetric) }},
 		{"potrf", N * N * N / 3, true, definite.Data, func() { linalg.Cholesky(symmetric) }},
-		{"potri", 2 * N * N * N / 3, true, factor.Data, func() { linalg.InverseCholesky(own) }},
+		{"potri", 2 * N * N * N / 3, true, factor.Data, func() { linalg.InverseCholesky(inverse) }},
 		{"trsm", N * N * N, false, a.Data, func() { linalg.SolveTri(blas.Trans, u, c) }},
 	} {
-		contenders := []contender{{"gpc-tune", func() (answer, error) {
+		own := contender{"gpc-tune", func() (answer, error) {
 			copy(c.Data, op.prepare)
-			a, _ := here(func() (answer, error) { op.do(); return answer{}, nil })()
-			a.Out = []float64{0, 0}
+			a, err := besidePeak(func() (answer, error) {
+				cpu := clock(unix.CLOCK_PROCESS_CPUTIME_ID)
+				op.do()
+				return answer{CPU: clock(unix.CLOCK_PROCESS_CPUTIME_ID) - cpu, Out: []float64{0, 0}}, nil
+			})
 			for i := range n {
 				a.Out[0] += c.Data[i*n+i]
 				from := 0
@@ -105,31 +111,45 @@ func (b *bench) matrices(n int) ([]string, error) {
 				}
 			}
 			a.Out[1] = math.Sqrt(a.Out[1])
-			return a, nil
-		}}}
-		for _, p := range b.ways {
-			contenders = append(contenders, contender{p.name, func() (answer, error) { return p.do("level3 op=%s", op.name) }})
+			return a, err
+		}}
+		peer := func(p *peer) contender {
+			return contender{p.name, func() (answer, error) {
+				return besidePeak(func() (answer, error) { return p.do("level3 op=%s", op.name) })
+			}}
 		}
-		all, err := race(rounds, contenders...)
+		slow, err := race(2, peer(b.ways[0])) // of a speed that leaves no doubt
 		if err != nil {
 			return nil, err
 		}
-		b.measurePeak()
+		all, err := race(rounds, own, peer(b.ways[1]))
+		if err != nil {
+			return nil, err
+		}
 		row := fmt.Sprintf("| %s | %d |", op.name, n)
-		for i, t := range all {
+		for _, t := range []timing{all[0], slow[0], all[1]} {
 			if _, err := agree(op.name, t.first().Out, all[0].first().Out, 1e-9); err != nil {
 				return nil, err
 			}
-			speed := op.work / t.least(cpuOf)
-			row += fmt.Sprintf(" %.1f", speed/1e9)
-			if i == 0 && b.peak > 0 {
-				row += fmt.Sprintf(" (%.0f %%)", 100*speed/b.peak)
+			row += fmt.Sprintf(" %.1f", op.work/t.median(cpuOf)/1e9)
+			if b.peak > 0 {
+				row += fmt.Sprintf(" (%.0f %%)", 100*t.median(func(a answer) float64 { return op.work / a.CPU / a.Peak }))
 			}
 			row += " |"
 		}
-		rows = append(rows, fmt.Sprintf("%s %.2f |", row, all[len(all)-1].least(cpuOf)/all[0].least(cpuOf)))
+		rows = append(rows, fmt.Sprintf("%s %.2f |", row, all[0].ratio(all[1])))
 	}
 	return rows, nil
+}
+
+// besidePeak lets a contender have its turn between two measurements of the peak.
+func besidePeak(turn func() (answer, error)) (answer, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := peakNow()
+	a, err := turn()
+	a.Peak = (before + peakNow()) / 2
+	return a, err
 }
 
 // logit is Laplace's method with the logistic likelihood, the model of scikit-learn's classifier.

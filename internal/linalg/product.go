@@ -38,6 +38,10 @@ type operand struct {
 	form   form
 }
 
+func (x operand) same(y operand) bool {
+	return &x.data[0] == &y.data[0] && x.rs == y.rs && x.cs == y.cs && x.form == y.form
+}
+
 // product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the one routine behind
 // every product of matrices: a transpose is a swap of strides.
 //
@@ -110,6 +114,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	}
 	ws := packPool.Get().(*packs)
 	kb := even(p.k, sumBlock)
+	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
 	for jc := j0; jc < j1; jc += colBlock {
 		jEnd := min(j1, jc+colBlock)
 		for pc := 0; pc < p.k; pc += kb {
@@ -133,20 +138,25 @@ func (p *product) block(i0, i1, j0, j1 int) {
 			mc := even(iEnd-i0, rowBlock)
 			for ic := i0; ic < iEnd; ic += mc {
 				end := min(iEnd, ic+mc)
+				if square && ic >= jc {
+					p.tiles(ws.b[(ic-jc)*kc:], nr, ws.b, ic, end, jc, jEnd, pc, kc)
+					continue
+				}
 				ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
 				p.a.pack(ws.a, ic, end, pc, kc, mr)
 				if p.weights != nil {
 					weigh(ws.a, p.weights[pc:pc+kc], mr)
 				}
-				p.tiles(ws, ic, end, jc, jEnd, pc, kc)
+				p.tiles(ws.a, mr, ws.b, ic, end, jc, jEnd, pc, kc)
 			}
 		}
 	}
 	packPool.Put(ws)
 }
 
-// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed operands.
-func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
+// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed operands,
+// A in panels of w rows, a multiple of a tile's.
+func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, jc, jEnd, pc, kc int) {
 	s := active
 	mr, nr := s.tile()
 	for j := jc; j < jEnd; j += nr {
@@ -170,7 +180,8 @@ func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
 			}
 			add := p.beta != 0 || pc > first
 			skip := max(0, first-pc)
-			a, b := ws.a[(i-ic)*kc+skip*mr:], ws.b[(j-jc)*kc+skip*nr:]
+			within := (i - ic) % w
+			a, b := packedA[(i-ic-within)*kc+within+skip*w:], packedB[(j-jc)*kc+skip*nr:]
 			rows := min(mr, p.m-i)
 			from := -mr // all columns exist
 			if p.upper {
@@ -178,9 +189,9 @@ func (p *product) tiles(ws *packs, ic, iEnd, jc, jEnd, pc, kc int) {
 			}
 			c := p.c[i*p.ldc+j:]
 			if rows == mr && cols == nr && from <= 1-mr {
-				s.multiply(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add)
+				s.multiply(kc-skip, a, w, b, nr, c, p.ldc, p.alpha, add)
 			} else {
-				s.multiplyEdge(kc-skip, a, mr, b, nr, c, p.ldc, p.alpha, add, rows, from, cols)
+				s.multiplyEdge(kc-skip, a, w, b, nr, c, p.ldc, p.alpha, add, rows, from, cols)
 			}
 		}
 	}
