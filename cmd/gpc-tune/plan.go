@@ -83,14 +83,14 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
 	}
 	fmt.Fprintln(w)
-	unknown, all, longest := 0, 0.0, 0.0
+	unknown, all, path := 0, 0.0, 0.0
 	limit := map[bool]string{true: "at most "}
 	for _, r := range plan.Overview(rates) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
 			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
-			all, longest = all+r.All, max(longest, r.Longest)
+			all, path = all+r.All, max(path, r.Path)
 		case rates != nil:
 			fmt.Fprint(w, "\t?\t?\t?\t?")
 			unknown++
@@ -109,7 +109,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), longest)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), path)), workers)
 	}
 	return errors.Join(err, plan.Admit(memory))
 }
