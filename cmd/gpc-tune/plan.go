@@ -104,12 +104,26 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
 	jobs, atMost := plan.Jobs()
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s\n", limit[atMost], jobs, done, dir)
+	finished := ""
+	if done > 0 {
+		folder, err := experiments.ReadFolder(dir)
+		if err != nil {
+			return err
+		}
+		progress, err := folder.Progress()
+		if err != nil {
+			return err
+		}
+		if progress.Finished {
+			finished = ", which is finished"
+		}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s%s\n", limit[atMost], jobs, done, dir, finished)
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), path)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), path)), workers)
 	}
 	return errors.Join(err, plan.Admit(memory))
 }
