@@ -297,8 +297,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
-		trials, budget, atMost := batches(study)
-		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget + 1, AtMost: atMost})
+		trials, budget := batches(study)
+		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget.Trials + 1, AtMost: budget.AtMost})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
 		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), trials) })
 	}
@@ -460,6 +460,7 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 			c, _ := p.costs[i](rates)
 			r.Evaluation = max(r.Evaluation, c.Evaluation)
 			r.All += c.All
+			r.Path = max(r.Path, c.Path)
 			if c.Longest > r.Longest {
 				r.Longest, r.Evaluations = c.Longest, c.Evaluations
 			}
@@ -472,25 +473,28 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 	return rows
 }
 
-// batch is a number of trials of equally many points.
-type batch struct{ trials, points int }
+// batch is a number of trials of equally many points, and how many of them come one after another at least.
+type batch struct{ trials, points, rounds int }
 
-// batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves, which is
-// all that there are at most. An assessment follows.
-func batches(s search.Study) (b []batch, budget int, atMost bool) {
+// batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves. An
+// assessment follows.
+func batches(s search.Study) (b []batch, budget search.Budget) {
 	if s.Strategy == nil {
-		return nil, 0, false
+		return nil, budget
 	}
 	first := s.Strategy.Ask(s.Space, nil, s.Seed)
 	for _, p := range first {
 		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {
 			b[k].trials++
 		} else {
-			b = append(b, batch{1, len(p.Points)})
+			b = append(b, batch{1, len(p.Points), 1})
 		}
 	}
-	budget, atMost = s.Strategy.Budget(s.Space)
-	return append(b, batch{budget - len(first), 1}), budget, atMost
+	budget = s.Strategy.Budget(s.Space)
+	if more := budget.Trials - len(first); more > 0 {
+		b = append(b, batch{more, 1, (more + budget.AtOnce - 1) / budget.AtOnce})
+	}
+	return b, budget
 }
 
 // Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget.

@@ -188,6 +188,7 @@ type Costs struct {
 	Evaluations float64 // expected, in the longest job
 	Longest     float64 // job
 	All         float64 // jobs
+	Path        float64 // the jobs of a study that come one after another, whatever the number of workers
 }
 
 // evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 14 to 27 for two on the
@@ -266,8 +267,10 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 		evaluation += tuned.pullback + tuned.gradient
 	}
 	c.Evaluation = tuned.first + tuned.fit + evaluation
-	add := func(jobs int, evaluations, seconds float64) {
-		if c.All += float64(jobs) * seconds; jobs > 0 && seconds > c.Longest {
+	add := func(b batch, evaluations, seconds float64) {
+		c.All += float64(b.trials) * seconds
+		c.Path += float64(b.rounds) * seconds
+		if seconds > c.Longest {
 			c.Longest, c.Evaluations = seconds, evaluations
 		}
 	}
@@ -280,22 +283,22 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 		n := float64(b.points)
 		switch {
 		case j.optimizer != "": // restarts are far apart, and their fits as good as cold
-			add(b.trials, evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
+			add(b, evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
 		case j.chain != nil:
-			add(b.trials, perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
+			add(b, perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
 		case j.cross != nil:
 			sum := 0.0
 			for _, set := range j.folds {
 				fold, _ := r.phases(j.tuned, set.size(s.Distinct < s.Cases), dim, criterion)
 				sum += fold.first + fold.fit + (n-1)*fold.again + n*(fold.gram+fold.predict)
 			}
-			add(b.trials, n*float64(len(j.folds)), sum)
+			add(b, n*float64(len(j.folds)), sum)
 		default:
 			each := tuned.gram + tuned.value + tuned.predict
 			if j.hybrid {
 				each += model.gram + model.again + model.predict - tuned.predict
 			}
-			add(b.trials, n, tuned.first+tuned.fit+(n-1)*tuned.again+n*each)
+			add(b, n, tuned.first+tuned.fit+(n-1)*tuned.again+n*each)
 		}
 	}
 	assess := model.first + model.gram + model.fit + model.predict + samples*(model.gram+model.again+model.predict)
@@ -305,6 +308,6 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 	if j.curvature {
 		assess += 2 * float64(free) * (evaluation + tuned.again)
 	}
-	add(1, 1+samples, assess)
+	add(batch{1, 1, 1}, 1+samples, assess)
 	return c, true
 }

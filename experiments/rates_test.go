@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -91,12 +92,21 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	text := strings.Replace(valid, "kernel: se", "kernel: [se, {sum: [{product: [linear, se]}, {active: {dims: [1, 2], kernel: {matern32: {ard: true}}}}, noise]}]", 1)
-	for _, setting := range []string{"tune={method: bfgs, restarts: 3}", "tune=none", "tune={method: bfgs, inference: ep, standard_errors: true}", "tune={method: bfgs, objective: loo_log_probability}"} {
+	for _, setting := range []string{"tune={method: bfgs, restarts: 3}", "tune=none", "tune={method: bfgs, inference: ep, standard_errors: true}", "tune={method: bfgs, objective: loo_log_probability}", "tune={method: cmaes}"} {
 		for _, row := range planned(t, text, setting).Overview(rates) {
-			if !(row.Evaluation > 0 && row.Longest >= row.Evaluation/2 && row.All >= row.Longest) || math.IsInf(row.All, 0) {
+			if !(row.Evaluation > 0 && row.Longest >= row.Evaluation/2 && row.Path >= row.Longest && row.All >= row.Path) || math.IsInf(row.All, 0) {
 				t.Errorf("%s, %v: %+v", setting, row, row.Costs)
 			}
 		}
+	}
+	// All points but the first six, and the fit, wait for one another under bayes: 1 + 34 + 1 of 41 jobs. None does under random.
+	paths := map[string]float64{}
+	for _, method := range []string{"bayes", "random"} {
+		row := planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", fmt.Sprintf("tune={method: %s, trials: 40}", method)).Overview(rates)[0]
+		paths[method] = row.Path
+	}
+	if more := (paths["bayes"] - paths["random"]) / 34; !(more > 0 && more < paths["random"]) {
+		t.Errorf("the longest paths are %v", paths)
 	}
 	// Rates of another machine, or what is no file of rates, are not used, and that is said.
 	name, err := ratesFile()

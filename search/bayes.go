@@ -52,11 +52,12 @@ func (b Bayes) on(s Space) Bayes {
 func (Bayes) Optimizer() string { return "" }
 
 // Budget implements Strategy.
-func (b Bayes) Budget(s Space) (trials int, atMost bool) {
+func (b Bayes) Budget(s Space) Budget {
 	if len(s) == 0 {
-		return 1, false
+		return Budget{Trials: 1}
 	}
-	return b.on(s).Trials, false
+	b = b.on(s)
+	return Budget{Trials: b.Trials, AtOnce: b.Batch}
 }
 
 // Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on, for every trial has

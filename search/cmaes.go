@@ -54,12 +54,12 @@ func (c CMAES) on(s Space) CMAES {
 func (CMAES) Optimizer() string { return "" }
 
 // Budget implements Strategy: whole generations, unless it converges.
-func (c CMAES) Budget(s Space) (trials int, atMost bool) {
+func (c CMAES) Budget(s Space) Budget {
 	if len(s) == 0 {
-		return 1, false
+		return Budget{Trials: 1}
 	}
 	c = c.on(s)
-	return c.Evaluations / c.Population * c.Population, true
+	return Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population}
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.

@@ -31,11 +31,11 @@ func (d Design) Check(s Space) error {
 func (Design) Optimizer() string { return "" }
 
 // Budget implements Strategy.
-func (d Design) Budget(s Space) (trials int, atMost bool) {
+func (d Design) Budget(s Space) Budget {
 	if len(s) == 0 {
-		return 1, false
+		return Budget{Trials: 1}
 	}
-	return cmp.Or(d.Trials, 64), false
+	return Budget{Trials: cmp.Or(d.Trials, 64)}
 }
 
 // ask proposes the points whose places in the unit cube sample draws, one a row.
@@ -46,7 +46,7 @@ func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Pro
 	case len(s) == 0:
 		return []Proposal{{Points: [][]float64{{}}}}
 	}
-	n, _ := d.Budget(s)
+	n := d.Budget(s).Trials
 	u := mat.NewDense(n, len(s), nil)
 	sample(u)
 	proposals := make([]Proposal, n)

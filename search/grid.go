@@ -85,16 +85,16 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 }
 
 // Budget implements Strategy: the rows.
-func (g Grid) Budget(s Space) (trials int, atMost bool) {
+func (g Grid) Budget(s Space) Budget {
 	axes, err := g.resolve(s)
 	if err != nil {
 		panic(fmt.Sprintf("search: Budget of a grid that fails its Check: %v", err))
 	}
-	trials = 1
+	rows := 1
 	for _, a := range axes[:len(axes)-1] {
-		trials *= len(a.theta)
+		rows *= len(a.theta)
 	}
-	return trials, false
+	return Budget{Trials: rows}
 }
 
 // Optimizer implements Strategy.

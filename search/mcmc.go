@@ -49,7 +49,7 @@ func (m MCMC) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 }
 
 // Budget implements Strategy.
-func (m MCMC) Budget(s Space) (trials int, atMost bool) { return m.chains().Budget(s) }
+func (m MCMC) Budget(s Space) Budget { return m.chains().Budget(s) }
 
 func (m MCMC) chains() MultiStart { return MultiStart{cmp.Or(m.Restarts, 4)} }
 

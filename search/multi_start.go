@@ -55,19 +55,18 @@ func (m MultiStart) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		return nil
 	}
 	var proposals []Proposal
-	n, _ := m.Budget(s)
-	for i := range n {
+	for i := range m.Budget(s).Trials {
 		proposals = append(proposals, Proposal{Points: [][]float64{param.Start(s, seed, i)}})
 	}
 	return proposals
 }
 
 // Budget implements Strategy.
-func (m MultiStart) Budget(s Space) (trials int, atMost bool) {
+func (m MultiStart) Budget(s Space) Budget {
 	if len(s) == 0 {
-		return 1, false
+		return Budget{Trials: 1}
 	}
-	return max(1, m.Restarts), false
+	return Budget{Trials: max(1, m.Restarts)}
 }
 
 // Optimizer implements Strategy.

@@ -33,12 +33,12 @@ func (n NelderMead) on() NelderMead {
 func (NelderMead) Optimizer() string { return "" }
 
 // Budget implements Strategy: every simplex may converge before it has used up its evaluations.
-func (n NelderMead) Budget(s Space) (trials int, atMost bool) {
+func (n NelderMead) Budget(s Space) Budget {
 	if len(s) == 0 {
-		return 1, false
+		return Budget{Trials: 1}
 	}
 	n = n.on()
-	return n.Restarts * n.Evaluations, true
+	return Budget{Trials: n.Restarts * n.Evaluations, AtMost: true, AtOnce: n.Restarts}
 }
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.

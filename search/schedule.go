@@ -351,8 +351,7 @@ func (r *run) advance(s *study) error {
 		batch := s.ask()
 		expected := len(s.trials)
 		if s.Strategy != nil && !s.assessing {
-			budget, _ := s.Strategy.Budget(s.Space)
-			expected = max(expected, budget)
+			expected = max(expected, s.Strategy.Budget(s.Space).Trials)
 		}
 		r.summary.Total += expected - s.expected
 		s.expected = expected

@@ -28,9 +28,9 @@ import (
 // climb is a strategy that needs its history: batches of four around the best point so far.
 type climb struct{ batches int }
 
-func (climb) Check(Space) error                      { return nil }
-func (climb) Optimizer() string                      { return "" }
-func (climb) Budget(Space) (trials int, atMost bool) { return 0, true }
+func (climb) Check(Space) error   { return nil }
+func (climb) Optimizer() string   { return "" }
+func (climb) Budget(Space) Budget { return Budget{AtMost: true} }
 func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(done) == 4*c.batches {
 		return nil
@@ -613,7 +613,7 @@ func TestPanicInAStrategy(t *testing.T) {
 
 type faulty struct{ climb }
 
-func (faulty) Budget(Space) (trials int, atMost bool) { return 0, true }
+func (faulty) Budget(Space) Budget { return Budget{AtMost: true} }
 func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		panic("wrong")

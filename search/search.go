@@ -32,11 +32,18 @@ type Strategy interface {
 	// Ask returns the next proposals given the finished trials, in the order of their Index; none means finished. The
 	// batch depends only on the arguments, never on the number of workers.
 	Ask(s Space, done []record.Trial, seed uint64) []Proposal
-	// Budget is how many proposals Ask makes in all; atMost says that it may finish earlier, by what the trials come to.
-	Budget(s Space) (trials int, atMost bool)
+	// Budget is how many proposals Ask makes in all.
+	Budget(s Space) Budget
 	// Optimizer names the local optimiser of package objective that starts at each proposed point ("bfgs"), or "" if
 	// points are evaluated as they are.
 	Optimizer() string
+}
+
+// Budget is how many trials a strategy makes.
+type Budget struct {
+	Trials int
+	AtMost bool // it may finish earlier, by what they come to
+	AtOnce int  // it asks for so many at a time, once the first batch is done; 0: there is no other
 }
 
 // Table lists the strategies.

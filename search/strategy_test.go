@@ -128,6 +128,7 @@ func conform(t *testing.T, strategy Strategy, space Space) {
 	const seed = 17
 	var history []record.Trial
 	var asked []Proposal
+	var batches []int // their sizes
 	for batch := 0; ; batch++ {
 		before, _ := json.Marshal(history)
 		proposals := strategy.Ask(space, history, seed)
@@ -153,13 +154,15 @@ func conform(t *testing.T, strategy Strategy, space Space) {
 		for _, p := range proposals {
 			history = append(history, evaluate(len(history), p))
 		}
-		asked = append(asked, proposals...)
+		asked, batches = append(asked, proposals...), append(batches, len(proposals))
 	}
 	if len(asked) == 0 {
 		t.Fatal("asks for nothing")
 	}
-	if budget, atMost := strategy.Budget(space); budget < len(asked) || budget > len(asked) && !atMost {
-		t.Errorf("%d proposals of a budget of %d (at most: %v)", len(asked), budget, atMost)
+	if b := strategy.Budget(space); b.Trials < len(asked) || b.Trials > len(asked) && !b.AtMost {
+		t.Errorf("%d proposals of a budget of %+v", len(asked), b)
+	} else if later := batches[1:]; len(later) == 0 && b.AtOnce > 0 && b.Trials > batches[0] || len(later) > 0 && slices.Max(later) != b.AtOnce {
+		t.Errorf("batches of %d of a budget of %+v", batches, b)
 	}
 	for i, proposal := range asked {
 		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {

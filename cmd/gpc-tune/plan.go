@@ -83,14 +83,14 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
 	}
 	fmt.Fprintln(w)
-	unknown, all, longest := 0, 0.0, 0.0
+	unknown, all, path := 0, 0.0, 0.0
 	limit := map[bool]string{true: "at most "}
 	for _, r := range plan.Overview(rates) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
 			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
-			all, longest = all+r.All, max(longest, r.Longest)
+			all, path = all+r.All, max(path, r.Path)
 		case rates != nil:
 			fmt.Fprint(w, "\t?\t?\t?\t?")
 			unknown++
@@ -104,16 +104,29 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
 	jobs, atMost := plan.Jobs()
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s", limit[atMost], jobs, done, dir)
-	if extends {
-		fmt.Fprint(c.OutOrStdout(), ", which this extends: gpc-tune run --extend uses them again")
+	state := ""
+	switch {
+	case extends:
+		state = ", which this extends: gpc-tune run --extend uses them again"
+	case done > 0:
+		folder, err := experiments.ReadFolder(dir)
+		if err != nil {
+			return err
+		}
+		progress, err := folder.Progress()
+		if err != nil {
+			return err
+		}
+		if progress.Finished {
+			state = ", which is finished"
+		}
 	}
-	fmt.Fprintln(c.OutOrStdout())
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s%s\n", limit[atMost], jobs, done, dir, state)
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), longest)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), path)), workers)
 	}
 	return errors.Join(err, plan.Admit(memory))
 }
