@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -57,7 +55,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
 	if p.Next = ResumeCommand(f.Manifest.Source, f.Dir, f.Manifest.Settings); p.Finished {
-		p.Next = shellQuoted("gpc-tune", "report", f.Dir)
+		p.Next = reports.CommandLine("gpc-tune", "report", f.Dir)
 	}
 	return p, nil
 }
@@ -69,10 +67,7 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		files = append(files, filepath.Join(f.Dir, file))
 		return WriteFile(files[len(files)-1], render)
 	}
-	for _, format := range reports.Formats {
-		if format.File == "" || !format.Always && !slices.Contains(formats, format.Name) {
-			continue
-		}
+	for _, format := range reports.FilesOf(formats) {
 		if err := write(format.File, func(w io.Writer) error { return format.Render(w, report) }); err != nil {
 			return nil, err
 		}
@@ -112,16 +107,5 @@ func ResumeCommand(source, dir string, settings []string) string {
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}
-	return shellQuoted(args...)
-}
-
-// shellQuoted writes a command line that a POSIX shell splits into args.
-func shellQuoted(args ...string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		if quoted[i] = a; a == "" || strings.ContainsAny(a, " \t\n'\"\\$`!*?[](){}<>|&;#~") {
-			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
+	return reports.CommandLine(args...)
 }

@@ -21,7 +21,7 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), ids: m.IDs}
+	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), manifest: m}
 	for c, configuration := range m.Configurations {
 		b := builder{record: configuration, studies: studies[c], curves: curves, confidence: confidence}
 		r.Configurations = append(r.Configurations, b.build())

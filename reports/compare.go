@@ -235,6 +235,15 @@ func comparisonText(out io.Writer, c *Comparison) error {
 		key.Rows = append(key.Rows, []string{s.name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel], s.Mean, short[s.Likelihood], short[s.Inference], short[s.TuneInference], short[s.Tune]})
 	}
 	key.write(w)
+	c.differences().section(w, "differences")
+	for _, note := range c.notes() {
+		fmt.Fprintln(w, note)
+	}
+	return w.Flush()
+}
+
+// differences has a row for every difference.
+func (c *Comparison) differences() Table {
 	t := Table{Columns: columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
 	for _, p := range c.Pairs {
 		pair := p.First.name + " − " + p.Second.name
@@ -264,11 +273,15 @@ func comparisonText(out io.Writer, c *Comparison) error {
 			}
 		}
 	}
-	t.section(w, "differences")
+	return t
+}
+
+// notes are what could not be compared.
+func (c *Comparison) notes() (out []string) {
 	for _, p := range c.Pairs {
 		for _, note := range p.Notes {
-			fmt.Fprintf(w, "%s − %s not compared: %s\n", p.First.name, p.Second.name, note)
+			out = append(out, fmt.Sprintf("%s − %s not compared: %s", p.First.name, p.Second.name, note))
 		}
 	}
-	return w.Flush()
+	return out
 }

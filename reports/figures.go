@@ -16,7 +16,9 @@ import (
 //     contours over their natural logarithms, and the errors as numbers, as in GPML Figures 3.7 and 3.8.
 //   - For every data set and evaluation: the curves of all configurations, or their test information with its intervals
 //     where there are neither curves nor contours.
-func renderSVG(w io.Writer, r *Report) error {
+func renderSVG(w io.Writer, r *Report) error { return drawn(r).write(w, r.Experiment) }
+
+func drawn(r *Report) *drawing {
 	d := &drawing{}
 	d.line("experiment", pageMargin+16, r.Experiment)
 	if r.Missing > 0 {
@@ -40,7 +42,7 @@ func renderSVG(w io.Writer, r *Report) error {
 	if d.bottom == header {
 		d.line("note", 30, "Nothing to draw: no grid of two hyperparameters, no curves and no test information are on record.")
 	}
-	return d.write(w, r.Experiment)
+	return d
 }
 
 // member is one evaluation of a configuration in a picture of several; no evaluation if the picture is of its grid.
@@ -237,6 +239,7 @@ func (d *drawing) legend(names []string) {
 			d.bottom += height
 		}
 		x, y := pageMargin+indent+float64(i%columns)*width, d.bottom
+		d.begin("key", name, x, y-14, min(width, sample+10+textWidth(name)), height)
 		line, marker, outline := look(i)
 		d.path("curve", line, fmt.Sprintf("M%s %sh%d", px(x), px(y-4), sample))
 		d.path("marker", marker, fmt.Sprintf("M%s %s%s", px(x+sample/2), px(y-4), outline))
@@ -286,6 +289,7 @@ func (d *drawing) information(group []member, n naming) {
 	top := d.bottom + 26
 	f.x.from, f.x.to = pageMargin+names+12, pageWidth-pageMargin-150
 	f.y.to, f.y.from = top, top+height*float64(len(rows))+8
+	d.begin("panel", f.title, 0, d.bottom, pageWidth, f.y.from+42-d.bottom)
 	f.rules(d)
 	if f.x.lo < 0 && f.x.hi > 0 {
 		d.path("dashed", "", fmt.Sprintf("M%s %sV%s", px(f.x.at(0)), px(f.y.from), px(f.y.to)))

@@ -18,7 +18,7 @@ func renderPredictions(w io.Writer, r *Report) error { return rowsCSV(w, predict
 func predictionRows(r *Report) Rows {
 	var t Rows
 	var ids []string
-	for _, of := range r.ids {
+	for _, of := range r.manifest.IDs {
 		for _, c := range of.Columns {
 			if !slices.Contains(ids, c.Name) {
 				ids = append(ids, c.Name)
@@ -87,7 +87,7 @@ func predictionRows(r *Report) Rows {
 // carried maps the name of an id column to its values by row of the file.
 func (r *Report) carried(dataHash string, test bool) map[string]map[int]string {
 	columns := map[string]map[int]string{}
-	for _, of := range r.ids {
+	for _, of := range r.manifest.IDs {
 		if of.DataHash != dataHash || of.Test != test {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -26,7 +27,7 @@ type Report struct {
 	Missing        int             `json:"missing"` // jobs not on record, of all configurations
 	Configurations []Configuration `json:"configurations"`
 	Warnings       []string        `json:"warnings"` // of the plan
-	ids            []record.IDs
+	manifest       record.Manifest
 }
 
 // Status says what became of a study.
@@ -240,16 +241,35 @@ type Format struct {
 	Doc    string
 	File   string // its name in the folder of the run; empty if it is only shown
 	Always bool   // written after every run; otherwise where the experiment's report.formats names it
+	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *Report) error
 }
 
 // Formats lists the formats.
 var Formats = []Format{
-	{"text", "tables for the terminal", "", false, renderText},
-	{"json", "everything, for programs", "results.json", true, renderJSON},
-	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, renderCSV},
-	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, renderPredictions},
-	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, renderSVG},
+	{"text", "tables for the terminal", "", false, "", renderText},
+	{"json", "everything, for programs", "results.json", true, "", renderJSON},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "", renderCSV},
+	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", renderTrials},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions},
+	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG},
+	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML},
+}
+
+// FilesOf lists the formats whose files are written where the given formats are asked for.
+func FilesOf(names []string) (out []Format) {
+	asked := slices.Clone(names)
+	for _, f := range Formats {
+		if slices.Contains(names, f.Name) {
+			asked = append(asked, f.With)
+		}
+	}
+	for _, f := range Formats {
+		if f.File != "" && (f.Always || slices.Contains(asked, f.Name)) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // FormatNamed finds a format.

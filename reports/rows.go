@@ -19,6 +19,28 @@ type Rows struct {
 	cells   [][]any
 }
 
+func (t *Rows) add(cells ...any) { t.cells = append(t.cells, cells) }
+
+// table is t for people. Numbers are written by the given function, Values to six digits.
+func (t Rows) table(number func(Number) string) Table {
+	out := Table{Columns: columns(t.columns...)}
+	for _, row := range t.cells {
+		texts := make([]string, len(t.columns))
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case Number:
+				texts[i] = number(v)
+			case Values:
+				texts[i] = assignments(v, significant)
+			case string, int:
+				texts[i] = fmt.Sprint(v)
+			}
+		}
+		out.Rows = append(out.Rows, texts)
+	}
+	return out
+}
+
 // RowForms are the forms in which Rows are written.
 var RowForms = Forms[Rows]{{"csv", rowsCSV}, {"json", rowsJSON}}
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -86,17 +87,9 @@ func (c Configuration) writeAll(w io.Writer) {
 			fmt.Fprintf(t, "%s\t%s\n", name, text)
 		}
 	}
-	line("dataset", "%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)
-	if len(c.Classes) > 0 {
-		line("classes", "%s", strings.Join(c.Classes, ", "))
+	for _, f := range c.facts(shortest) {
+		line(f.Name, "%s", f.Text)
 	}
-	line("kernel", "%s", c.Kernel)
-	line("mean", "%s", c.Mean)
-	line("likelihood", "%s", c.Likelihood)
-	line("inference", "%s", c.Inference)
-	line("tune", "%s of %s", c.Tune, c.tuned())
-	line("log evidence", "%s", shortest(c.LogEvidence))
-	line("leave one out", "%s", shortest(c.leaveOneOut()))
 	for _, h := range c.Hyperparameters {
 		line(h.Name, "%s", shortest(h.Number))
 	}
@@ -108,38 +101,68 @@ func (c Configuration) writeAll(w io.Writer) {
 	}
 	t.Flush() // errors surface in w
 
-	restarts := Table{Columns: columns("trial", "status", "evaluations", c.Objective, "gradient", "start", "end", "")}
+	for _, h := range c.tables() {
+		h.table(shortest).section(w, h.heading)
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+	for _, f := range c.Failures {
+		fmt.Fprintf(w, "FAILED %v\n", f)
+	}
+}
+
+// fact is something by its name.
+type fact struct{ Name, Text string }
+
+// facts say what the configuration is and what its log evidence came to.
+func (c Configuration) facts(number func(Number) string) []fact {
+	facts := []fact{
+		{"dataset", fmt.Sprintf("%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)},
+		{"classes", strings.Join(c.Classes, ", ")},
+		{"kernel", c.Kernel},
+		{"mean", c.Mean},
+		{"likelihood", c.Likelihood},
+		{"inference", c.Inference},
+		{"tune", c.Tune + " of " + c.tuned()},
+		{"log evidence", number(c.LogEvidence)},
+		{"leave one out", number(c.leaveOneOut())},
+	}
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
+}
+
+// headed is a table under a heading.
+type headed struct {
+	heading string
+	Rows
+}
+
+// tables are the restarts, the points, the scores and the folds.
+func (c Configuration) tables() []headed {
+	restarts := Rows{columns: []string{"trial", "status", "evaluations", c.Objective, "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Rows = append(restarts.Rows, []string{strconv.Itoa(r.Trial), r.Status, strconv.Itoa(r.Evaluations), shortest(r.Value), shortest(r.Gradient),
-			assignments(r.Start, significant), assignments(r.End, significant), chosen(r.Chosen)})
+		restarts.add(r.Trial, r.Status, r.Evaluations, r.Value, r.Gradient, r.Start, r.End, chosen(r.Chosen))
 	}
-	restarts.section(w, "restarts")
-
-	points := Table{Columns: columns("point", c.Objective, "hyperparameters", "scores", "")}
+	points := Rows{columns: []string{"point", c.Objective, "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
-		points.Rows = append(points.Rows, []string{strconv.Itoa(i), shortest(Number(p.value())), assignments(p.Point, significant), assignments(p.Scores, significant), chosen(p.Chosen)})
+		points.add(i, Number(p.value()), p.Point, p.Scores, chosen(p.Chosen))
 	}
-	points.section(w, "points")
-
-	scored := Table{Columns: columns("evaluation", "folds", "score", "value", "95 % interval", "status")}
+	scored := Rows{columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
 			interval := ""
 			if !math.IsNaN(s.Lo) {
 				interval = significant(s.Lo) + " … " + significant(s.Hi)
 			}
-			scored.Rows = append(scored.Rows, []string{e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, significant(s.Value), interval, string(e.Status)})
+			scored.add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, significant(s.Value), interval, string(e.Status))
 		}
 	}
-	scored.section(w, "scores")
-
-	folds := Table{Columns: columns("evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters")}
+	folds := Rows{columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters"}}
 	for _, s := range cv.Scores {
-		folds.Columns = append(folds.Columns, columns(s.Name)...)
+		folds.columns = append(folds.columns, s.Name)
 	}
 	for _, f := range c.Folds {
-		row := []string{f.Evaluation, strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(f.Train), strconv.Itoa(f.Test), string(f.Status),
-			shortest(f.LogEvidence), assignments(f.Hyperparameters, significant)}
+		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status), f.LogEvidence, f.Hyperparameters}
 		for _, s := range cv.Scores {
 			cell := ""
 			if e, ok := f.Scores.Value(s.Name); ok {
@@ -147,15 +170,9 @@ func (c Configuration) writeAll(w io.Writer) {
 			}
 			row = append(row, cell)
 		}
-		folds.Rows = append(folds.Rows, row)
+		folds.add(row...)
 	}
-	folds.section(w, "folds")
-	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
-	}
-	for _, f := range c.Failures {
-		fmt.Fprintf(w, "FAILED %v\n", f)
-	}
+	return []headed{{"restarts", restarts}, {"points", points}, {"scores", scored}, {"folds", folds}}
 }
 
 // write writes a trial: where it started, and every point that it came to.

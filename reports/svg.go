@@ -30,6 +30,20 @@ const style = `text{font-family:Helvetica,Arial,"Liberation Sans",sans-serif;fon
 type drawing struct {
 	body   bytes.Buffer
 	bottom float64 // of what has been drawn
+	parts  []part
+}
+
+// part is a stretch of a drawing that can be shown by itself: a line of text, a panel, or a key of a legend.
+type part struct {
+	class               string // of a line of text; else panel or key
+	text                string // the whole line, or what a panel shows
+	from                int    // where it starts in the body; it ends where the next one starts
+	x, y, width, height float64
+}
+
+// begin starts a part.
+func (d *drawing) begin(class, text string, x, y, width, height float64) {
+	d.parts = append(d.parts, part{class, text, d.body.Len(), x, y, width, height})
 }
 
 // write writes the picture on white.
@@ -50,6 +64,7 @@ func (d *drawing) text(class string, x, y float64, text string) {
 
 // line adds a line of text to the page.
 func (d *drawing) line(class string, height float64, text string) {
+	d.begin(class, text, 0, d.bottom, pageWidth, height)
 	d.bottom += height
 	d.text(class, pageMargin, d.bottom, truncate(text, pageWidth-2*pageMargin))
 }
@@ -171,6 +186,7 @@ type frame struct {
 func (f *frame) place(d *drawing, column, columns int, height float64) {
 	width := (pageWidth - 2*pageMargin - gap*float64(columns-1)) / float64(columns)
 	left := pageMargin + float64(column)*(width+gap)
+	d.begin("panel", f.title, left, d.bottom, width, height)
 	f.y.from, f.y.to = d.bottom+height-42, d.bottom+25
 	_, labels := f.y.vertical()
 	widest := 0.0

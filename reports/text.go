@@ -88,17 +88,11 @@ func (c Configuration) write(w io.Writer, index int) {
 	if len(c.StandardErrors) > 0 {
 		fmt.Fprintf(w, "    standard errors %s%s\n", assignments(c.StandardErrors, brief), c.strongest())
 	}
-	if o := c.Optima(); len(c.Posterior) > 0 {
-		fmt.Fprintf(w, "    chains %d (%d failed); the figures above are those of their best sample, the scores averages over all samples\n", o.Restarts, o.Failed)
-		for _, m := range c.Posterior {
-			fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %.3f, effective samples %.0f)\n", m.Name, significant(float64(m.Mean)), brief(float64(m.SD)), m.RHat, m.ESS)
-		}
-	} else if o.Restarts > 0 {
-		fmt.Fprintf(w, "    restarts %d (%d failed)", o.Restarts, o.Failed)
-		if o.Distinct > 0 {
-			fmt.Fprintf(w, ", distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
-		}
-		fmt.Fprintln(w)
+	if o := c.optima(); o != "" {
+		fmt.Fprintf(w, "    %s\n", o)
+	}
+	for _, m := range c.Posterior {
+		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %.3f, effective samples %.0f)\n", m.Name, significant(float64(m.Mean)), brief(float64(m.SD)), m.RHat, m.ESS)
 	}
 	for _, b := range c.Best {
 		by := b.By
@@ -125,6 +119,20 @@ func (c Configuration) write(w io.Writer, index int) {
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
+}
+
+// optima sums up the restarts or the chains, if there are any.
+func (c Configuration) optima() string {
+	o := c.Optima()
+	switch {
+	case len(c.Posterior) > 0:
+		return fmt.Sprintf("chains %d (%d failed); the figures above are those of their best sample, the scores averages over all samples", o.Restarts, o.Failed)
+	case o.Restarts == 0:
+		return ""
+	case o.Distinct == 0:
+		return fmt.Sprintf("restarts %d (%d failed)", o.Restarts, o.Failed)
+	}
+	return fmt.Sprintf("restarts %d (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Restarts, o.Failed, o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
 }
 
 // strongest is the correlation of largest size.

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"io"
 	"math"
 	"slices"
 
@@ -56,6 +57,9 @@ func (c Configuration) trials(s study) (out []Trial) {
 	}
 	return out
 }
+
+// renderTrials writes trials.csv.
+func renderTrials(w io.Writer, r *Report) error { return rowsCSV(w, trialRows(r)) }
 
 // trialRows has a row for every point of every trial, and one for a trial without: where it started and came to, the tuning
 // objective and its gradient, the scores, and why something failed.

@@ -158,14 +158,14 @@ func reportCommand() *cobra.Command {
 		Short: "Write the report files of a run again, from its journal, and print the text",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder again, from its manifest and
 journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing.`,
-		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats svg,predictions",
+		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := experiments.ReadFolder(args[0])
 			if err != nil {
 				return err
 			}
-			if !c.Flags().Changed("formats") {
+			if !c.Flags().Changed("formats") && !c.Flags().Changed("format") {
 				formats = append([]string{reports.Formats[0].Name}, folder.Manifest.Formats...)
 			}
 			for _, name := range formats {
@@ -196,5 +196,7 @@ journal alone: the bytes are those that the run wrote. Of a run that is not fini
 		names = append(names, f.Name)
 	}
 	c.Flags().StringSliceVar(&formats, "formats", nil, "beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
+	c.Flags().StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
+	c.Flags().MarkHidden("format")
 	return c
 }

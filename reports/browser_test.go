@@ -1,0 +1,251 @@
+package reports
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	browserName = flag.String("browser", "", "Chromium, for the test of report.html in it")
+	screenshots = flag.String("screenshots", "", "folder for pictures of the pages that the test in the browser opens")
+)
+
+// browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON texts that end with a zero byte.
+type browser struct {
+	t       *testing.T
+	to      *os.File
+	from    *bufio.Reader
+	session string
+	last    int
+	faults  []string // exceptions, messages on the console, and requests for anything but files
+}
+
+// startBrowser opens an empty page, or skips the test where there is no browser.
+func startBrowser(t *testing.T) *browser {
+	if *browserName == "" {
+		t.Skip("no browser: make test-browser BROWSER=chromium")
+	}
+	in, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	c := exec.CommandContext(ctx, *browserName, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	c.ExtraFiles = []*os.File{in, out}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	out.Close()
+	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
+	t.Cleanup(func() {
+		b.call("Browser.close", nil, nil)
+		c.Wait()
+		cancel()
+	})
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var session struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.session = session.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		b.call(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+// call calls a method and waits for its answer, whose result it decodes.
+func (b *browser) call(method string, params, result any) {
+	b.t.Helper()
+	b.last++
+	request := map[string]any{"id": b.last, "method": method}
+	if params != nil {
+		request["params"] = params
+	}
+	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
+		request["sessionId"] = b.session
+	}
+	text, err := json.Marshal(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.to.Write(append(text, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		answer := b.next()
+		if answer.ID != b.last {
+			continue
+		}
+		if answer.Error != nil {
+			b.t.Fatalf("%s: %s", method, answer.Error)
+		}
+		if result != nil {
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				b.t.Fatalf("%s: %v", method, err)
+			}
+		}
+		return
+	}
+}
+
+type message struct {
+	ID            int
+	Method        string
+	Params        json.RawMessage
+	Result, Error json.RawMessage
+}
+
+// next reads one message, and keeps what is a fault of the page.
+func (b *browser) next() (m message) {
+	b.t.Helper()
+	text, err := b.from.ReadBytes(0)
+	if err != nil {
+		b.t.Fatalf("the browser is gone: %v", err)
+	}
+	if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m); err != nil {
+		b.t.Fatal(err)
+	}
+	switch m.Method {
+	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+		b.faults = append(b.faults, string(text))
+	case "Network.requestWillBeSent":
+		var sent struct{ Request struct{ URL string } }
+		if err := json.Unmarshal(m.Params, &sent); err != nil || !strings.HasPrefix(sent.Request.URL, "file://") {
+			b.faults = append(b.faults, string(text))
+		}
+	}
+	return m
+}
+
+// open opens a page and waits until it is loaded and painted.
+func (b *browser) open(file string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
+	for b.next().Method != "Page.loadEventFired" {
+	}
+	b.eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
+}
+
+// eval evaluates an expression in the page.
+func (b *browser) eval(expression string, value any) {
+	b.t.Helper()
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails)
+	}
+	if value != nil {
+		if err := json.Unmarshal(answer.Result.Value, value); err != nil {
+			b.t.Fatalf("%s: %v", expression, err)
+		}
+	}
+}
+
+// view sets the width of the window, and light or dark.
+func (b *browser) view(width int, scheme string) {
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// photograph takes a picture of the whole page, if there is to be one.
+func (b *browser) photograph(name string) {
+	if *screenshots == "" {
+		return
+	}
+	var shot struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
+	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// In a browser the page sorts its tables, follows the scheme of the system and its own switch, fits a telephone, asks for
+// nothing and complains of nothing.
+func TestHTMLInBrowser(t *testing.T) {
+	b := startBrowser(t)
+	m, lines := run(t)
+	m.Configurations[0].Dataset = injected
+	big, trials := large()
+	folder := t.TempDir()
+	for name, r := range map[string]*Report{"small": build(t, m, lines), "large": build(t, big, trials)} {
+		if err := os.WriteFile(filepath.Join(folder, name+".html"), render(t, "html", r), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range append(flag.Args(), filepath.Join(folder, "large.html"), filepath.Join(folder, "small.html")) { // arguments: further pages
+		name := strings.TrimSuffix(filepath.Base(file), ".html")
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int{1280, 360} {
+				b.view(width, scheme)
+				start := time.Now()
+				b.open(file)
+				t.Logf("%s, %d pixels, %s: open after %v", name, width, scheme, time.Since(start).Round(time.Millisecond))
+				var seen struct {
+					Background string
+					Overflow   int
+					Alerts     int
+				}
+				b.eval(`({background: getComputedStyle(document.body).backgroundColor,
+					overflow: document.documentElement.scrollWidth - innerWidth, alerts: window.injected || 0})`, &seen)
+				if light := seen.Background == "rgb(255, 255, 255)"; light != (scheme == "light") {
+					t.Errorf("%s: the background is %s", scheme, seen.Background)
+				}
+				if seen.Overflow > 0 {
+					t.Errorf("the page is %d pixels wider than a window of %d", seen.Overflow, width)
+				}
+				if seen.Alerts != 0 {
+					t.Error("the script in the name of a data set ran")
+				}
+				b.photograph(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			}
+		}
+	}
+	// sorting: every column of every table, both ways
+	var unsorted []string
+	b.eval(`(() => {
+		const bad = [];
+		for (const table of document.querySelectorAll('table')) for (const head of table.tHead.rows[0].cells) for (const sign of [1, -1]) {
+			const before = table.tBodies[0].rows.length;
+			head.querySelector('button').click();
+			const texts = Array.from(table.tBodies[0].rows, row => row.cells[head.cellIndex].textContent).filter(t => t !== '');
+			const numbers = texts.map(Number);
+			if (numbers.some(isNaN)) continue;
+			if (table.tBodies[0].rows.length !== before || numbers.some((x, i) => i > 0 && sign * (x - numbers[i - 1]) < 0)) bad.push(head.textContent + ' ' + sign);
+		}
+		return bad;
+	})()`, &unsorted)
+	if len(unsorted) > 0 {
+		t.Errorf("not sorted: %v", unsorted)
+	}
+	var after string
+	b.eval(`document.getElementById('scheme').click(); getComputedStyle(document.body).backgroundColor`, &after)
+	if after != "rgb(255, 255, 255)" {
+		t.Errorf("after the switch from dark the background is %s", after)
+	}
+	for _, f := range b.faults {
+		t.Error(f)
+	}
+}

@@ -1,0 +1,43 @@
+'use strict';
+// A click on the head of a column sorts its table, numbers before words before nothing; another one turns it round.
+const key = cell => {
+  const text = cell.textContent.trim(), number = parseFloat(text.replace('−', '-').replace('Inf', 'Infinity'));
+  return text === '' ? [2, 0] : isNaN(number) ? [1, text] : [0, number];
+};
+const compare = ([a, x], [b, y], sign) =>
+  a !== b ? a - b : a === 1 ? sign * x.localeCompare(y, 'en', {numeric: true}) : sign * (x > y) - sign * (x < y);
+document.addEventListener('click', event => {
+  const head = event.target.closest('th');
+  if (!head) return;
+  const sign = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+  for (const other of head.parentNode.cells) other.removeAttribute('aria-sort');
+  head.setAttribute('aria-sort', sign > 0 ? 'ascending' : 'descending');
+  const body = head.closest('table').tBodies[0];
+  const rows = Array.from(body.rows, row => [key(row.cells[head.cellIndex]), row]);
+  body.append(...rows.sort((a, b) => compare(a[0], b[0], sign)).map(([, row]) => row));
+});
+
+// The scheme is that of the system until it is switched.
+const scheme = document.getElementById('scheme'), system = matchMedia('(prefers-color-scheme: dark)');
+let dark = system.matches;
+const label = () => { scheme.textContent = dark ? 'Light' : 'Dark'; };
+system.addEventListener('change', () => {
+  if (!document.documentElement.style.colorScheme) dark = system.matches;
+  label();
+});
+scheme.addEventListener('click', () => {
+  dark = !dark;
+  document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
+  label();
+});
+scheme.hidden = false;
+label();
+
+// What is linked to, or printed, is unfolded.
+const unfold = () => {
+  const target = document.querySelector('details:target');
+  if (target) target.open = true;
+};
+addEventListener('hashchange', unfold);
+unfold();
+addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details')) d.open = true; });
