@@ -1,5 +1,6 @@
-.PHONY: help test test-digits lint bench bench-peers
+.PHONY: help test test-browser test-digits lint bench bench-peers
 
+BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 DIGITS ?= $(CURDIR)/../shared/data
 
 help: ## list the targets
@@ -7,6 +8,9 @@ help: ## list the targets
 
 test: ## run all tests
 	go test ./...
+
+test-browser: ## report.html in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
+	go test -v -count 1 -run InBrowser ./reports -args -browser "$(BROWSER)" $(ARGS)
 
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)

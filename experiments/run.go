@@ -605,18 +605,21 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	if err := journal.Close(); ended == nil {
 		ended = err
 	}
-	lines := journal.Lines()
-	report, err := reports.Build(p.Manifest, lines)
+	m, lines := p.Manifest, journal.Lines()
+	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
+		var begun record.Manifest
+		if begun, ended = p.owned(dir); ended == nil {
+			m.Source, m.Settings, m.Build = begun.Source, begun.Settings, begun.Build // as in a report from the folder alone
+		}
+	}
+	report, err := reports.Build(m, lines)
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
-	}
-	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
-		_, ended = p.owned(dir)
 	}
 	if ended != nil {
 		return report, summary, ended
 	}
-	if _, err = (&Folder{Dir: dir, Manifest: p.Manifest, Lines: lines}).Write(report, p.Manifest.Formats); err != nil {
+	if _, err = (&Folder{Dir: dir, Manifest: m, Lines: lines}).Write(report, p.Manifest.Formats); err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnreported, err)
 	}
 	return report, summary, err

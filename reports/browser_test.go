@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 var (
@@ -34,7 +36,7 @@ type browser struct {
 // startBrowser opens an empty page, or skips the test where there is no browser.
 func startBrowser(t *testing.T) *browser {
 	if *browserName == "" {
-		t.Skip("no browser: make test-browser BROWSER=chromium")
+		t.Skip("no browser: make test-browser BROWSER=program, where Chromium is not found by itself")
 	}
 	in, to, err := os.Pipe()
 	if err != nil {
@@ -186,16 +188,24 @@ func (b *browser) photograph(name string) {
 // nothing and complains of nothing.
 func TestHTMLInBrowser(t *testing.T) {
 	b := startBrowser(t)
-	m, lines := run(t)
-	m.Configurations[0].Dataset = injected
-	big, trials := large()
 	folder := t.TempDir()
-	for name, r := range map[string]*Report{"small": build(t, m, lines), "large": build(t, big, trials)} {
-		if err := os.WriteFile(filepath.Join(folder, name+".html"), render(t, "html", r), 0o666); err != nil {
+	files := flag.Args() // further pages
+	write := func(name string, m record.Manifest, lines []record.Line) {
+		files = append(files, filepath.Join(folder, name+".html"))
+		if err := os.WriteFile(files[len(files)-1], render(t, "html", build(t, m, lines)), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range append(flag.Args(), filepath.Join(folder, "large.html"), filepath.Join(folder, "small.html")) { // arguments: further pages
+	m, lines := large(2, 10_000)
+	write("deep", m, lines)
+	m, lines = large(1000, 10)
+	write("wide", m, lines)
+	m, lines = large(100, 200)
+	write("square", m, lines)
+	m, lines = run(t)
+	m.Configurations[0].Dataset = injected
+	write("small", m, lines)
+	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".html")
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1280, 360} {

@@ -35,7 +35,7 @@ const (
 	mostDetailed   = 100     // configurations
 	mostOpen       = 3       // configurations that are not folded
 	mostCompared   = 10      // configurations: pairs grow with the square
-	mostNotes      = 100     // failures, and warnings
+	mostNotes      = 40      // failures, and warnings
 	largestFigure  = 1 << 20 // bytes
 	largestFigures = 4 << 20 // bytes, of all
 )
@@ -52,7 +52,7 @@ type page struct {
 	Figures     []picture
 	FiguresLeft int // left out
 	Comparisons sheet
-	Compared    string // what else there is to say of them
+	Compared    alert // what was not
 	Details     []detail
 	DetailsLeft int // left out
 	Provenance  []fact
@@ -63,6 +63,7 @@ type alert struct {
 	Class string // bad or warn
 	Title string
 	Items []item
+	Rest  string // where those are that are left out
 	count int
 }
 
@@ -76,10 +77,10 @@ type item struct {
 func (a alert) Left() int { return max(0, a.count-len(a.Items)) }
 
 // add keeps the first items, and the first mostListed of a configuration.
-func add[T any](a *alert, configuration int, texts []T) {
+func (a *alert) add(configuration int, texts ...string) {
 	a.count += len(texts)
 	for _, text := range texts[:min(len(texts), mostListed, mostNotes-len(a.Items))] {
-		a.Items = append(a.Items, item{configuration, fmt.Sprint(text)})
+		a.Items = append(a.Items, item{configuration, text})
 	}
 }
 
@@ -96,9 +97,9 @@ type detail struct {
 type sheet struct {
 	Heading string
 	Table
-	Numbers []bool // columns that are numbers
-	Linked  int    // the first column has numbers of configurations, of which those below this one are on the page
-	Note    string
+	All    int // rows, of which some may be left out
+	Linked int // the first column has numbers of configurations, of which those below this one are on the page
+	Note   string
 }
 
 // Folded says that it is shown on demand.
@@ -137,12 +138,13 @@ func renderHTML(w io.Writer, r *Report) error {
 		Provenance:  r.provenance(),
 	}
 	p.Summary.Linked, p.Published.Linked = len(p.Details), len(p.Details)
+	p.Compared.Rest = "that gpc-tune compare DIR shows"
 	p.Figures, p.FiguresLeft = pictures(drawn(r))
 	if len(r.Configurations) > mostCompared {
-		p.Compared = fmt.Sprintf("%d configurations have too many pairs for a page: gpc-tune compare DIR shows them.", len(r.Configurations))
+		p.Compared.add(-1, fmt.Sprintf("%d configurations have too many pairs for a page: gpc-tune compare DIR shows them", len(r.Configurations)))
 	} else if c, err := Compare(r); err == nil {
-		p.Comparisons = newSheet("", c.differences(), -1, longestTable, "gpc-tune compare DIR shows all of them")
-		p.Compared = strings.Join(c.notes(), "; ")
+		p.Comparisons = newSheet("differences", c.differences(), -1, longestTable, "gpc-tune compare DIR shows all of them")
+		p.Compared.add(-1, c.notes()...)
 	}
 	return pageTemplate.Execute(w, p)
 }
@@ -152,11 +154,15 @@ func (r *Report) alerts() (out []alert) {
 	if r.Missing > 0 {
 		out = append(out, alert{Class: "bad", Title: fmt.Sprintf("Incomplete: at least %d jobs are missing; resume the run to complete it", r.Missing)})
 	}
-	failures, warnings := alert{Class: "bad"}, alert{Class: "warn"}
-	add(&warnings, -1, r.Warnings)
+	failures, warnings := alert{Class: "bad", Rest: "in results.json"}, alert{Class: "warn", Rest: "in results.json"}
+	warnings.add(-1, r.Warnings...)
 	for i, c := range r.Configurations {
-		add(&failures, i, c.Failures)
-		add(&warnings, i, c.Warnings)
+		var texts []string
+		for _, f := range c.Failures {
+			texts = append(texts, f.String())
+		}
+		failures.add(i, texts...)
+		warnings.add(i, c.Warnings...)
 	}
 	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d", failures.count), fmt.Sprintf("Warnings: %d", warnings.count)
 	return append(out, slices.DeleteFunc([]alert{failures, warnings}, func(a alert) bool { return a.count == 0 })...)
@@ -168,7 +174,7 @@ func (r *Report) published() Table {
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {
 			for _, f := range p.Figures {
-				here, difference := "no figure", ""
+				here, difference := "", ""
 				if x := float64(f.Here); !math.IsNaN(x) {
 					here, difference = significant(x), significant(x-float64(f.Published))
 				}
@@ -195,15 +201,16 @@ func (r *Report) provenance() []fact {
 		{"architecture", m.Build.Arch},
 	}
 	for _, c := range m.Configurations {
-		if f := (fact{"data " + c.Dataset, c.DataHash}); !slices.Contains(facts, f) {
+		if f := (fact{"data", c.Dataset + " " + c.DataHash}); !slices.Contains(facts, f) {
 			facts = append(facts, f)
 		}
 	}
-	return facts
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
 }
 
 // pictures takes a drawing apart, and counts the pictures that are too large for the page.
 func pictures(d *drawing) (out []picture, left int) {
+	const smallest, largest = 0.65, 1.5 // at which letters can be read, and do not shout
 	body := d.body.Bytes()
 	for i, part := range d.parts {
 		end := len(body)
@@ -217,8 +224,8 @@ func pictures(d *drawing) (out []picture, left int) {
 			continue
 		}
 		p := &out[len(out)-1]
-		svg := template.HTML(fmt.Sprintf("<svg viewBox=\"%s %s %s %s\" width=%[3]q height=%[4]q role=\"img\" aria-label=\"%s\">\n%s</svg>",
-			px(part.x), px(part.y), px(part.width), px(part.height), escape(part.text), body[part.from:end])) // texts are escaped, numbers are numbers
+		svg := template.HTML(fmt.Sprintf("<svg viewBox=\"%s %s %s %s\" width=%[3]q height=%[4]q style=\"min-width:%spx;max-width:%spx\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
+			px(part.x), px(part.y), px(part.width), px(part.height), px(smallest*part.width), px(largest*part.width), escape(part.text), body[part.from:end])) // texts are escaped, numbers are numbers
 		switch part.class {
 		case "note":
 			p.Notes = append(p.Notes, part.text)
@@ -304,22 +311,24 @@ func (c Configuration) sheets() (out []sheet) {
 // newSheet lays out a table of at most most rows: those with the largest numbers in the column by, or with -1 the first ones.
 // rest says where the others are.
 func newSheet(heading string, t Table, by, most int, rest string) sheet {
-	s := sheet{Heading: heading, Table: t}
-	if n := len(t.Rows); n > most {
+	s := sheet{Heading: heading, Table: t, All: len(t.Rows)}
+	if s.All > most {
 		which := "first"
 		if by >= 0 {
 			which = "best"
 			slices.SortStableFunc(s.Rows, func(a, b []string) int { return cmp.Compare(largeness(b[by]), largeness(a[by])) })
 		}
 		s.Rows = s.Rows[:most]
-		s.Note = fmt.Sprintf("the %s %d of %d rows; %s", which, most, n, rest)
+		s.Note = fmt.Sprintf("the %s %d of %d rows; %s", which, most, s.All, rest)
+	}
+	for c := range s.Columns {
+		column := &s.Columns[c]
+		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []string) bool {
+			return row[c] != "" && math.IsInf(largeness(row[c]), -1)
+		})
+		column.keep = column.Right || len(s.Rows) == 1
 	}
 	s.lift()
-	for c, column := range s.Columns {
-		s.Numbers = append(s.Numbers, column.Right || !slices.ContainsFunc(s.Rows, func(row []string) bool {
-			return row[c] != "" && math.IsInf(largeness(row[c]), -1)
-		}))
-	}
 	return s
 }
 

@@ -81,7 +81,7 @@ func render(t testing.TB, format string, r *Report) []byte {
 func TestGolden(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
-	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv"} {
+	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv", "html": "report.html"} {
 		compare(t, name, render(t, format, r))
 	}
 }
