@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,27 +235,53 @@ func TestHTMLInBrowser(t *testing.T) {
 		}
 	}
 	// sorting: every column of every table, both ways
-	var unsorted []string
+	var sorted struct {
+		Bad   []string
+		Count int
+	}
 	b.eval(`(() => {
 		const bad = [];
+		let count = 0;
 		for (const table of document.querySelectorAll('table')) for (const head of table.tHead.rows[0].cells) for (const sign of [1, -1]) {
 			const before = table.tBodies[0].rows.length;
 			head.querySelector('button').click();
 			const texts = Array.from(table.tBodies[0].rows, row => row.cells[head.cellIndex].textContent).filter(t => t !== '');
 			const numbers = texts.map(Number);
 			if (numbers.some(isNaN)) continue;
+			if (new Set(numbers).size > 1) count++;
 			if (table.tBodies[0].rows.length !== before || numbers.some((x, i) => i > 0 && sign * (x - numbers[i - 1]) < 0)) bad.push(head.textContent + ' ' + sign);
 		}
-		return bad;
-	})()`, &unsorted)
-	if len(unsorted) > 0 {
-		t.Errorf("not sorted: %v", unsorted)
+		return {bad, count};
+	})()`, &sorted)
+	if len(sorted.Bad) > 0 || sorted.Count < 20 {
+		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
+	}
+	var unfolded []bool // before and after the link to it
+	b.eval(`new Promise(done => {
+		const details = document.getElementById('c2'), before = details.open;
+		addEventListener('hashchange', () => done([before, details.open]));
+		document.querySelector('a[href="#c2"]').click();
+	})`, &unfolded)
+	if !slices.Equal(unfolded, []bool{false, true}) {
+		t.Errorf("the link to a configuration: unfolded %v before and after", unfolded)
 	}
 	var after string
 	b.eval(`document.getElementById('scheme').click(); getComputedStyle(document.body).backgroundColor`, &after)
 	if after != "rgb(255, 255, 255)" {
 		t.Errorf("after the switch from dark the background is %s", after)
 	}
+	// on paper: light, and unfolded
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
+	var printed struct {
+		Background string
+		Folded     int
+	}
+	b.eval(`scheme.click(); dispatchEvent(new Event('beforeprint'));
+		({background: getComputedStyle(document.body).backgroundColor, folded: document.querySelectorAll('details:not([open])').length})`, &printed)
+	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 {
+		t.Errorf("printed: %+v", printed)
+	}
+	b.photograph("small-printed")
 	for _, f := range b.faults {
 		t.Error(f)
 	}

@@ -210,7 +210,7 @@ func (r *Report) provenance() []fact {
 
 // pictures takes a drawing apart, and counts the pictures that are too large for the page.
 func pictures(d *drawing) (out []picture, left int) {
-	const smallest, largest = 0.65, 1.5 // at which letters can be read, and do not shout
+	const smallest, largest = 0.8, 1.5 // at which letters can be read, and do not shout
 	body := d.body.Bytes()
 	for i, part := range d.parts {
 		end := len(body)
@@ -326,7 +326,9 @@ func newSheet(heading string, t Table, by, most int, rest string) sheet {
 		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []string) bool {
 			return row[c] != "" && math.IsInf(largeness(row[c]), -1)
 		})
-		column.keep = column.Right || len(s.Rows) == 1
+		if heading != "" {
+			column.keep = column.Right || len(s.Rows) == 1
+		}
 	}
 	s.lift()
 	return s

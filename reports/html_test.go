@@ -135,7 +135,7 @@ func TestHTML(t *testing.T) {
 		t.Errorf("results: %q", got)
 	}
 	for heading, want := range map[string]string{
-		"Published figures":  `[[# figure published here here − published] [0 log_evidence -3.5 -3.25 0.25] [0 errors 1 2 1] [0 rmse 2  ]]`,
+		"Published figures":  `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
 		"differences":        `[[first − second evaluation what difference remark] [#1 − #2 all log evidence 3 Bayes factor 10^1.303]]`,
 		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
