@@ -275,10 +275,13 @@ func TestHTMLInBrowser(t *testing.T) {
 	var printed struct {
 		Background string
 		Folded     int
+		Overflow   int
 	}
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // of paper
 	b.eval(`scheme.click(); dispatchEvent(new Event('beforeprint'));
-		({background: getComputedStyle(document.body).backgroundColor, folded: document.querySelectorAll('details:not([open])').length})`, &printed)
-	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 {
+		({background: getComputedStyle(document.body).backgroundColor, folded: document.querySelectorAll('details:not([open])').length,
+			overflow: document.documentElement.scrollWidth - innerWidth})`, &printed)
+	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 {
 		t.Errorf("printed: %+v", printed)
 	}
 	b.photograph("small-printed")
