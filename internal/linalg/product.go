@@ -220,9 +220,11 @@ func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
 	if r < w {
 		clear(dst[:k*w])
 	}
-	left := 0 // columns left of the block's diagonal
-	if x.form == symmetric {
+	left := 0 // columns left of the block's diagonal; those of a triangle are not asked for
+	if x.form != dense {
 		left = min(max(i-p0, 0), k)
+	}
+	if x.form == symmetric {
 		operand{data: x.data, rs: x.cs, cs: x.rs}.copy(dst, i, r, p0, left, w)
 	}
 	x.copy(dst[left*w:], i, r, p0+left, k-left, w)

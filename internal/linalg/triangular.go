@@ -233,29 +233,27 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 }
 
 // squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the top: each needs the
-// rows below it and a copy of itself.
+// rows below it and a copy of what it has right of the diagonal block.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)
 	for i := 0; i < n; i += nb {
 		w, end := min(nb, n-i), min(n, i+nb)
-		ld := n - i
-		ws.copy = grow(ws.copy, w*ld)
-		active.copy(w, ld, v[i*ldv+i:], ldv, ws.copy, ld)
-		own := operand{data: ws.copy, rs: ld, cs: 1}
-		diagonal := own
-		diagonal.form = triangular
+		diagonal := operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
 		square := product{m: w, n: w, k: w, alpha: 1, a: diagonal, b: diagonal, c: v[i*ldv+i:], ldc: ldv, upper: true}
-		square.run()
+		square.block(0, w, 0, w) // in place, for all of the block is packed before any of it is overwritten
 		if end == n {
 			break
 		}
-		own.data = own.data[w:]
-		square.k, square.a, square.b, square.beta = n-end, own, own, 1
+		right := operand{data: v[i*ldv+end:], rs: ldv, cs: 1}
+		square.k, square.a, square.b, square.beta = n-end, right, right, 1
 		square.run()
+		ld := n - end
+		ws.copy = grow(ws.copy, w*ld)
+		active.copy(w, ld, right.data, ldv, ws.copy, ld)
 		product{
-			m: w, n: n - end, k: n - end, alpha: 1,
-			a: own,
+			m: w, n: ld, k: ld, alpha: 1,
+			a: operand{data: ws.copy, rs: ld, cs: 1},
 			b: operand{data: v[end*ldv+end:], rs: ldv, cs: 1, form: triangular},
 			c: v[i*ldv+end:], ldc: ldv,
 		}.run()
