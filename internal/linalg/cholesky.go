@@ -16,12 +16,42 @@ func factorise(n int, a []float64, lda int) bool {
 		if end == n {
 			break
 		}
-		block := a[i*lda+end:]
-		solveTriangular(leftTrans, w, a[i*lda+i:], lda, n-end, block, lda)
-		x := operand{data: block, rs: 1, cs: lda}
-		product{m: n - end, n: n - end, k: w, alpha: -1, a: x, b: x, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
+		rest := n - end
+		ws.solveRow(w, a[i*lda+i:], lda, rest, a[i*lda+end:])
+		product{m: rest, n: rest, k: w, alpha: -1, packed: ws.panel, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
 	}
 	return true
+}
+
+// solveRow computes B ← U⁻ᵀ B for the block row B of m columns right of its triangle U, n×n with n a multiple of a tile, and
+// leaves it in ws.panel too, packed as a factor of a product.
+func (ws *solver) solveRow(n int, u []float64, lda, m int, b []float64) {
+	_, nr := active.tile()
+	ws.pack(n, u, lda, false)
+	panels := (m + nr - 1) / nr
+	ws.panel = grow(ws.panel, panels*nr*n)
+	if threads.Load() > 1 && n*n/2*m >= parallelWork {
+		ws.solveRowParallel(panels, n, m, b, lda)
+		return
+	}
+	for j := range panels {
+		ws.solvePanel(j, n, m, b, lda)
+	}
+}
+
+func (ws *solver) solveRowParallel(panels, n, m int, b []float64, ldb int) {
+	parallel(panels, func(j int) { ws.solvePanel(j, n, m, b, ldb) })
+}
+
+func (ws *solver) solvePanel(j, n, m int, b []float64, ldb int) {
+	_, nr := active.tile()
+	panel, cols := ws.panel[j*nr*n:(j+1)*nr*n], min(nr, m-j*nr)
+	if cols < nr {
+		clear(panel)
+	}
+	active.copy(n, cols, b[j*nr:], ldb, panel, nr)
+	ws.solve(panel, 0)
+	active.copy(n, cols, panel, nr, b[j*nr:], ldb)
 }
 
 // factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what the rows above

@@ -56,7 +56,8 @@ type product struct {
 	beta    float64
 	c       []float64
 	ldc     int
-	upper   bool // compute only j ≥ i
+	upper   bool      // compute only j ≥ i
+	packed  []float64 // A = B packed already, in panels of nr rows; k is at most sumBlock
 }
 
 // packs is the memory of one product on one thread.
@@ -110,7 +111,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	}
 	ws := packPool.Get().(*packs)
 	kb := even(p.k, sumBlock)
-	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
+	square := p.packed == nil && p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
 	for jc := j0; jc < j1; jc += colBlock {
 		jEnd := min(j1, jc+colBlock)
 		for pc := 0; pc < p.k; pc += kb {
@@ -129,21 +130,32 @@ func (p *product) block(i0, i1, j0, j1 int) {
 			if iEnd <= i0 || jEnd <= jc {
 				continue
 			}
-			ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
-			p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
+			b := p.packed
+			if b == nil {
+				ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
+				p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
+				b = ws.b
+			} else {
+				b = b[jc*kc:]
+			}
 			mc := even(iEnd-i0, rowBlock)
 			for ic := i0; ic < iEnd; ic += mc {
 				end := min(iEnd, ic+mc)
-				if square && ic >= jc {
-					p.tiles(ws.b[(ic-jc)*kc:], nr, ws.b, ic, end, jc, jEnd, pc, kc)
-					continue
+				a, w := p.packed, nr
+				switch {
+				case a != nil:
+					a = a[ic*kc:]
+				case square && ic >= jc:
+					a = b[(ic-jc)*kc:]
+				default:
+					ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
+					p.a.pack(ws.a, ic, end, pc, kc, mr)
+					if p.weights != nil {
+						weigh(ws.a, p.weights[pc:pc+kc], mr)
+					}
+					a, w = ws.a, mr
 				}
-				ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
-				p.a.pack(ws.a, ic, end, pc, kc, mr)
-				if p.weights != nil {
-					weigh(ws.a, p.weights[pc:pc+kc], mr)
-				}
-				p.tiles(ws.a, mr, ws.b, ic, end, jc, jEnd, pc, kc)
+				p.tiles(a, w, b, ic, end, jc, jEnd, pc, kc)
 			}
 		}
 	}
