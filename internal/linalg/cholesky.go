@@ -16,42 +16,12 @@ func factorise(n int, a []float64, lda int) bool {
 		if end == n {
 			break
 		}
-		rest := n - end
-		ws.solveRow(w, a[i*lda+i:], lda, rest, a[i*lda+end:])
-		product{m: rest, n: rest, k: w, alpha: -1, packed: ws.panel, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
+		rest, block := n-end, a[i*lda+end:]
+		ws.solveBlock(leftTrans, w, a[i*lda+i:], lda, rest, block, lda)
+		x := operand{data: block, rs: 1, cs: lda}
+		product{m: rest, n: rest, k: w, alpha: -1, a: x, b: x, packed: ws.panels, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
 	}
 	return true
-}
-
-// solveRow computes B ← U⁻ᵀ B for the block row B of m columns right of its triangle U, n×n with n a multiple of a tile, and
-// leaves it in ws.panel too, packed as a factor of a product.
-func (ws *solver) solveRow(n int, u []float64, lda, m int, b []float64) {
-	_, nr := active.tile()
-	ws.pack(n, u, lda, false)
-	panels := (m + nr - 1) / nr
-	ws.panel = grow(ws.panel, panels*nr*n)
-	if threads.Load() > 1 && n*n/2*m >= parallelWork {
-		ws.solveRowParallel(panels, n, m, b, lda)
-		return
-	}
-	for j := range panels {
-		ws.solvePanel(j, n, m, b, lda)
-	}
-}
-
-func (ws *solver) solveRowParallel(panels, n, m int, b []float64, ldb int) {
-	parallel(panels, func(j int) { ws.solvePanel(j, n, m, b, ldb) })
-}
-
-func (ws *solver) solvePanel(j, n, m int, b []float64, ldb int) {
-	_, nr := active.tile()
-	panel, cols := ws.panel[j*nr*n:(j+1)*nr*n], min(nr, m-j*nr)
-	if cols < nr {
-		clear(panel)
-	}
-	active.copy(n, cols, b[j*nr:], ldb, panel, nr)
-	ws.solve(panel, 0)
-	active.copy(n, cols, panel, nr, b[j*nr:], ldb)
 }
 
 // factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what the rows above
@@ -64,10 +34,10 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	mr, nr := s.tile()
 	rows, panels := (n+mr-1)/mr*mr, (n+nr-1)/nr
 	start := func(j int) int { return nr * nr * j * (j + 1) / 2 }
-	ws.panel = grow(ws.panel, start(panels))
+	ws.panels = grow(ws.panels, start(panels))
 	for j := range panels {
 		height, cols := min(rows, (j+1)*nr), min(nr, n-j*nr)
-		panel := ws.panel[start(j) : start(j)+height*nr]
+		panel := ws.panels[start(j) : start(j)+height*nr]
 		if height > n || cols < nr {
 			clear(panel)
 		}
@@ -78,9 +48,9 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	for i := 0; i < rows; i += mr {
 		own := i / nr
 		column := i - own*nr
-		strip := ws.panel[start(own)+column:]
+		strip := ws.panels[start(own)+column:]
 		for j := own; j < panels; j++ {
-			panel := ws.panel[start(j):]
+			panel := ws.panels[start(j):]
 			c := panel[i*nr:]
 			if i > 0 {
 				s.multiply(i, strip, nr, panel, nr, c, nr, -1, true)
@@ -91,13 +61,13 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 			s.substitute(tile[:], c, 0, nr)
 		}
 		for r := range min(mr, n-i) {
-			row := ws.panel[start(own)+(i+r)*nr+column:]
+			row := ws.panels[start(own)+(i+r)*nr+column:]
 			row[r] = diagonal[r]
 			copy(row[r+1:mr], tile[r*mr+r+1:(r+1)*mr])
 		}
 	}
 	for j := range panels {
-		panel := ws.panel[start(j):]
+		panel := ws.panels[start(j):]
 		above, cols := j*nr, min(nr, n-j*nr)
 		s.copy(above, cols, panel, nr, a[above:], lda)
 		for r := range cols {

@@ -57,7 +57,7 @@ type product struct {
 	c       []float64
 	ldc     int
 	upper   bool      // compute only j ≥ i
-	packed  []float64 // A = B packed already, in panels of nr rows; k is at most sumBlock
+	packed  []float64 // B packed already, or nil; k is at most sumBlock then
 }
 
 // packs is the memory of one product on one thread.
@@ -111,7 +111,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	}
 	ws := packPool.Get().(*packs)
 	kb := even(p.k, sumBlock)
-	square := p.packed == nil && p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
+	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
 	for jc := j0; jc < j1; jc += colBlock {
 		jEnd := min(j1, jc+colBlock)
 		for pc := 0; pc < p.k; pc += kb {
@@ -130,24 +130,19 @@ func (p *product) block(i0, i1, j0, j1 int) {
 			if iEnd <= i0 || jEnd <= jc {
 				continue
 			}
-			b := p.packed
-			if b == nil {
+			packed, from := p.packed, 0 // from the panel of column from on
+			if packed == nil {
 				ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
 				p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
-				b = ws.b
-			} else {
-				b = b[jc*kc:]
+				packed, from = ws.b, jc
 			}
 			mc := even(iEnd-i0, rowBlock)
 			for ic := i0; ic < iEnd; ic += mc {
 				end := min(iEnd, ic+mc)
-				a, w := p.packed, nr
-				switch {
-				case a != nil:
-					a = a[ic*kc:]
-				case square && ic >= jc:
-					a = b[(ic-jc)*kc:]
-				default:
+				a, w := packed, nr
+				if square && ic >= from {
+					a = a[(ic-from)*kc:]
+				} else {
 					ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
 					p.a.pack(ws.a, ic, end, pc, kc, mr)
 					if p.weights != nil {
@@ -155,7 +150,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 					}
 					a, w = ws.a, mr
 				}
-				p.tiles(a, w, b, ic, end, jc, jEnd, pc, kc)
+				p.tiles(a, w, packed[(jc-from)*kc:], ic, end, jc, jEnd, pc, kc)
 			}
 		}
 	}
