@@ -83,11 +83,11 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 			if end < n {
 				addProduct(end-i, n-end, -1, u[i*ldu+end:], ldu, x[end:], x[i:end])
 			}
-			for r := end - 1; r >= i; r-- {
-				for c := r + 1; c < end; c++ {
+			for c := end - 1; c >= i; c-- {
+				x[c] /= u[c*ldu+c]
+				for r := i; r < c; r++ { // these do not wait for each other
 					x[r] -= u[r*ldu+c] * x[c]
 				}
-				x[r] /= u[r*ldu+r]
 			}
 		}
 		return
