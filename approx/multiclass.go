@@ -341,6 +341,9 @@ func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) flo
 				curvature += v * (d[i] + wkd[i])
 			}
 		}
+		if !(curvature > 0) { // K has no more digits
+			break
+		}
 		alpha := square / curvature
 		for j, v := range wkd {
 			at.delta[j] += alpha * d[j]
