@@ -25,8 +25,9 @@ var _ Approximation = Laplace{}
 // latent process each, K is block diagonal, and a fit takes O(C n³) time and O(C n²) memory. What is common to all classes
 // of a case does not show in softmax, nor does a prior mean that they share: its derivative is 0.
 //
-// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search. A State holds a and then f̂, 2n or
-// 2Cn numbers, of one class after the other: a gives the posterior back, f̂ is where a neighbour starts.
+// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search; of several classes, by steps that
+// conjugate gradients solve for and one factorisation at the mode. A State holds a and then f̂, 2n or 2Cn numbers, of one
+// class after the other: a gives the posterior back, f̂ is where a neighbour starts.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
 // stopped, and its adjoint is ErrNotConverged.
@@ -76,7 +77,7 @@ func (l Laplace) Memory(s Size) Memory {
 		points := (s.Classes - 1) * cmp.Or(l.Points, DefaultPoints)
 		return Memory{
 			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
-			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
+			Evidence: words(s.Kernels*n2, s.Classes*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
 		}
 	}
 	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
