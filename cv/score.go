@@ -19,6 +19,8 @@ type Score struct {
 	Count   bool // a count: it adds up over folds; the other scores are averaged, weighted by cases
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
+	// Each gives the values, one a row, of which the score is the mean; nil: it is no mean over cases.
+	Each func(Predictions) []float64
 }
 
 // Estimate is the value of a score on a sample of cases, with its 95 % confidence interval over such samples. Lo and Hi
@@ -29,7 +31,7 @@ type Estimate struct{ Value, Lo, Hi float64 }
 // mean ± z s/√m, with s the sample standard deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
 var Scores = []Score{
 	{
-		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
+		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information, Each: Predictions.information,
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: 0 is guessing",
 	},
 	{
@@ -37,15 +39,15 @@ var Scores = []Score{
 		Doc: "cases whose class is not the one of largest probability; a tie goes to the first class in natural order",
 	},
 	{
-		Name: "error_rate", Unit: "share of cases", Func: errorRate,
+		Name: "error_rate", Unit: "share of cases", Func: errorRate, Each: Predictions.wrong,
 		Doc: "errors per case, with Wilson's interval",
 	},
 	{
-		Name: "log_loss", Unit: "nats per case", Func: logLoss,
+		Name: "log_loss", Unit: "nats per case", Func: logLoss, Each: logLosses,
 		Doc: "the mean of -ln p(y)",
 	},
 	{
-		Name: "brier", Unit: "squared probability", Func: brier,
+		Name: "brier", Unit: "squared probability", Func: brier, Each: squaredErrors,
 		Doc: "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
 	},
 	{
@@ -61,7 +63,7 @@ var Scores = []Score{
 		Doc: "root mean squared error of the predicted mean, for numeric targets; its interval is that of the square",
 	},
 	{
-		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
+		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss, Each: standardizedLogLosses,
 		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: 0 is guessing, less is better",
 	},
 }
@@ -116,13 +118,17 @@ func errorRate(p Predictions) (Estimate, bool) {
 	return Estimate{rate, lo, hi}, true
 }
 
-func logLoss(p Predictions) (Estimate, bool) {
+func logLoss(p Predictions) (Estimate, bool) { return mean(logLosses(p), p.Cases), true }
+
+func logLosses(p Predictions) []float64 {
 	loss := p.logProba()
 	floats.Scale(-1, loss)
-	return mean(loss, p.Cases), true
+	return loss
 }
 
-func brier(p Predictions) (Estimate, bool) {
+func brier(p Predictions) (Estimate, bool) { return mean(squaredErrors(p), p.Cases), true }
+
+func squaredErrors(p Predictions) []float64 {
 	loss := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
 		for c, q := range p.Proba.RawRowView(i) {
@@ -132,5 +138,5 @@ func brier(p Predictions) (Estimate, bool) {
 			loss[i] += q * q
 		}
 	}
-	return mean(loss, p.Cases), true
+	return loss
 }
