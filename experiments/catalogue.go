@@ -56,6 +56,7 @@ func Catalogue() []Kind {
 	inference.Note = "  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
+	splitters.Entries = append(splitters.Entries, Entry{"nested", "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries, Entry{"cv", "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
 	return []Kind{
@@ -68,6 +69,7 @@ func Catalogue() []Kind {
 		kind("strategies", search.Table),
 		objectives,
 		splitters,
+		kind("races", cv.Races),
 		scores,
 		kind("averages", objective.Averages),
 		curves,

@@ -51,6 +51,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 			return nil, search.Summary{}, fmt.Errorf("%w: method %s has samples in place of a winner, and a model file keeps one fit; tune with another method, or use gpc-tune run, whose predictions average over the samples",
 				ErrInvalid, p.spec.Tune.Method)
 		}
+		s.Stage = nil // for studies that are not here
 		if first == nil {
 			first = j
 		} else if !reflect.DeepEqual(first.set.targets(), j.set.targets()) || !slices.Equal(first.set.source.Classes, j.set.source.Classes) {

@@ -94,12 +94,19 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	for _, warning := range plan.Manifest.Warnings {
 		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	about := "about"
+	more := plan.Contested()
+	if more > 0 {
+		about = "at most about"
+		fmt.Fprintf(c.OutOrStdout(), "at most %d jobs, %d of them for configurations that must first prevail over others; %d are done in %s\n", plan.Jobs()+more, more, done, dir)
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "%d jobs, %d of them done in %s\n", plan.Jobs(), done, dir)
+	}
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "about %v with -j %d\n", reports.Duration(max(all/float64(workers), longest)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s %v with -j %d\n", about, reports.Duration(max(all/float64(workers), longest)), workers)
 	}
 	return err
 }
