@@ -80,13 +80,13 @@ func (d *decoder) race(n *yaml.Node, s *Spec) {
 	rule := n
 	if n.Kind == yaml.MappingNode {
 		rule = emptied(n)
-		for i := 0; i < len(n.Content); i += 2 {
-			if n.Content[i].Value == "score" {
-				r.score = n.Content[i+1].Value
+		d.mapping(n, func(key, value *yaml.Node) {
+			if key.Value == "score" {
+				r.score = value.Value
 			} else {
-				rule.Content = append(rule.Content, n.Content[i], n.Content[i+1])
+				rule.Content = append(rule.Content, key, value)
 			}
-		}
+		})
 	}
 	score, err := cv.ScoreNamed(r.score)
 	if err != nil {

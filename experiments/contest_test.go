@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -273,6 +274,43 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 		r, err := f.Report()
 		if err != nil || r.Missing != 0 || r.Nested[0].FitsSaved == 0 || r.Races[0].FitsSaved == 0 {
 			t.Errorf("%v: %+v", err, r.Nested[0])
+		}
+	}
+}
+
+// A damaged manifest is an error.
+func TestDamagedContests(t *testing.T) {
+	p := planned(t, small+"tune: none\nevaluate: {nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\nrace: paired_t\n", "model.likelihood=[probit, logit]")
+	dir := t.TempDir()
+	if _, _, err := p.Run(t.Context(), dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := f.Report(); err != nil || r.Nested[0].Scored != 2 {
+		t.Fatal(err)
+	}
+	for i, damage := range []func(*record.Contest){
+		func(c *record.Contest) { c.Configurations = nil },
+		func(c *record.Contest) { c.Configurations = []int{0, 2} },
+		func(c *record.Contest) { c.Configurations = []int{-1} },
+		func(c *record.Contest) { c.Folds = nil },
+		func(c *record.Contest) { c.Folds = []int{1, 99} },
+		func(c *record.Contest) { c.Next = nil },
+		func(c *record.Contest) { c.Next = []int{-1} },
+		func(c *record.Contest) { c.Score = "log_evidence" },
+		func(c *record.Contest) { c.Score = "rmse" },
+		func(c *record.Contest) { c.Race = "relay" },
+		func(c *record.Contest) { c.Options = []byte(`{"alpha": "a"}`) },
+		func(c *record.Contest) { c.Options = nil },
+	} {
+		g := *f
+		g.Manifest.Contests = slices.Clone(f.Manifest.Contests)
+		damage(&g.Manifest.Contests[1])
+		if _, err := g.Report(); err == nil || !strings.Contains(err.Error(), "contest 1: ") {
+			t.Errorf("damage %d: error %v", i, err)
 		}
 	}
 }

@@ -102,19 +102,21 @@ func (c contest) scored(k int) int {
 func judge(m record.Manifest, studies [][]study) ([]contest, error) {
 	var out []contest
 	for i, r := range m.Contests {
-		if err := checkContest(r, studies); err != nil {
+		if err := checkContest(r, m, studies); err != nil {
 			return nil, fmt.Errorf("contest %d: %w", i, err)
 		}
-		first := r.Configurations[0]
 		c := contest{Contest: r}
 		if len(r.Folds) == 0 {
 			c.now = byEvidence(r, studies)
 		} else {
 			var cases []int
 			for _, f := range r.Folds {
-				cases = append(cases, studies[first][f].Test)
+				cases = append(cases, studies[r.Configurations[0]][f].Test)
 			}
 			rule, err := cv.NewContest(r, cases)
+			if err == nil && rule.Score.Numeric != (len(m.Configurations[r.Configurations[0]].Classes) == 0) {
+				err = fmt.Errorf("the predictions have no %s", r.Score)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("contest %d: %w", i, err)
 			}
@@ -142,7 +144,8 @@ func judge(m record.Manifest, studies [][]study) ([]contest, error) {
 	return out, nil
 }
 
-func checkContest(r record.Contest, studies [][]study) error {
+// checkContest says what of a contest the studies do not have.
+func checkContest(r record.Contest, m record.Manifest, studies [][]study) error {
 	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 && (r.Score != "log_evidence" || !r.WinnerOnly) {
 		return fmt.Errorf("nobody or nothing to compete for")
 	}
@@ -150,6 +153,9 @@ func checkContest(r record.Contest, studies [][]study) error {
 		for _, s := range slices.Concat([]int{0}, r.Folds, r.Next) {
 			if c < 0 || c >= len(studies) || s < 0 || s >= len(studies[c]) {
 				return fmt.Errorf("no study %d of configuration %d", s, c)
+			}
+			if first := r.Configurations[0]; studies[c][s].Test != studies[first][s].Test || len(m.Configurations[c].Classes) != len(m.Configurations[first].Classes) {
+				return fmt.Errorf("study %d of configurations %d and %d: other cases or classes", s, first, c)
 			}
 		}
 	}
