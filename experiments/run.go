@@ -31,8 +31,9 @@ type trainingSet struct {
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
-	how, missing string // preprocessing
-	train, test  []int  // rows of source; for "test" the held-out cases are all of source.Test
+	how, missing string       // preprocessing
+	train, test  []int        // rows of source; for "test" the held-out cases are all of source.Test
+	outer        *trainingSet // that this one is a part of, in nested cross-validation
 
 	mu       sync.Mutex
 	prepared *prepared // nil: not yet, or no longer

@@ -38,6 +38,7 @@ func renderText(out io.Writer, r *Report) error {
 		fmt.Fprintln(w)
 		c.write(w, i)
 	}
+	r.writeContests(w, false)
 	if len(r.Warnings) > 0 {
 		fmt.Fprintln(w)
 	}
