@@ -652,13 +652,14 @@ func (p *Plan) open(dir string, extend bool) (journal *search.Journal, begun rec
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		found = p.Manifest
-		if err = search.WriteManifest(dir, found, ""); errors.Is(err, fs.ErrExist) { // made meanwhile
-			found, err = p.owned(dir)
-		}
+		err = search.WriteManifest(dir, found, "")
 	case errors.As(err, &extends) && extend:
 		m := p.Manifest
 		m.Build = found.Build
 		err = search.WriteManifest(dir, m, found.Key)
+	}
+	if errors.Is(err, fs.ErrExist) { // another process was first
+		found, err = p.owned(dir)
 	}
 	if err != nil {
 		return nil, begun, err

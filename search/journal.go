@@ -189,6 +189,7 @@ func (j *Journal) add(e entry) error {
 		}
 		return nil
 	case !found, timedOut(old.line) && !timedOut(e.line):
+		e.line.Plan = j.plan // one string for all
 		j.entries[e.line.Key] = e
 		delete(j.others, e.line.Key)
 		return nil
@@ -439,11 +440,14 @@ func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
 	}
 	if _, err := os.Lstat(name); err == nil {
 		old, err := ReadManifest(dir)
-		if err != nil || old.Key != replaces {
+		if err != nil || replaces == "" || old.Key != replaces {
 			return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
 		}
-		kept := filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key))
-		if err := os.Link(name, kept); err != nil && !errors.Is(err, fs.ErrExist) {
+		kept, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key)), kept, 0o644); err != nil {
 			return err
 		}
 	}

@@ -621,7 +621,8 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 100 000 jobs, asked for one batch at a time and all at once, on a bounded number of goroutines.
+// TestManyTrials runs 100 000 jobs, asked for all at once, on a bounded number of goroutines and in a bounded part of the
+// memory for each, which is a little more than what is on record of it.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 000 trials")
@@ -629,9 +630,21 @@ func TestManyTrials(t *testing.T) {
 	limit := runtime.NumGoroutine() + 8 + 2
 	var most atomic.Int64
 	s := one(100_000, func() { raise(&most, int64(runtime.NumGoroutine())) })
-	if got := mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	j := mustOpen(t, t.TempDir())
+	if got := mustRun(t, []Study{s}, j, Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
 		t.Errorf("%+v", got)
 	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	bytes := int64(after.HeapAlloc-before.HeapAlloc) / 100_000
+	t.Logf("%d bytes a trial", bytes)
+	if bytes > 2000 {
+		t.Errorf("a trial leaves %d bytes in memory", bytes)
+	}
+	runtime.KeepAlive(j)
 	if int(most.Load()) > limit {
 		t.Errorf("%d goroutines, want at most %d", most.Load(), limit)
 	}
@@ -682,19 +695,18 @@ func TestAnotherPlansJobs(t *testing.T) {
 	five := one(5, func() {})
 	mustRun(t, []Study{five}, open("five"), Options{})
 
-	ran := 0
-	eight := one(8, func() { ran++ })
+	var ran atomic.Int64
+	eight := one(8, func() { ran.Add(1) })
 	eight.Configuration, eight.Index = 3, 2
 	if n, err := Recorded([]Study{eight}, open("eight")); n != 5 || err != nil {
 		t.Errorf("%d jobs are known, %v; want the 5 trials", n, err)
 	}
 	j := open("eight")
-	if got := mustRun(t, []Study{eight}, j, Options{Workers: 1}); got != (Summary{Done: 3, Skipped: 6, Total: 9}) || ran != 3 {
-		t.Errorf("%+v, %d trials ran", got, ran)
+	if got := mustRun(t, []Study{eight}, j, Options{Workers: 1}); got != (Summary{Done: 3, Skipped: 6, Total: 9}) || ran.Load() != 3 {
+		t.Errorf("%+v, %d trials ran", got, ran.Load())
 	}
 	want := mustOpen(t, "")
 	mustRun(t, []Study{eight}, want, Options{})
-	want.plan = "eight"
 	lines := want.Lines()
 	for i := range lines {
 		lines[i].Plan = "eight"
