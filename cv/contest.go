@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -15,15 +14,15 @@ import (
 // folds together wins. Contestants are numbered from 0, and of equal ones the first is the better.
 type Contest struct {
 	Score Score
-	Race  Race  // nil: nobody is cut for being behind
-	Cases []int // held-out cases of every fold
+	Race  Race // nil: nobody is cut for being behind
+	Folds int
 }
 
 // Race is a rule by which contestants leave a contest that they are not going to win. What it decides depends on the results
 // of whole rounds, not on the order in which they came in. Its options are its exported fields; zero means the default.
 type Race interface {
-	// Check says why the rule cannot be used with a score, or what is wrong with its options.
-	Check(Score) error
+	// Check says what is wrong with the options.
+	Check() error
 	// Rounds says after how many folds contestants may be cut: ascending, from 1 to folds-1.
 	Rounds(contestants, folds int) []int
 	// Cut names those that leave after a round, and why. The best never does.
@@ -32,20 +31,19 @@ type Race interface {
 
 // Races lists the rules.
 var Races = registry.Table[Race]{
-	registry.Of[PairedT, Race]("paired_t", "cut who is behind the best by a one-sided t-test over the cases so far (alpha: 0.05, for the whole race)"),
+	registry.Of[PairedT, Race]("paired_t", "cut who is behind the best by a one-sided paired t-test over the folds so far, three or more (alpha: 0.05, for the whole race)"),
 	registry.Of[SuccessiveHalving, Race]("successive_halving", "keep the best 1/eta after F/eta^s, …, F/eta of the F folds, until one is left (eta: 2)"),
 }
 
 // Round is the state of a race after a round.
 type Round struct {
 	Score       Score
-	Contestants int           // at the start
-	Folds       int           // of the contest
-	Cases       int           // held out by all of them together
-	Round, Done int           // index into Rounds(Contestants, Folds), and the folds done
-	In          []int         // contestants left, the best by their Scores first
-	Predictions []Predictions // by contestant, of the folds so far
-	Scores      []Estimate    // by contestant, of these predictions
+	Contestants int             // at the start
+	Folds       int             // of the contest
+	Round, Done int             // index into Rounds(Contestants, Folds), and the folds done
+	In          []int           // contestants left, the best by their Scores first
+	Parts       [][]Predictions // by contestant and fold, of the folds so far
+	Scores      []Estimate      // by contestant, of all these predictions together
 }
 
 // Cut says who left a contest, when and why.
@@ -78,9 +76,9 @@ func Attempted(classes int, f *record.Fit) Attempt {
 	return Attempt{Predictions: &p}
 }
 
-// NewContest makes the contest that is on record; cases has the held-out cases of every fold.
-func NewContest(r record.Contest, cases []int) (c Contest, err error) {
-	c.Cases = cases
+// NewContest makes the contest that is on record.
+func NewContest(r record.Contest) (c Contest, err error) {
+	c.Folds = len(r.Folds)
 	if c.Score, err = ScoreNamed(r.Score); err != nil || r.Race == "" {
 		return c, err
 	}
@@ -91,16 +89,16 @@ func NewContest(r record.Contest, cases []int) (c Contest, err error) {
 	if c.Race, err = e.New(func(v any) error { return json.Unmarshal(r.Options, v) }); err != nil {
 		return c, fmt.Errorf("race %s: %w", r.Race, err)
 	}
-	return c, c.Race.Check(c.Score)
+	return c, c.Race.Check()
 }
 
 // Rounds says how many folds are done at the end of every round; the last is all of them.
 func (c Contest) Rounds(contestants int) []int {
 	var ends []int
 	if c.Race != nil {
-		ends = c.Race.Rounds(contestants, len(c.Cases))
+		ends = c.Race.Rounds(contestants, c.Folds)
 	}
-	return append(slices.Clip(ends), len(c.Cases))
+	return append(slices.Clip(ends), c.Folds)
 }
 
 // Standing is where a contest is.
@@ -121,11 +119,7 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 	for k := range attempts {
 		s.In[k], s.Scores[k] = k, Estimate{nan, nan, nan}
 	}
-	parts, pooled := make([][]Predictions, len(attempts)), make([]Predictions, len(attempts))
-	cases := 0
-	for _, n := range c.Cases {
-		cases += n
-	}
+	parts := make([][]Predictions, len(attempts))
 	ends := c.Rounds(len(attempts))
 	for round, end := range ends {
 		s.Next = end
@@ -136,12 +130,12 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 				}
 			}
 		}
-		s.leave(c.failed(attempts, parts, pooled, &s, end))
+		s.leave(c.failed(attempts, parts, &s, end))
 		s.Folds = end
 		ranked := c.ranked(s)
-		if end < len(c.Cases) && len(ranked) > 1 {
-			s.leave(c.Race.Cut(Round{Score: c.Score, Contestants: len(attempts), Folds: len(c.Cases), Cases: cases, Round: round, Done: end, In: ranked, Predictions: pooled, Scores: s.Scores}))
-		} else if end == len(c.Cases) && len(ranked) > 0 {
+		if end < c.Folds && len(ranked) > 1 {
+			s.leave(c.Race.Cut(Round{Score: c.Score, Contestants: len(attempts), Folds: c.Folds, Round: round, Done: end, In: ranked, Parts: parts, Scores: s.Scores}))
+		} else if end == c.Folds && len(ranked) > 0 {
 			s.Winner = ranked[0]
 		}
 	}
@@ -150,7 +144,7 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 }
 
 // failed scores who is left on the folds up to end, and says who failed there.
-func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, pooled []Predictions, s *Standing, end int) (cuts []Cut) {
+func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing, end int) (cuts []Cut) {
 	for _, k := range s.In {
 		reason := ""
 		for f := s.Folds; f < end && reason == ""; f++ {
@@ -161,9 +155,8 @@ func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, pooled []Pr
 			}
 		}
 		if reason == "" {
-			pooled[k] = Pool(parts[k]...)
 			var ok bool
-			if s.Scores[k], ok = c.Score.Func(pooled[k]); !ok {
+			if s.Scores[k], ok = c.Score.Func(Pool(parts[k]...)); !ok {
 				reason = c.Score.Name + " is not defined for its held-out cases"
 			}
 		}
@@ -197,15 +190,4 @@ func (c Contest) ranked(s Standing) []int {
 		return 1
 	})
 	return in
-}
-
-// averaged lists the scores that are means over cases.
-func averaged() string {
-	var names []string
-	for _, s := range Scores {
-		if s.Each != nil {
-			names = append(names, s.Name)
-		}
-	}
-	return strings.Join(names, ", ")
 }

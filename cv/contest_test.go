@@ -10,9 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-func contest(t *testing.T, score, race, options string, cases ...int) Contest {
+func contest(t *testing.T, score, race, options string, folds int) Contest {
 	t.Helper()
-	c, err := NewContest(record.Contest{Score: score, Race: race, Options: []byte(options)}, cases)
+	c, err := NewContest(record.Contest{Score: score, Race: race, Options: []byte(options), Folds: make([]int, folds)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,44 +33,42 @@ func attempt(t *testing.T, from int, p ...float64) Attempt {
 	return Attempt{Predictions: &out}
 }
 
-// Twelve of thirty cases, or six with two predictions each. The p values are scipy's (1.14, stats.t.sf).
+// Four of ten folds. The p value is scipy's (1.14, stats.t.sf) of the differences ¼, ½, ¼ and ⅝ in the logarithm.
 func TestPairedT(t *testing.T) {
-	better := []float64{.9, .8, .7, .95, .6, .85, .9, .75, .8, .9, .7, .65}
-	worse := []float64{.7, .75, .65, .8, .62, .7, .8, .7, .6, .85, .6, .6}
-	for _, twice := range []bool{false, true} {
-		for _, score := range []string{"log_loss", "information_bits"} {
-			want := 3.899015726103343e-05
-			predictions := []Predictions{*attempt(t, 0, worse...).Predictions, *attempt(t, 0, better...).Predictions}
-			if twice {
-				want = 5.393350876060935e-05
-				for _, p := range predictions {
-					for i := range p.Cases {
-						p.Cases[i] = i / 2
-					}
-				}
+	const want = 0.005641196045625456
+	better, worse := make([]Predictions, 4), make([]Predictions, 4)
+	for f, d := range []float64{.25, .5, .25, .625} {
+		better[f] = *attempt(t, f, .9, .8).Predictions
+		worse[f] = *attempt(t, f, .9*math.Exp(-d), .8*math.Exp(-d)).Predictions
+	}
+	for _, score := range []string{"log_loss", "information_bits"} {
+		c := contest(t, score, "paired_t", "{}", 10)
+		round := Round{Score: c.Score, Contestants: 2, Folds: 10, Done: 4, In: []int{1, 0}, Parts: [][]Predictions{worse, better}}
+		for contestants := range 8 {
+			if contestants < 2 {
+				continue
 			}
-			c := contest(t, score, "paired_t", "{}", 12, 18)
-			round := Round{Score: c.Score, Contestants: 2, Folds: 2, Cases: 30, Done: 1, In: []int{1, 0}, Predictions: predictions}
-			cuts := PairedT{}.Cut(round)
-			if len(cuts) != 1 || cuts[0].Contestant != 0 || cuts[0].Better != 1 || cuts[0].Folds != 1 || math.Abs(cuts[0].P-want) > 1e-12 {
-				t.Errorf("twice %v, %s: %+v, want p %v", twice, score, cuts, want)
+			round.Contestants = contestants         // any of the others might have been the best
+			tests := float64(7 * (contestants - 1)) // after 3, 4, … 9 folds
+			cuts := PairedT{Alpha: tests * want * 1.001}.Cut(round)
+			if len(cuts) != 1 || cuts[0].Contestant != 0 || cuts[0].Better != 1 || cuts[0].Folds != 4 || math.Abs(cuts[0].P-want) > 1e-12 {
+				t.Errorf("%s: %+v, want p %v", score, cuts, want)
 			}
-			round.Contestants = 10 // nine others, any of whom might have been the best
-			if n := len(PairedT{Alpha: 9 * want * 1.001}.Cut(round)); n != 1 {
-				t.Errorf("%d cuts at a level just above p", n)
-			}
-			if n := len(PairedT{Alpha: 9 * want * 0.999}.Cut(round)); n != 0 {
+			if n := len(PairedT{Alpha: tests * want * 0.999}.Cut(round)); n != 0 {
 				t.Errorf("%d cuts at a level just below p", n)
 			}
 		}
 	}
 }
 
-// Contestants that do not differ are never cut, nor is anybody after a single case.
+// Contestants that do not differ are never cut.
 func TestPairedTOfEqualPredictions(t *testing.T) {
-	c := contest(t, "error_rate", "paired_t", "{}", 1, 3, 2)
-	same := []Attempt{attempt(t, 0, .9), attempt(t, 1, .6, .7, .2), attempt(t, 4, .9, .9)}
-	s := c.Judge([][]Attempt{same, {attempt(t, 0, .1), attempt(t, 1, .8, .9, .4), attempt(t, 4, .9, .9)}, same})
+	c := contest(t, "error_rate", "paired_t", "{}", 6)
+	var same, other []Attempt
+	for f := range 6 {
+		same, other = append(same, attempt(t, f, .9, .2)), append(other, attempt(t, f, .1, .6))
+	}
+	s := c.Judge([][]Attempt{same, other, same})
 	if len(s.Cuts) != 0 || s.Winner != 0 || !s.Ended || !slices.Equal(s.In, []int{0, 1, 2}) {
 		t.Errorf("%+v", s)
 	}
@@ -82,8 +80,8 @@ func TestRounds(t *testing.T) {
 		contestants, folds int
 		want               []int
 	}{
-		{PairedT{}, 7, 2, []int{1}}, {PairedT{}, 7, 5, []int{1, 2, 3, 4}}, {PairedT{}, 7, 10, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		{PairedT{}, 7, 100, []int{10, 20, 30, 40, 50, 60, 70, 80, 90}}, {PairedT{}, 7, 12, []int{2, 3, 4, 5, 6, 8, 9, 10, 11}}, {PairedT{}, 7, 1, nil},
+		{PairedT{}, 7, 3, nil}, {PairedT{}, 7, 5, []int{3, 4}}, {PairedT{}, 7, 10, []int{3, 4, 5, 6, 7, 8, 9}},
+		{PairedT{}, 7, 100, []int{10, 20, 30, 40, 50, 60, 70, 80, 90}}, {PairedT{}, 7, 12, []int{3, 4, 5, 6, 8, 9, 10, 11}}, {PairedT{}, 7, 1, nil},
 		{SuccessiveHalving{}, 8, 10, []int{2, 3, 5}}, {SuccessiveHalving{}, 6, 10, []int{2, 3, 5}}, {SuccessiveHalving{}, 100, 10, []int{1, 2, 3, 5}},
 		{SuccessiveHalving{Eta: 3}, 9, 10, []int{2, 4}}, {SuccessiveHalving{}, 2, 1, nil}, {SuccessiveHalving{}, 1, 10, nil},
 	} {
@@ -106,7 +104,7 @@ func TestSuccessiveHalving(t *testing.T) {
 		}
 		return out
 	}
-	c := contest(t, "log_loss", "successive_halving", "{}", 1, 1, 1, 1)
+	c := contest(t, "log_loss", "successive_halving", "{}", 4)
 	s := c.Judge([][]Attempt{folds(.6, .99, .99, .99), folds(.8, .5, .9, .9), folds(.7, .9, .5, .5), folds(.5, .99, .99, .99)})
 	var cuts [][3]int
 	for _, cut := range s.Cuts {
@@ -124,7 +122,7 @@ func TestSuccessiveHalving(t *testing.T) {
 // waited for again.
 func TestUnfinishedContest(t *testing.T) {
 	good, bad := attempt(t, 0, .9, .8), attempt(t, 0, .6, .7)
-	c := contest(t, "brier", "successive_halving", "{}", 2, 2, 2, 2)
+	c := contest(t, "brier", "successive_halving", "{}", 4)
 	s := c.Judge([][]Attempt{{bad, {}, bad, bad}, {good, {}, {}, {}}, {{Failure: "no"}, {}, {}, {}}, {{}, {}, {}, {}}})
 	if s.Ended || s.Folds != 0 || s.Next != 1 || len(s.In) != 4 || s.Winner != -1 {
 		t.Errorf("%+v", s)
@@ -144,12 +142,12 @@ func TestUnfinishedContest(t *testing.T) {
 }
 
 // The one that wins with all folds is cut with probability alpha at most, also where contestants are equally good, which is
-// where that is hardest.
+// where that is hardest, and what happens to a whole fold is common to its cases.
 func TestPairedTKeepsTheWinner(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
-	const races, contestants, folds, size, alpha = 400, 5, 6, 15, 0.2
-	c := contest(t, "log_loss", "paired_t", fmt.Sprintf(`{"alpha": %v}`, alpha), size, size, size, size, size, size)
-	all := Contest{Score: c.Score, Cases: c.Cases}
+	const races, contestants, folds, size, alpha = 400, 4, 8, 10, 0.2
+	c := contest(t, "log_loss", "paired_t", fmt.Sprintf(`{"alpha": %v}`, alpha), folds)
+	all := contest(t, "log_loss", "", "", folds)
 	lost, cuts := 0, 0
 	for range races {
 		attempts := make([][]Attempt, contestants)
@@ -160,8 +158,9 @@ func TestPairedTKeepsTheWinner(t *testing.T) {
 			}
 			for k := range attempts {
 				p := make([]float64, size)
+				shift := 0.3 * r.NormFloat64()
 				for i := range p {
-					p[i] = 1 / (1 + math.Exp(-1-common[i]-0.3*r.NormFloat64()))
+					p[i] = 1 / (1 + math.Exp(-1-common[i]-shift-0.1*r.NormFloat64()))
 				}
 				attempts[k] = append(attempts[k], attempt(t, size*f, p...))
 			}
@@ -179,42 +178,11 @@ func TestPairedTKeepsTheWinner(t *testing.T) {
 
 func TestBadContests(t *testing.T) {
 	for _, c := range []record.Contest{
-		{Score: "bits"}, {Score: "auc", Race: "paired_t", Options: []byte("{}")}, {Score: "brier", Race: "paired", Options: []byte("{}")},
+		{Score: "bits"}, {Score: "brier", Race: "paired", Options: []byte("{}")},
 		{Score: "brier", Race: "paired_t", Options: []byte(`{"alpha": 2}`)}, {Score: "auc", Race: "successive_halving", Options: []byte(`{"eta": 1}`)},
 	} {
-		if _, err := NewContest(c, []int{1, 2}); err == nil {
+		if _, err := NewContest(c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
-	}
-}
-
-// Each has the values of which the score is the mean.
-func TestEachIsWhatTheScoreAverages(t *testing.T) {
-	p := random(t, 30, 3, rand.New(rand.NewPCG(3, 3)))
-	targets, err := NewRegression([]int{0, 1, 2}, []float64{1, 2, 4}, []float64{1.5, 2, 3}, []float64{1, 2, 3}, 2, 1.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	averaged := 0
-	for _, s := range Scores {
-		if s.Each == nil {
-			continue
-		}
-		averaged++
-		of := p
-		if s.Numeric {
-			of = targets
-		}
-		sum := 0.0
-		each := s.Each(of)
-		for _, v := range each {
-			sum += v
-		}
-		if e, ok := s.Func(of); !ok || math.Abs(sum/float64(len(each))-e.Value) > 1e-13 {
-			t.Errorf("%s: mean %v, score %v", s.Name, sum/float64(len(each)), e.Value)
-		}
-	}
-	if averaged != 5 {
-		t.Errorf("%d scores are means over cases", averaged)
 	}
 }

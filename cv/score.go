@@ -19,8 +19,6 @@ type Score struct {
 	Count   bool // a count: it adds up over folds; the other scores are averaged, weighted by cases
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
-	// Each gives the values, one a row, of which the score is the mean; nil: it is no mean over cases.
-	Each func(Predictions) []float64
 }
 
 // Estimate is the value of a score on a sample of cases, with its 95 % confidence interval over such samples. Lo and Hi
@@ -31,7 +29,7 @@ type Estimate struct{ Value, Lo, Hi float64 }
 // mean ± z s/√m, with s the sample standard deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
 var Scores = []Score{
 	{
-		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information, Each: Predictions.information,
+		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: 0 is guessing",
 	},
 	{
@@ -39,15 +37,15 @@ var Scores = []Score{
 		Doc: "cases whose class is not the one of largest probability; a tie goes to the first class in natural order",
 	},
 	{
-		Name: "error_rate", Unit: "share of cases", Func: errorRate, Each: Predictions.wrong,
+		Name: "error_rate", Unit: "share of cases", Func: errorRate,
 		Doc: "errors per case, with Wilson's interval",
 	},
 	{
-		Name: "log_loss", Unit: "nats per case", Func: logLoss, Each: logLosses,
+		Name: "log_loss", Unit: "nats per case", Func: logLoss,
 		Doc: "the mean of -ln p(y)",
 	},
 	{
-		Name: "brier", Unit: "squared probability", Func: brier, Each: squaredErrors,
+		Name: "brier", Unit: "squared probability", Func: brier,
 		Doc: "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
 	},
 	{
@@ -63,7 +61,7 @@ var Scores = []Score{
 		Doc: "root mean squared error of the predicted mean, for numeric targets; its interval is that of the square",
 	},
 	{
-		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss, Each: standardizedLogLosses,
+		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
 		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: 0 is guessing, less is better",
 	},
 }
@@ -118,17 +116,13 @@ func errorRate(p Predictions) (Estimate, bool) {
 	return Estimate{rate, lo, hi}, true
 }
 
-func logLoss(p Predictions) (Estimate, bool) { return mean(logLosses(p), p.Cases), true }
-
-func logLosses(p Predictions) []float64 {
+func logLoss(p Predictions) (Estimate, bool) {
 	loss := p.logProba()
 	floats.Scale(-1, loss)
-	return loss
+	return mean(loss, p.Cases), true
 }
 
-func brier(p Predictions) (Estimate, bool) { return mean(squaredErrors(p), p.Cases), true }
-
-func squaredErrors(p Predictions) []float64 {
+func brier(p Predictions) (Estimate, bool) {
 	loss := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
 		for c, q := range p.Proba.RawRowView(i) {
@@ -138,5 +132,5 @@ func squaredErrors(p Predictions) []float64 {
 			loss[i] += q * q
 		}
 	}
-	return loss
+	return mean(loss, p.Cases), true
 }

@@ -15,7 +15,7 @@ type SuccessiveHalving struct {
 }
 
 // Check implements Race.
-func (r SuccessiveHalving) Check(Score) error {
+func (r SuccessiveHalving) Check() error {
 	if r.Eta != 0 && r.Eta < 2 {
 		return fmt.Errorf("eta: %d must be 2 or more", r.Eta)
 	}

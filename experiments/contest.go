@@ -88,36 +88,19 @@ func (d *decoder) race(n *yaml.Node, s *Spec) {
 			}
 		})
 	}
-	score, err := cv.ScoreNamed(r.score)
-	if err != nil {
+	if _, err := cv.ScoreNamed(r.score); err != nil {
 		d.at(find(n, "score"), "%v", err)
 	}
 	var ok bool
 	if r.Race, r.name, ok = component(d, rule, "race", cv.Races); !ok {
 		return
 	}
-	scores := []cv.Score{score}
-	raced := false
-	for _, e := range s.Evaluate {
-		switch {
-		case e.Nested != nil && e.Nested.score != logEvidence:
-			raced = true
-			if score, err := cv.ScoreNamed(e.Nested.score); err == nil {
-				scores = append(scores, score)
-			}
-		case e.Splitter != nil:
-			raced = true
-		}
+	if err := r.Check(); err != nil {
+		d.at(n, "%v", err)
 	}
-	for _, score := range scores {
-		if score.Name == "" {
-			continue
-		}
-		if err := r.Check(score); err != nil {
-			d.at(n, "%v", err)
-			break
-		}
-	}
+	raced := slices.ContainsFunc(s.Evaluate, func(e Evaluation) bool {
+		return e.Splitter != nil || e.Nested != nil && e.Nested.score != logEvidence
+	})
 	if !raced {
 		d.at(n, "a race needs folds; add evaluate: {kfold: {k: 10}}, or nested with a score over inner folds")
 	}
@@ -257,11 +240,7 @@ func (p *Plan) stages(d *decoder, r record.Contest, base []int) error {
 		}
 		return nil
 	}
-	var cases []int
-	for _, f := range r.Folds {
-		cases = append(cases, len(p.jobs[base[r.Configurations[0]]+f].set.test))
-	}
-	c, err := cv.NewContest(r, cases)
+	c, err := cv.NewContest(r)
 	if err != nil {
 		return err
 	}
@@ -305,7 +284,7 @@ func goOn(c cv.Contest, r record.Contest, classes int, fits []*record.Fit) (on [
 	done := len(fits) / len(r.Configurations)
 	attempts := make([][]cv.Attempt, len(r.Configurations))
 	for k := range attempts {
-		attempts[k] = make([]cv.Attempt, len(c.Cases))
+		attempts[k] = make([]cv.Attempt, c.Folds)
 		for f := range done {
 			attempts[k][f] = cv.Attempted(classes, fits[k*done+f])
 		}

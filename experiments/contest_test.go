@@ -330,8 +330,6 @@ func TestMistakesInContests(t *testing.T) {
 		"evaluate: kfold\nrace: {paired: {}}":                                   `unknown race "paired"; did you mean "paired_t"?`,
 		"evaluate: kfold\nrace: {paired_t: {alpha: 7}}":                         "alpha: 7 must be",
 		"evaluate: kfold\nrace: {paired_t: {}, successive_halving: {}}":         "expected a race",
-		"evaluate: kfold\nrace: {score: auc, paired_t: {}}":                     "auc is no mean over cases",
-		"evaluate: {nested: {score: auc}}\nrace: paired_t":                      "auc is no mean over cases",
 		"evaluate: kfold\nrace: {score: rmse, successive_halving: {}}":          "the predictions have no rmse",
 	} {
 		s, err := Parse("t.yaml", []byte(base+text+"\n"), nil)

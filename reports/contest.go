@@ -109,11 +109,7 @@ func judge(m record.Manifest, studies [][]study) ([]contest, error) {
 		if len(r.Folds) == 0 {
 			c.now = byEvidence(r, studies)
 		} else {
-			var cases []int
-			for _, f := range r.Folds {
-				cases = append(cases, studies[r.Configurations[0]][f].Test)
-			}
-			rule, err := cv.NewContest(r, cases)
+			rule, err := cv.NewContest(r)
 			if err == nil && rule.Score.Numeric != (len(m.Configurations[r.Configurations[0]].Classes) == 0) {
 				err = fmt.Errorf("the predictions have no %s", r.Score)
 			}
