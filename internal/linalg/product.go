@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -83,13 +84,15 @@ func (p product) run() {
 	p.block(0, p.m, 0, p.n)
 }
 
-// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread.
+// runParallel cuts C into squares on multiples of the tile, so that every tile is computed as on one thread: enough of them
+// that all threads end at about the same time, and not so small that packing shows.
 func (p product) runParallel() {
-	const rows, cols = 192, 384
-	across := (p.n + cols - 1) / cols
-	parallel((p.m+rows-1)/rows*across, func(job int) {
-		i, j := job/across*rows, job%across*cols
-		p.block(i, min(p.m, i+rows), j, min(p.n, j+cols))
+	share := float64(p.m) * float64(p.n) / float64(8*threads.Load())
+	size := max(288, (int(math.Sqrt(share))+23)/24*24)
+	across := (p.n + size - 1) / size
+	parallel((p.m+size-1)/size*across, func(job int) {
+		i, j := job/across*size, job%across*size
+		p.block(i, min(p.m, i+size), j, min(p.n, j+size))
 	})
 }
 
