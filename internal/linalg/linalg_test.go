@@ -667,6 +667,17 @@ func TestBits(t *testing.T) {
 				sameBits(t, fmt.Sprintf("%s, result %d", name, i), g, want[i])
 			}
 		}
+		// large enough for several blocks on every thread
+		definite := randomDefinite(newRand(), 700)
+		factor := func(threads int) []float64 {
+			SetThreads(threads)
+			a := clone(blas64.General{Rows: 700, Cols: 700, Stride: 700, Data: definite.Data}).Data
+			if !factorise(700, a, 700) {
+				t.Fatal("a definite matrix did not factorise")
+			}
+			return a
+		}
+		sameBits(t, "factor on 3 threads", factor(3), factor(1))
 	})
 }
 
