@@ -50,10 +50,10 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 
 // symv computes y ← y + α A x, or what rows i0 to i1 of the upper triangle contribute to it, for a symmetric A and each of m
 // vectors, at strides ldx and ldy. It takes eight rows of A at a time: the diagonal tile, filled in, and then the entries to
-// its right, each of which serves twice while it is at hand. (A step of a whole vector keeps every load of y on the bounds
-// of an earlier store.)
+// its right, each of which serves twice while it is at hand, and in chunks that stay so for all vectors. (A step of a whole
+// vector keeps every load of y on the bounds of an earlier store.)
 func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
-	const step = 8
+	const step, chunk = 8, 256
 	s := active
 	var w, dot [4]float64
 	var tile [step * step]float64
@@ -66,15 +66,20 @@ func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ld
 			}
 		}
 		for v := range m {
-			x, y := x[v*ldx:v*ldx+n], y[v*ldy:v*ldy+n]
-			addProduct(end-i, end-i, alpha, tile[:], step, x[i:end], y[i:end])
-			for h := i; h < end && end < n; h += 4 {
-				for r := range w {
-					w[r] = alpha * x[h+r]
-				}
-				s.symv(a[h*lda+end:], lda, x[end:], y[end:], &w, &dot)
-				for r, d := range dot {
-					y[h+r] += alpha * d
+			addProduct(end-i, end-i, alpha, tile[:], step, x[v*ldx+i:v*ldx+end], y[v*ldy+i:v*ldy+end])
+		}
+		for from := end; from < n; from += chunk {
+			to := min(from+chunk, n)
+			for v := range m {
+				x, y := x[v*ldx:v*ldx+n], y[v*ldy:v*ldy+n]
+				for h := i; h < end; h += 4 {
+					for r := range w {
+						w[r] = alpha * x[h+r]
+					}
+					s.symv(a[h*lda+from:], lda, x[from:to], y[from:to], &w, &dot)
+					for r, d := range dot {
+						y[h+r] += alpha * d
+					}
 				}
 			}
 		}
