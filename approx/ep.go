@@ -81,6 +81,8 @@ func (e EP) iteration() iteration {
 	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations}
 }
 
+func (EP) powers() bool { return true }
+
 // Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
 func (e EP) Memory(s Size) Memory { return e.iteration().memory(s, e.Evidence == CavityForm) }
 

@@ -69,6 +69,8 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes}, nil
 }
 
+func (PL) powers() bool { return true }
+
 // Memory implements Approximation.
 func (l PL) Memory(s Size) Memory { return l.iteration().memory(s, false) }
 

@@ -54,6 +54,8 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
+func (Variational) powers() bool { return true }
+
 // Memory implements Approximation.
 func (m Variational) Memory(s Size) Memory { return iteration{}.memory(s, true) }
 
