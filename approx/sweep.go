@@ -157,6 +157,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
 	within, tried := p.newtonWithin(), false              // the distance for Newton's method, and whether it made the last update
 	swept := false                                        // whether the last sweep had nothing left to do
+	linearised := math.Inf(1)                             // the distance at the sites whose correlations w.sigma holds
 	for {
 		f, err := p.refresh(v)
 		if tried && (err != nil || !(f.distance <= reached/2)) {
@@ -196,8 +197,12 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			if f.distance <= within && f.floors == 0 {
 				copy(before, p.state)
 				reached, tried = f.distance, true
-				p.correlations(w.sigma, v)
-				p.newton(w.sigma, v, f.distance)
+				// Those of a step ago leave about the product of both distances.
+				if linearised*f.distance > p.target/2 {
+					p.correlations(w.sigma, v)
+					linearised = f.distance
+				}
+				p.newton(w.sigma, v, f.distance/8)
 				d.Iterations++
 				if err := ctx.Err(); err != nil {
 					return f, err
@@ -208,6 +213,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				p.project(v)
 			}
 			p.covariance(w.sigma, v)
+			linearised = math.Inf(1)
 		}
 		for range sweepsPerRefresh {
 			if err := ctx.Err(); err != nil {
