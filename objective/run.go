@@ -24,7 +24,6 @@ type Run struct {
 	ctx       context.Context
 	objective *Objective
 	last      []converged // the fits that converged, the latest first, at most furthest
-	adjoint   approx.Cov  // room for it
 
 	free     []float64 // of the last evaluation
 	point    *Point    // nil: it failed with err
@@ -83,7 +82,12 @@ func (r *Run) start(free []float64) approx.State {
 }
 
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
-func NewRun(ctx context.Context, o *Objective) *Run { return &Run{ctx: ctx, objective: o} }
+func NewRun(ctx context.Context, o *Objective) *Run {
+	own := *o
+	own.model.Inference = approx.In(new(approx.Work), o.model.Inference)
+	own.room = &room{cross: make([][]float64, len(o.model.Kernels))}
+	return &Run{ctx: ctx, objective: &own}
+}
 
 // Reset forgets the state that the next fit would start from, and the last point.
 func (r *Run) Reset() { r.last, r.free = nil, nil }
@@ -95,16 +99,12 @@ func (r *Run) At(free []float64) (*Point, error) {
 	if r.free != nil && slices.Equal(r.free, free) {
 		return r.point, r.err
 	}
-	var room []approx.Cov
-	if r.point != nil {
-		room = r.point.cov
-	}
 	r.Evaluations++
 	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
 	for start := r.start(free); ; start = nil {
 		r.point, r.err = nil, nil
 		if err := panicked.Try(func() {
-			r.point, r.err = r.objective.fit(r.ctx, r.objective.Layout.Fill(free), start, room)
+			r.point, r.err = r.objective.Fit(r.ctx, r.objective.Layout.Fill(free), start)
 		}); err != nil {
 			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
 		}
@@ -142,7 +142,7 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	if r.gradient == nil && r.gradErr == nil {
 		g := make([]float64, len(free))
-		if err := panicked.Try(func() { r.gradErr = p.gradient(g, &r.adjoint) }); err != nil {
+		if err := panicked.Try(func() { r.gradErr = p.Gradient(g) }); err != nil {
 			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
 		}
 		if r.gradErr != nil {
