@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
@@ -85,6 +86,10 @@ func (r *Run) start(free []float64) approx.State {
 func NewRun(ctx context.Context, o *Objective) *Run {
 	own := *o
 	own.model.Inference = approx.In(new(approx.Work), o.model.Inference)
+	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
+	for j, k := range o.model.Kernels {
+		own.model.Kernels[j] = kernel.Remember(k)
+	}
 	own.room = &room{cross: make([][]float64, len(o.model.Kernels))}
 	return &Run{ctx: ctx, objective: &own}
 }
