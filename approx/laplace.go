@@ -43,6 +43,8 @@ type Laplace struct {
 	// on the bundled data sets, but where the latent standard deviations exceed 5 and nearly all of six or ten classes are
 	// possible; there it reached 4e-4, and it fell about in proportion to the points.
 	Points int `yaml:"points"`
+
+	work *Work
 }
 
 // Uses implements Approximation: any likelihood of two classes, or of numbers, that has derivatives and Gaussian averages,
@@ -91,6 +93,11 @@ func (l Laplace) Memory(s Size) Memory {
 	return m
 }
 
+func (l Laplace) in(w *Work) Approximation {
+	l.work = w
+	return l
+}
+
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	p, start, err := l.begin(cov, y, lik, start)
@@ -119,6 +126,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 
 // begin checks the arguments; the state it returns is that of the model it returns.
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
+	l.work.release(0)
 	if y.Classes > 2 {
 		p, err := newMulticlass(l, cov, y, lik)
 		return p, s, err
@@ -135,6 +143,7 @@ func (l Laplace) binary(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePos
 	if err != nil {
 		return nil, err
 	}
+	s.work = l.work
 	return &laplacePosterior{sites: s, model: lik.(likelihood.Differentiable), tolerance: cmp.Or(l.Tolerance, defaultTolerance), scale: s.largest()}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -34,6 +35,7 @@ type sites struct {
 	u        blas64.Triangular
 	negative negativeSites
 	b        []float64
+	work     *Work
 	outcome
 }
 
@@ -116,7 +118,7 @@ func (s *sites) factorise(tau []float64) error {
 		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)
 	}
 	if s.u.Data == nil {
-		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
+		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: s.work.take(n * n)}
 	}
 	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.u.Data}
 	for i, r := range s.root {
@@ -293,11 +295,10 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	raw := cross.RawMatrix()
 	linalg.Gemv(blas.Trans, 1, raw, s.b, 0, mean)
-	v := linalg.NewGeneral(n, m) // U⁻ᵀ S^½ k*
+	defer s.work.release(s.work.mark())
+	v := s.work.general(n, m) // U⁻ᵀ S^½ k*
 	for i, r := range s.root {
-		for j, c := range raw.Data[i*raw.Stride : i*raw.Stride+m] {
-			v.Data[i*m+j] = r * c
-		}
+		floats.ScaleTo(v.Data[i*m:(i+1)*m], r, raw.Data[i*raw.Stride:i*raw.Stride+m])
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)

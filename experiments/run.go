@@ -80,9 +80,9 @@ func (t *trainingSet) use() (done func()) {
 			return
 		}
 		p := *t.prepared
-		p.data.X = &kernel.Inputs{X: p.data.X.X}
+		p.data.X = p.data.X.Fresh()
 		if p.held != nil {
-			p.held = &kernel.Inputs{X: p.held.X}
+			p.held = p.held.Fresh()
 		}
 		t.prepared = &p
 	}
