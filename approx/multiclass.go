@@ -111,6 +111,32 @@ func (p *multiclass) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p
 
 func (p *multiclass) newPoint() *point { return newPoint(p.classes * p.n) }
 
+// part is the model of every third case.
+func (p *multiclass) part() (latentModel, []int) {
+	cases := everyThird(p.n)
+	if cases == nil {
+		return nil, nil
+	}
+	y, cov, entries := make([]int, len(cases)), make([]Cov, len(p.k)), []int(nil)
+	for a, i := range cases {
+		y[a] = p.y[i]
+	}
+	for j, k := range p.k {
+		cov[j] = Cov{K: principal(k, cases), Mean: make([]float64, len(cases))}
+	}
+	for c := range p.classes {
+		for a, i := range cases {
+			share(cov, c).Mean[a] = p.mean[c*p.n+i]
+			entries = append(entries, c*p.n+i)
+		}
+	}
+	part, err := newMulticlass(Laplace{Tolerance: 1}, cov, Targets{Classes: p.classes, Index: y}, p.lik)
+	if err != nil {
+		return nil, nil
+	}
+	return part, entries
+}
+
 // latentAt sets f = m + K a.
 func (p *multiclass) latentAt(f, a []float64) {
 	copy(f, p.mean)
