@@ -25,8 +25,8 @@ type quasiNewton struct {
 	err       error
 }
 
-// stride is the length of the first trial step, and bounds the largest entry of the first trial of a search. Hyperparameters
-// that are logarithms change by a factor of about 4.
+// stride is the length of the first trial step. Hyperparameters that are logarithms change by a factor of about 4. Later
+// searches begin with steps of which no entry is larger than that, or than four times the largest of the last step.
 const stride = 1.5
 
 // Uses needs a gradient.
@@ -82,13 +82,14 @@ func (q *quasiNewton) minimise() bool {
 			floats.Scale(-1, d)
 		}
 		slope, scale := floats.Dot(g, d), max(1, math.Abs(f))
-		if h != nil && !(-slope/2 > q.threshold/1000*scale) && floats.Norm(g, math.Inf(1)) <= nearly*q.threshold*scale {
+		if h != nil && -slope/2 <= q.threshold/1000*scale && floats.Norm(g, math.Inf(1)) <= 3*q.threshold*scale {
 			q.err = optimize.ErrNoProgress
 			return true
 		}
-		if far := floats.Norm(d, math.Inf(1)); far > stride {
-			floats.Scale(stride/far, d)
-			slope *= stride / far
+		limit := max(stride, 4*floats.Norm(s, math.Inf(1)))
+		if far := floats.Norm(d, math.Inf(1)); far > limit {
+			floats.Scale(limit/far, d)
+			slope *= limit / far
 		}
 		if ended, found := q.search(x, d, f, slope, scale); ended || !found {
 			return !ended

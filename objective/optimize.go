@@ -14,8 +14,8 @@ type Settings struct {
 	// Method names the local optimiser in Optimizers; "" is "bfgs".
 	Method string
 	// GradientThreshold is the size of the gradient at which a point is stationary, relative to max(1, |value|); 0 is 1e-6.
-	// BFGS also ends where the gradient is at most 100 times that and its model of the criterion promises a gain of less than
-	// a thousandth of it, relative to the same.
+	// BFGS also ends where the gradient is at most 3 times that and its model of the criterion promises a gain of at most a
+	// thousandth of it, relative to the same.
 	GradientThreshold float64
 	// Evaluations is the number of fits after which the optimisation stops; 0 is 500.
 	Evaluations int
@@ -57,9 +57,6 @@ type Optimum struct {
 // covariances) on which a line search would settle. Shorter reaches were seen to cost more evaluations, not to end
 // higher; without one a start on the crabs data ended 12 nats lower.
 const reach = 10
-
-// nearly times the threshold is small enough for a gradient where there is next to nothing to gain.
-const nearly = 100
 
 // Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds, and returns the best
 // point that it evaluated. A start outside the bounds is moved to the nearest bound.
@@ -117,7 +114,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		}
 		steep := c.steepness()
 		switch {
-		case steep <= c.threshold, err != nil && steep <= nearly*c.threshold:
+		case steep <= c.threshold, err != nil && steep <= 100*c.threshold:
 			// In the second case what is left to gain is below the resolution, or the method's model of f says that it is
 			// a thousandth of the threshold.
 			return c.optimum(Converged), nil
