@@ -113,6 +113,9 @@ func (p *multiclass) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p
 
 func (p *multiclass) newPoint() *point { return newPoint(p.classes * p.n) }
 
+// part implements latentModel: approach needs no better start.
+func (p *multiclass) part() (latentModel, []int) { return nil, nil }
+
 // latentAt sets f = m + K a.
 func (p *multiclass) latentAt(f, a []float64) {
 	copy(f, p.mean)
@@ -292,7 +295,7 @@ func (p *multiclass) approach(ctx context.Context, at, next *point, start State,
 		if !(length > target/2) || length <= min(rounding, unresolved) && length > last/2 {
 			break
 		}
-		climb(p, at, next, length*length)
+		climb(p, at, next, at.delta, at.kr, length*length) // K r has done its work
 		at, next, last = next, at, length
 		if left <= 0 {
 			iterations++

@@ -62,7 +62,8 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// Values are told apart to 1e-10, which leaves √(2e-10/λ) = 2e-5 in theta for the smallest eigenvalue λ = 0.6 of H.
+// BFGS ends where there is 1e-9 to gain, which leaves √(2e-9/λ) = 6e-5 in theta for the smallest eigenvalue λ = 0.6 of H; the
+// others tell values apart to 1e-10.
 func TestOptimizersFindAnInteriorOptimum(t *testing.T) {
 	h := mat.NewSymDense(3, []float64{3, 1, 0, 1, 2, 0.5, 0, 0.5, 1})
 	c := []float64{1, -2, 6}
@@ -70,7 +71,7 @@ func TestOptimizersFindAnInteriorOptimum(t *testing.T) {
 	for _, e := range Optimizers {
 		t.Run(e.Name, func(t *testing.T) {
 			m := climbFrom(t, functionOf(t, wide(3), f, df, entry{}), []float64{0, 0, 0}, Settings{Method: e.Name})
-			near(t, "theta", m.Theta, c, 5e-5)
+			near(t, "theta", m.Theta, c, 6e-5)
 			if m.Status != Converged || len(m.Warnings) != 0 || len(m.AtBound) != 0 {
 				t.Errorf("%s, warnings %q", m.Status, m.Warnings)
 			}
