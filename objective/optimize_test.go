@@ -366,3 +366,14 @@ func TestFailedRestartsAreKeptAndCannotWin(t *testing.T) {
 		t.Errorf("all failed: chosen %d, error %v", m.Chosen, err)
 	}
 }
+
+// Average curvatures of a slope that flattens are too large where a step ends, and steps by them too short.
+func TestBFGSOnAFlatteningSlope(t *testing.T) {
+	f := func(u []float64) float64 { return -(200*math.Exp(-u[0]) + u[0] + 20*math.Exp(-u[1]) + u[1]) }
+	df := func(g, u []float64) { g[0], g[1] = 200*math.Exp(-u[0])-1, 20*math.Exp(-u[1])-1 }
+	m := climbFrom(t, functionOf(t, wide(2), f, df, entry{}), []float64{0, 0}, Settings{})
+	near(t, "theta", m.Theta, []float64{math.Log(200), math.Log(20)}, 1e-3)
+	if m.Status != Converged || m.Evaluations > 15 {
+		t.Errorf("%s after %d evaluations", m.Status, m.Evaluations)
+	}
+}
