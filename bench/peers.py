@@ -220,11 +220,13 @@ def ep_parallel(set, theta, tolerance):
         k = kernel(x, x, theta)
         n = len(k)
         tau, nu, last, step = np.zeros(n), np.zeros(n), np.inf, 1.0
+        best, since = np.inf, 0
         for iteration in range(1, 1001):
             l, v, mu, sigma = recompute(k, tau, nu)
             new, nu_new, _, _, _ = moments(y, mu, sigma, tau, nu)
             worst = max(np.max(np.abs(new - tau) * sigma), np.max(np.abs(nu_new - nu) * np.sqrt(sigma)))
-            if worst <= tolerance:
+            best, since = (worst, 0) if worst < best else (best, since + 1)
+            if worst <= tolerance or best < 1e-6 and since == 5:  # or rounding allows no better
                 break
             if worst > last:
                 step = max(step / 2, 1 / 64)  # full steps may swing
