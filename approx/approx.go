@@ -61,21 +61,37 @@ type Caps struct {
 // meaning belongs to the approximation that made it.
 type State []float64
 
-// Extrapolate predicts the State of the fit at b + t(b - a), given that at a and s at b: number by number, geometrically
-// where both have the same sign (sites and latent values grow as powers of an amplitude), by a factor of at most 4 per unit of
-// t, and linearly where the sign changes; what is 0 at either end stays as in s.
-func (s State) Extrapolate(a State, t float64) State {
-	out := slices.Clone(s)
-	for i, b := range s {
-		switch product := a[i] * b; {
-		case product > 0:
-			out[i] = b * math.Pow(min(max(b/a[i], 0.25), 4), t)
-		case product < 0:
-			out[i] = b + t*(b-a[i])
+// Extrapolate predicts the State of a fit of m from those of fits nearby, which the weights, of sum 1, make a point out of:
+// number by number Σ_k w_k s_k or, for methods whose numbers grow as powers of an amplitude and where all have one sign,
+// Π_k s_k^(w_k), which is at most a factor of 4 away from the first. What is 0 in one of them stays as in the first.
+func Extrapolate(m Approximation, states []State, weights []float64) State {
+	p, ok := m.(powers)
+	geometric := ok && p.powers()
+	out := slices.Clone(states[0])
+	for i, first := range out {
+		sum, logs := 0.0, 0.0
+		signs, zero := false, false
+		for k, w := range weights {
+			v := states[k][i]
+			sum += w * (v - first) // exact where all are equal
+			signs, zero = signs || v*first < 0, zero || v == 0
+			if geometric && v*first > 0 {
+				logs += w * math.Log(v/first)
+			}
+		}
+		switch {
+		case zero:
+		case geometric && !signs:
+			out[i] *= math.Exp(min(max(logs, -math.Log(4)), math.Log(4)))
+		default:
+			out[i] += sum
 		}
 	}
 	return out
 }
+
+// powers methods say whether the numbers of a State go on as powers of an amplitude, as those of sites do.
+type powers interface{ powers() bool }
 
 // Diagnostics tell how a fit went.
 type Diagnostics struct {

@@ -117,11 +117,28 @@ func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1,
 
 func TestExtrapolate(t *testing.T) {
 	a, b := approx.State{1, 2, -1, 3, 0, 5, -2}, approx.State{2, 1, -4, -1, 7, 0, -200}
-	got, want := b.Extrapolate(a, 0.5), approx.State{2 * math.Sqrt2, math.Sqrt(0.5), -8, -3, 7, 0, -400}
-	if !floats.EqualApprox(got, want, 1e-12) {
-		t.Errorf("got %v, want %v", got, want)
+	weights := []float64{1.5, -0.5}
+	for _, c := range []struct {
+		method approx.Approximation
+		want   approx.State
+	}{
+		{approx.EP{}, approx.State{2 * math.Sqrt2, math.Sqrt(0.5), -8, -3, 7, 0, -800}},
+		{approx.OneVsRest{Binary: approx.EP{}}, approx.State{2 * math.Sqrt2, math.Sqrt(0.5), -8, -3, 7, 0, -800}},
+		{approx.Laplace{}, approx.State{2.5, 0.5, -5.5, -3, 7, 0, -299}},
+	} {
+		if got := approx.Extrapolate(c.method, []approx.State{b, a}, weights); !floats.EqualApprox(got, c.want, 1e-12) {
+			t.Errorf("%T: got %v, want %v", c.method, got, c.want)
+		}
+		if got := approx.Extrapolate(c.method, []approx.State{b, a}, []float64{1, 0}); !slices.Equal(got, b) {
+			t.Errorf("%T at the first: %v, want %v", c.method, got, b)
+		}
 	}
-	if got := b.Extrapolate(a, 0); !slices.Equal(got, b) {
-		t.Errorf("at b: %v, want %v", got, b)
+	// three points of σ², of which the logarithm is linear, and of a parabola
+	at := func(x float64) approx.State { return approx.State{math.Exp(2 * x), 1 + x*x} }
+	for i, m := range []approx.Approximation{approx.EP{}, approx.Laplace{}} {
+		got := approx.Extrapolate(m, []approx.State{at(0.2), at(0.1), at(0)}, []float64{3, -3, 1})
+		if want := at(0.3); math.Abs(got[i]-want[i]) > 1e-14 {
+			t.Errorf("%T: got %v, want %v", m, got, want)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type EP struct {
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature is for evidence: posterior.
 	Quadrature Quadrature `yaml:"quadrature"`
+
+	work *Work
 }
 
 // NegativeSites is what EP does with a negative site precision, which likelihoods that are not log-concave call for.
@@ -78,7 +80,14 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 }
 
 func (e EP) iteration() iteration {
-	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations}
+	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations, e.work}
+}
+
+func (EP) powers() bool { return true }
+
+func (e EP) in(w *Work) Approximation {
+	e.work = w
+	return e
 }
 
 // Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.

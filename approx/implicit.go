@@ -220,30 +220,26 @@ func (p *siteFit) newtonWithin() float64 {
 	return 0
 }
 
-// correlations sets dst to the correlations of the posterior, which off the diagonal are -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), and
-// v, which refresh has left as U⁻¹, to their squares.
+// correlations sets dst to the correlations of the posterior, which off the diagonal are -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), given
+// U⁻¹ in v, as refresh leaves it.
 func (p *siteFit) correlations(dst blas64.Symmetric, v blas64.General) {
 	n := len(p.tau)
 	scale := make([]float64, n)
 	for i, v := range p.sigma {
-		scale[i] = 1 / math.Sqrt(v)
+		scale[i] = 1 / (math.Sqrt(v) * p.root[i])
 	}
 	inverse := linalg.SquareTri(upper(v))
-	for i, r := range p.root {
-		scale[i] /= r
-	}
 	for i := range n {
-		row, squares := dst.Data[i*n+i:(i+1)*n], v.Data[i*n+i:(i+1)*n]
+		row := dst.Data[i*n+i : (i+1)*n]
 		for j, b := range inverse.Data[i*n+i : (i+1)*n] {
-			c := -b * scale[i] * scale[i+j]
-			row[j], squares[j] = c, c*c
+			row[j] = -b * scale[i] * scale[i+j]
 		}
-		row[0], squares[0] = 1, 1
+		row[0] = 1
 	}
 }
 
-// newton moves all sites by a step of Newton's method towards their fixed point, given what correlations makes after refresh: with T and M as in
-// siteFunctional, r what the rule makes of the marginals less the sites, and e what the marginals lack of those to which
+// newton moves all sites by a step of Newton's method towards their fixed point, given correlations of the posterior here or
+// nearby, and n×n workspace for their squares: with T and M as in siteFunctional, r what the rule makes of the marginals less the sites, and e what the marginals lack of those to which
 // the rule's sites belong, the changes x of the sites solve
 //
 //	x = r + T(M x - e)
@@ -252,6 +248,12 @@ func (p *siteFit) correlations(dst blas64.Symmetric, v blas64.General) {
 func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, tolerance float64) {
 	n := len(p.tau)
 	square := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: v.Data}
+	for i := range n {
+		row := square.Data[i*n+i : (i+1)*n]
+		for j, c := range correlation.Data[i*n+i : (i+1)*n] {
+			row[j] = c * c
+		}
+	}
 	sd, slopes, x := make([]float64, n), make([]siteSlopes, n), make([]float64, 2*n)
 	for i, v := range p.sigma {
 		sd[i] = math.Sqrt(v)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -25,8 +26,9 @@ var _ Approximation = Laplace{}
 // latent process each, K is block diagonal, and a fit takes O(C n³) time and O(C n²) memory. What is common to all classes
 // of a case does not show in softmax, nor does a prior mean that they share: its derivative is 0.
 //
-// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search. A State holds a and then f̂, 2n or
-// 2Cn numbers, of one class after the other: a gives the posterior back, f̂ is where a neighbour starts.
+// The mode is found by Newton's method (GPML Algorithms 3.1 and 3.3) with a line search; of several classes, by steps that
+// conjugate gradients solve for and one factorisation at the mode. A State holds a and then f̂, 2n or 2Cn numbers, of one
+// class after the other: a gives the posterior back, f̂ is where a neighbour starts.
 //
 // A fit that stops short of the mode has Diagnostics.Converged false: its evidence is that of the point where it
 // stopped, and its adjoint is ErrNotConverged.
@@ -42,6 +44,8 @@ type Laplace struct {
 	// on the bundled data sets, but where the latent standard deviations exceed 5 and nearly all of six or ten classes are
 	// possible; there it reached 4e-4, and it fell about in proportion to the points.
 	Points int `yaml:"points"`
+
+	work *Work
 }
 
 // Uses implements Approximation: any likelihood of two classes, or of numbers, that has derivatives and Gaussian averages,
@@ -68,7 +72,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: params || !hasFree(lik), LeaveOneOut: true, LeaveOneOutGradient: params && moments || !hasFree(lik)}, nil
 }
 
-// Memory implements Approximation. Merging cases takes a covariance, a factor and an R of the distinct values.
+// Memory implements Approximation. Merging cases takes a covariance, a factor and an R of the distinct values; parts of the
+// cases, a third of them, a ninth and so on, take an eighth of what the matrices of all do.
 func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
@@ -76,18 +81,23 @@ func (l Laplace) Memory(s Size) Memory {
 		points := (s.Classes - 1) * cmp.Or(l.Points, DefaultPoints)
 		return Memory{
 			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
-			Evidence: words(s.Kernels*n2, (s.Classes+2)*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
+			Evidence: words(s.Kernels*n2, s.Classes*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
 		}
 	}
-	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	m := Memory{Fit: words(n2, n2/4+s.Cases*s.New), LeaveOneOut: words(n2, n2)}
 	switch {
 	case s.Classes == 0: // the likelihood has a parameter
 		m.Evidence = words(0, n2)
 	case s.Distinct < s.Cases:
 		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
+		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, m2/4+2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
 	}
 	return m
+}
+
+func (l Laplace) in(w *Work) Approximation {
+	l.work = w
+	return l
 }
 
 // Fit implements Approximation.
@@ -118,6 +128,7 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 
 // begin checks the arguments; the state it returns is that of the model it returns.
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
+	l.work.release(0)
 	if y.Classes > 2 {
 		p, err := newMulticlass(l, cov, y, lik)
 		return p, s, err
@@ -134,6 +145,7 @@ func (l Laplace) binary(cov []Cov, y Targets, lik likelihood.Bound) (*laplacePos
 	if err != nil {
 		return nil, err
 	}
+	s.work = l.work
 	return &laplacePosterior{sites: s, model: lik.(likelihood.Differentiable), tolerance: cmp.Or(l.Tolerance, defaultTolerance), scale: s.largest()}, nil
 }
 
@@ -198,6 +210,49 @@ func (p *laplacePosterior) precision(at *point) (target, rounding float64) {
 		size += math.Abs(at.a[i])
 	}
 	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
+}
+
+// part is the model of every third case, whose log evidence need not be right to more than a nat.
+func (p *laplacePosterior) part() (latentModel, []int) {
+	cases := everyThird(len(p.y))
+	if cases == nil {
+		return nil, nil
+	}
+	mean, y := make([]float64, len(cases)), make([]float64, len(cases))
+	for a, i := range cases {
+		mean[a], y[a] = p.mean[i], p.y[i]
+	}
+	part, err := Laplace{Tolerance: 1}.binary([]Cov{{K: principal(p.k, cases), Mean: mean}}, Targets{Classes: 2, Value: y}, p.lik)
+	if err != nil {
+		return nil, nil
+	}
+	part.model = p.model
+	return part, cases
+}
+
+// everyThird case, nil if that were few.
+func everyThird(n int) (cases []int) {
+	if n < 150 {
+		return nil
+	}
+	for i := 0; i < n; i += 3 {
+		cases = append(cases, i)
+	}
+	return cases
+}
+
+// principal is the submatrix of some cases, in ascending order.
+func principal(k blas64.Symmetric, cases []int) *mat.SymDense {
+	out := linalg.NewSym(len(cases))
+	for a, i := range cases {
+		row := k.Data[i*k.Stride : i*k.Stride+k.N]
+		for b, j := range cases[a:] {
+			out.Data[a*out.Stride+a+b] = row[j]
+		}
+	}
+	var s mat.SymDense
+	s.SetRawSymmetric(out)
+	return &s
 }
 
 // finish makes the posterior at a point, given the length of the Newton step there. W and the factor of B must be those of

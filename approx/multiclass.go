@@ -113,6 +113,9 @@ func (p *multiclass) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p
 
 func (p *multiclass) newPoint() *point { return newPoint(p.classes * p.n) }
 
+// part implements latentModel: approach needs no better start.
+func (p *multiclass) part() (latentModel, []int) { return nil, nil }
+
 // latentAt sets f = m + K a.
 func (p *multiclass) latentAt(f, a []float64) {
 	copy(f, p.mean)
@@ -121,9 +124,9 @@ func (p *multiclass) latentAt(f, a []float64) {
 
 // multiplyK sets dst ← K x + β dst.
 func (p *multiclass) multiplyK(x []float64, beta float64, dst []float64) {
-	share := p.classes / len(p.k) // classes with one covariance
+	sharing := p.classes / len(p.k) // classes with one covariance
 	rows := func(v []float64, j int) blas64.General {
-		return blas64.General{Rows: share, Cols: p.n, Stride: p.n, Data: v[j*share*p.n : (j+1)*share*p.n]}
+		return blas64.General{Rows: sharing, Cols: p.n, Stride: p.n, Data: v[j*sharing*p.n : (j+1)*sharing*p.n]}
 	}
 	for j, k := range p.k {
 		linalg.SymvRows(1, k, rows(x, j), beta, rows(dst, j))
@@ -292,7 +295,7 @@ func (p *multiclass) approach(ctx context.Context, at, next *point, start State,
 		if !(length > target/2) || length <= min(rounding, unresolved) && length > last/2 {
 			break
 		}
-		climb(p, at, next, length*length)
+		climb(p, at, next, at.delta, at.kr, length*length) // K r has done its work
 		at, next, last = next, at, length
 		if left <= 0 {
 			iterations++
@@ -309,7 +312,7 @@ func (p *multiclass) approach(ctx context.Context, at, next *point, start State,
 // The error of δ in posterior standard deviations is at most √(ρᵀKρ), where ρ is the residual. It falls to a tenth, and to
 // a tenth of the square of the step where that is less, as the next step will be of that order; or to the floor.
 func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) float64 {
-	residual, kResidual, d, kd, wkd := scratch.r, scratch.kr, scratch.delta, p.e, p.b
+	residual, kResidual, d, kd, wkd := scratch.r, scratch.kr, scratch.delta, p.e, p.b // b is free up to finish
 	p.multiplyK(at.r, 0, at.kr)
 	copy(residual, at.r)
 	copy(kResidual, at.kr)
@@ -340,6 +343,9 @@ func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) flo
 				wkd[i] = pi[i] * (v - p.z[i])
 				curvature += v * (d[i] + wkd[i])
 			}
+		}
+		if !(curvature > 0) { // K has no more digits
+			break
 		}
 		alpha := square / curvature
 		for j, v := range wkd {
@@ -421,8 +427,8 @@ func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
 //	G_c = ½ g_c g_cᵀ - ½ F_cc + ½ (u_c g_cᵀ + g_c u_cᵀ),   ∂L/∂m_c = g_c + u_c
 //	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
 //
-// with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes (2C + ⅓) n³ multiplications
-// and C n² numbers for their duration.
+// with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes (2C + ⅓) n³ operations and
+// C n² numbers for their duration.
 func (p *multiclass) adjoint() {
 	n := p.n
 	p.adjoints = make([]Cov, len(p.k))

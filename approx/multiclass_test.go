@@ -639,6 +639,9 @@ func TestMulticlassWarmStart(t *testing.T) {
 				t.Error("Fit wrote to its start")
 			}
 			cold, warm = cold+a.Diagnostics().Iterations, warm+b.Diagnostics().Iterations
+			if f := a.Diagnostics().Factorizations + b.Diagnostics().Factorizations; f != 2 {
+				t.Errorf("%v: %d factorisations, want one cold and one warm", theta, f)
+			}
 			if got, want := b.Evidence().Value(), a.Evidence().Value(); !near(got, want, 1e-9) {
 				t.Errorf("%v: warm %.13g, cold %.13g", theta, got, want)
 			}
@@ -668,6 +671,16 @@ func TestMulticlassWarmStart(t *testing.T) {
 	}
 	if warm >= cold {
 		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
+	}
+	// A state that is sure of the wrong classes makes a step that is worse than none.
+	cov, _ := priors(x, 0, 3, 3, true)
+	far := make(approx.State, 6*len(y))
+	for i, c := range y {
+		far[3*len(y)+(c+1)%3*len(y)+i] = 1000
+	}
+	a, b := fitClasses(t, cov, y, 3, nil), fitClasses(t, cov, y, 3, far)
+	if a.Evidence().Value() != b.Evidence().Value() || !slices.Equal(a.State(), b.State()) {
+		t.Errorf("log evidence %v from a state far away, %v without", b.Evidence().Value(), a.Evidence().Value())
 	}
 }
 

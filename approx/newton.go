@@ -9,6 +9,7 @@ import (
 // latentModel is a posterior of latent values whose mode Newton's method finds, binary or with several classes.
 type latentModel interface {
 	newPoint() *point
+	part() (latentModel, []int)  // of some cases, and which entries of a are theirs; nil if that would not help
 	latentAt(f, a []float64)     // f = m + K a
 	differentiate(at *point)     // g, w, psi and r from a and f
 	linearise(at *point)         // r = W(f - m) + g, of which Newton's step is the next a itself
@@ -77,8 +78,12 @@ func restore(p latentModel, s State) (*point, float64, error) {
 	return at, p.newton(at), nil
 }
 
-// seek takes Newton steps from f = m, or from the State of a neighbour if Ψ is larger there, until their length says that
-// the mode is reached, or maxIterations of them. The factor is then that of the point it returns.
+// seek climbs from f = m or the mode of a part of the cases, or from the State of a neighbour if Ψ is larger there than at
+// f = m, until the length of Newton's step says that the mode is reached, or maxIterations steps. The factor is then that
+// of the point it returns.
+//
+// Newton's step takes a factor of O(n³). That of an earlier W serves for O(n²) a step: with it the steps are those of
+// conjugate gradients (Hestenes and Stiefel's β) in the inner product xᵀKy, in which I + WK is symmetric, preconditioned.
 func seek(ctx context.Context, p latentModel, start State, maxIterations int) (at *point, length float64, iterations int, err error) {
 	at, next := p.newPoint(), p.newPoint()
 	evaluate(p, at)
@@ -87,6 +92,7 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 		if at, next, iterations, last, err = quick.approach(ctx, at, next, start, maxIterations); err != nil {
 			return nil, 0, 0, err
 		}
+		evaluate(p, at) // as Restore will find it
 		fresh = true
 	} else if start != nil {
 		_, f, err := at.read(start)
@@ -109,10 +115,18 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 		}
 	}
 	if fresh {
+		next.psi = math.Inf(-1)
+		if err := guess(ctx, p, next, maxIterations); err != nil {
+			return nil, 0, 0, err
+		}
+		if next.psi > at.psi {
+			at, next = next, at
+		}
 		if err := p.factorise(at.w); err != nil {
 			return nil, 0, 0, err
 		}
 	}
+	d, df, curvature := make([]float64, len(at.a)), make([]float64, len(at.a)), 0.0 // of the last step
 	for ; ; iterations++ {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, 0, err
@@ -124,8 +138,9 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 			limit = min(limit, 50) // hopeless, but the nearer the better
 		}
 		stop := iterations >= limit
-		// The factor of an earlier W gives an ascent direction too, for O(n²). It serves while its steps shrink fast.
-		if !fresh && (!(length <= last/4) || length <= target || stop) {
+		if !fresh && (length <= target || stop || exhausted(len(at.a), last, length, target)) {
+			p.latentAt(at.f, at.a) // as Restore will find it
+			p.differentiate(at)
 			if err := p.factorise(at.w); err != nil {
 				return nil, 0, 0, err
 			}
@@ -134,30 +149,67 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
 			return at, length, iterations, nil
 		}
-		climb(p, at, next, length*length)
+		beta := 0.0
+		if !fresh && curvature > 0 {
+			beta = max(0, (length*length-dot(next.kr, at.delta))/curvature)
+		}
+		for i, z := range at.delta {
+			d[i] = z + beta*d[i]
+		}
+		slope := dot(at.kr, d)
+		if !(slope > 0) {
+			copy(d, at.delta)
+			slope = length * length
+		}
+		curvature = climb(p, at, next, d, df, slope)
 		at, next = next, at
 		fresh, last = false, length
 	}
 }
 
-// climb sets next to a + sδ with the step 0 < s ≤ 2 that, along δ, takes nine tenths off the slope of Ψ, at first
-// λ² = rᵀKδ > 0. As Ψ is concave it cannot fall up to its maximum, and past it the bound on the slope stops it. Near the
-// mode s = 1; far from it, where the likelihood's tails are nearly straight, longer and much shorter steps occur. In the
-// directions that K does not show δ = g - a, so that more than twice δ would take a away from g for good.
-func climb(p latentModel, at, next *point, slope float64) {
-	for i, d := range at.delta {
-		next.a[i] = at.a[i] + d
+// guess fills next from the mode of a part of the cases, of which the others hear through K, if p has a part and that has a
+// mode.
+func guess(ctx context.Context, p latentModel, next *point, maxIterations int) error {
+	part, cases := p.part()
+	if part == nil {
+		return nil
+	}
+	mode, _, _, err := seek(ctx, part, nil, maxIterations)
+	if err != nil {
+		return ctx.Err()
+	}
+	for k, i := range cases {
+		next.a[i] = mode.a[k]
+	}
+	evaluate(p, next)
+	return nil
+}
+
+// exhausted says whether a new factor serves better than that of an earlier W: where steps no longer shrink to half, and
+// near the mode, where it would make them shrink much faster, if more of them are to come than it costs, about n/64.
+func exhausted(n int, last, length, target float64) bool {
+	return !(length <= last/2) || length < 0.1 && math.Log(length/target) > math.Log(last/length)*float64(n)/64
+}
+
+// climb sets next to a + sd with the step 0 < s ≤ 2 that, along d, takes nine tenths off the slope of Ψ, at first
+// slope = rᵀKd > 0, and returns how much it took off. As Ψ is concave it cannot fall up to its maximum, and past it the bound
+// on the slope stops it. Near the mode s is about 1; far from it, where the likelihood's tails are nearly straight, longer
+// and much shorter steps occur. In the directions that K does not show Newton's step is g - a, so that more than twice
+// that would take a away from g for good. It sets df = Kd.
+func climb(p latentModel, at, next *point, d, df []float64, slope float64) float64 {
+	for i, v := range d {
+		next.a[i] = at.a[i] + v
 	}
 	p.latentAt(next.f, next.a)
-	df := at.kr // its work is done
 	for i, f := range next.f {
 		df[i] = f - at.f[i]
 	}
 	s, lo, hi := 1.0, 0.0, math.Inf(1)
 	atLo, atHi := slope, 0.0 // slopes
+	now := slope
 	for range 60 {
 		p.differentiate(next)
-		now := dot(next.r, df)
+		now = dot(next.r, df)
 		if math.Abs(now) <= slope/10 || now > 0 && s == 2 {
 			break
 		}
@@ -171,11 +223,9 @@ func climb(p latentModel, at, next *point, slope float64) {
 		} else {
 			s = lo + (hi-lo)*min(max(atLo/(atLo-atHi), 0.1), 0.9)
 		}
-		for i, d := range at.delta {
-			next.a[i], next.f[i] = at.a[i]+s*d, at.f[i]+s*df[i]
+		for i, v := range d {
+			next.a[i], next.f[i] = at.a[i]+s*v, at.f[i]+s*df[i]
 		}
 	}
-	if s != 1 {
-		evaluate(p, next) // the same f as Restore will find
-	}
+	return slope - now
 }

@@ -28,6 +28,11 @@ func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return a.Binary.Uses(lik, 2)
 }
 
+func (a OneVsRest) powers() bool {
+	p, ok := a.Binary.(powers)
+	return ok && p.powers()
+}
+
 // Memory is that of the binary method, once a class for what stays, and with the adjoint of a class beside their sum.
 func (a OneVsRest) Memory(s Size) Memory {
 	classes, n2 := s.Classes, s.Cases*s.Cases

@@ -45,10 +45,12 @@ type PL struct {
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature is for evidence: posterior.
 	Quadrature Quadrature `yaml:"quadrature"`
+
+	work *Work
 }
 
 func (l PL) iteration() iteration {
-	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations}
+	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations, l.work}
 }
 
 // Uses implements Approximation: any binary likelihood that has Gaussian averages.
@@ -67,6 +69,13 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	_, params := bound(lik).(likelihood.MomentParams)
 	slopes = slopes && (params || !hasFree(lik))
 	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes}, nil
+}
+
+func (PL) powers() bool { return true }
+
+func (l PL) in(w *Work) Approximation {
+	l.work = w
+	return l
 }
 
 // Memory implements Approximation.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -34,6 +35,7 @@ type sites struct {
 	u        blas64.Triangular
 	negative negativeSites
 	b        []float64
+	work     *Work
 	outcome
 }
 
@@ -74,10 +76,9 @@ func checkPrior(cov Cov, n int) error {
 	k := cov.K.RawSymmetric()
 	for i := range n {
 		row := k.Data[i*k.Stride+i : i*k.Stride+n]
-		for j, v := range row {
-			if !finite(v) {
-				return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, v)
-			}
+		if !allFinite(row) {
+			j := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
+			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, row[j])
 		}
 		if row[0] < 0 {
 			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
@@ -108,6 +109,18 @@ func dot(x, y []float64) float64 {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// allFinite is fast where it is true: 0·v is 0 for a finite v and NaN for any other.
+func allFinite(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = a+0*x[0], b+0*x[1], c+0*x[2], d+0*x[3]
+	}
+	for _, v := range x {
+		a += 0 * v
+	}
+	return a+b+c+d == 0
+}
+
 // factorise sets S = diag(tau) and factors B.
 func (s *sites) factorise(tau []float64) error {
 	s.diagnostics.Factorizations++
@@ -116,7 +129,7 @@ func (s *sites) factorise(tau []float64) error {
 		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)
 	}
 	if s.u.Data == nil {
-		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)}
+		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: s.work.take(n * n)}
 	}
 	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.u.Data}
 	for i, r := range s.root {
@@ -293,11 +306,10 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	raw := cross.RawMatrix()
 	linalg.Gemv(blas.Trans, 1, raw, s.b, 0, mean)
-	v := linalg.NewGeneral(n, m) // U⁻ᵀ S^½ k*
+	defer s.work.release(s.work.mark())
+	v := s.work.general(n, m) // U⁻ᵀ S^½ k*
 	for i, r := range s.root {
-		for j, c := range raw.Data[i*raw.Stride : i*raw.Stride+m] {
-			v.Data[i*m+j] = r * c
-		}
+		floats.ScaleTo(v.Data[i*m:(i+1)*m], r, raw.Data[i*raw.Stride:i*raw.Stride+m])
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)

@@ -47,6 +47,7 @@ type iteration struct {
 	damping       float64
 	tolerance     float64
 	maxIterations int
+	work          *Work
 }
 
 // check says what is wrong with the options.
@@ -119,7 +120,9 @@ func newSiteFit(method string, o iteration, e EvidenceForm, q Quadrature, cov []
 		return nil, err
 	}
 	n := len(s.y)
-	s.state = make(State, 2*n)
+	o.work.release(0)
+	s.work, s.state = o.work, make(State, 2*n)
+	s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: s.work.take(n * n)} // before what is given back
 	o.damping, o.tolerance, o.maxIterations = cmp.Or(o.damping, 1), cmp.Or(o.tolerance, defaultTolerance), cmp.Or(o.maxIterations, defaultIterations)
 	nodes, logWeights := e.rule(q)
 	return &siteFit{
@@ -149,14 +152,16 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			return fixedPoint{}, err
 		}
 	}
+	defer p.sites.work.release(p.sites.work.mark())
 	n, d := len(p.y), &p.diagnostics
-	v := linalg.NewGeneral(n, n)
+	v := p.sites.work.general(n, n)
 	var w *sweepWork
 	schedule, limit, course := p.schedule, p.maxIterations, newCourse(p.state)
 	damping, step := p.damping, p.damping                 // what is taken of a new site at most, and of the next parallel ones
 	before, reached := slices.Clone(p.state), math.Inf(1) // the sites before the last update that may be taken back, and their distance
 	within, tried := p.newtonWithin(), false              // the distance for Newton's method, and whether it made the last update
 	swept := false                                        // whether the last sweep had nothing left to do
+	linearised := math.Inf(1)                             // the distance at the sites whose correlations w.sigma holds
 	for {
 		f, err := p.refresh(v)
 		if tried && (err != nil || !(f.distance <= reached/2)) {
@@ -191,13 +196,17 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 		}
 		if !parallel {
 			if w == nil {
-				w = newSweep(n)
+				w = newSweep(p.sites.work, n)
 			}
 			if f.distance <= within && f.floors == 0 {
 				copy(before, p.state)
 				reached, tried = f.distance, true
-				p.correlations(w.sigma, v)
-				p.newton(w.sigma, v, f.distance)
+				// Those of a step ago leave about the product of both distances.
+				if linearised*f.distance > p.target/2 {
+					p.correlations(w.sigma, v)
+					linearised = f.distance
+				}
+				p.newton(w.sigma, v, f.distance/8)
 				d.Iterations++
 				if err := ctx.Err(); err != nil {
 					return f, err
@@ -208,6 +217,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				p.project(v)
 			}
 			p.covariance(w.sigma, v)
+			linearised = math.Inf(1)
 		}
 		for range sweepsPerRefresh {
 			if err := ctx.Err(); err != nil {
@@ -252,7 +262,8 @@ func (p *siteFit) restore(s State) (fixedPoint, error) {
 	if err := p.set(s); err != nil {
 		return fixedPoint{}, err
 	}
-	return p.refresh(linalg.NewGeneral(len(p.y), len(p.y)))
+	defer p.sites.work.release(p.sites.work.mark())
+	return p.refresh(p.sites.work.general(len(p.y), len(p.y)))
 }
 
 // leastDamping is where lowering the damping ends.
@@ -424,10 +435,10 @@ type sweepWork struct {
 	mu      []float64         // of a block: μ as the last finished block left it
 }
 
-func newSweep(n int) *sweepWork {
+func newSweep(work *Work, n int) *sweepWork {
 	v := func() []float64 { return make([]float64, block) }
 	return &sweepWork{
-		sigma: linalg.NewSym(n), columns: linalg.NewGeneral(block, n),
+		sigma: blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: work.take(n * n)}, columns: work.general(block, n),
 		own: blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: block, Stride: block, Data: make([]float64, block*block)},
 		c:   v(), x: v(), mu: v(),
 	}

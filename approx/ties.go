@@ -90,18 +90,15 @@ func (l Laplace) tie(p *laplacePosterior, cov []Cov, y Targets, start State) (la
 		return p, start, nil
 	}
 	t := &tied{method: l, cov: cov, targets: y, base: p.model, of: of, first: first}
-	k, mean, labels := mat.NewSymDense(len(first), nil), make([]float64, len(first)), make([][]float64, len(first))
+	mean, labels := make([]float64, len(first)), make([][]float64, len(first))
 	value := make([]float64, len(first))
 	for a, i := range first {
 		mean[a], value[a] = p.mean[i], float64(a)
-		for b := a; b < len(first); b++ {
-			k.SetSym(a, b, cov[0].K.At(i, first[b]))
-		}
 	}
 	for i, a := range of {
 		labels[a] = append(labels[a], p.y[i])
 	}
-	distinct, err := l.binary([]Cov{{K: k, Mean: mean}}, Targets{Classes: y.Classes, Value: value}, p.lik)
+	distinct, err := l.binary([]Cov{{K: principal(p.k, first), Mean: mean}}, Targets{Classes: y.Classes, Value: value}, p.lik)
 	if err != nil {
 		return nil, nil, err
 	}

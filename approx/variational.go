@@ -35,6 +35,8 @@ type Variational struct {
 	Tolerance float64 `yaml:"tolerance"`
 	// MaxIterations bounds the sweeps. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
+
+	work *Work
 }
 
 // Uses implements Approximation: likelihoods of two classes, or of numbers, that have Gaussian averages of log p(y|f).
@@ -52,6 +54,13 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 	_, params := bound(lik).(likelihood.ExpectedParams)
 	gradient := params || !hasFree(lik)
 	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+}
+
+func (Variational) powers() bool { return true }
+
+func (m Variational) in(w *Work) Approximation {
+	m.work = w
+	return m
 }
 
 // Memory implements Approximation.
@@ -88,7 +97,7 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("variational", iteration{tolerance: m.Tolerance, maxIterations: m.MaxIterations}, CavityForm, Quadrature{}, cov, y, lik)
+	p, err := newSiteFit("variational", iteration{tolerance: m.Tolerance, maxIterations: m.MaxIterations, work: m.work}, CavityForm, Quadrature{}, cov, y, lik)
 	if err != nil {
 		return nil, err
 	}

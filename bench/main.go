@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -198,6 +199,32 @@ func peakNow() float64 {
 	defer runtime.UnlockOSThread()
 	started := clock(unix.CLOCK_THREAD_CPUTIME_ID)
 	return multiplyAdds() / (clock(unix.CLOCK_THREAD_CPUTIME_ID) - started)
+}
+
+// peakDuring runs f and returns the mean peak of a core meanwhile, as clocks change with what the neighbours on the machine
+// do: multiply-adds from registers for a millisecond or so of processor time, a few times a second.
+func peakDuring(f func()) float64 {
+	done, mean := make(chan struct{}), make(chan float64)
+	go func() {
+		runtime.LockOSThread()
+		var rates []float64
+		for {
+			operations, started := 0.0, clock(unix.CLOCK_THREAD_CPUTIME_ID)
+			for range 4 {
+				operations += multiplyAdds()
+			}
+			rates = append(rates, operations/(clock(unix.CLOCK_THREAD_CPUTIME_ID)-started))
+			select {
+			case <-done:
+				mean <- stat.Mean(rates, nil)
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	f()
+	close(done)
+	return <-mean
 }
 
 // clock is a clock of the system in seconds.

@@ -71,14 +71,22 @@ func (d *decoder) crossValidation(n *yaml.Node) *crossValidation {
 
 // folds splits a training set again. What the set holds out takes no part.
 func (c *crossValidation) folds(t *trainingSet) ([]*trainingSet, error) {
-	folds, err := c.splitter.Split(len(t.train), subset(t.source.Labels, t.train), subset(t.source.Groups, t.train), derive(t.seed, "cv", c.name))
+	sets, err := t.split(c.splitter, derive(t.seed, "cv", c.name))
+	for _, set := range sets {
+		set.evaluation = "cv " + c.name
+	}
+	return sets, err
+}
+
+// split divides a training set.
+func (t *trainingSet) split(s cv.Splitter, seed uint64) ([]*trainingSet, error) {
+	folds, err := s.Split(len(t.train), subset(t.source.Labels, t.train), subset(t.source.Groups, t.train), seed)
 	if err != nil {
 		return nil, lostClass(err, t.source.Classes)
 	}
 	sets := make([]*trainingSet, len(folds))
 	for i, f := range folds {
-		sets[i] = &trainingSet{evaluation: "cv " + c.name, repeat: f.Repeat, fold: f.Fold, source: t.source, how: t.how, missing: t.missing,
-			train: subset(t.train, f.Train), test: subset(t.train, f.Test)}
+		sets[i] = &trainingSet{repeat: f.Repeat, fold: f.Fold, source: t.source, how: t.how, missing: t.missing, train: subset(t.train, f.Train), test: subset(t.train, f.Test)}
 	}
 	return sets, nil
 }

@@ -116,6 +116,7 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
 				ErrInvalid, a, p.configuration(a), b, p.configuration(b))
 		}
+		s.Stage = nil // for studies that are not here
 		studies, jobs = append(studies, s), append(jobs, j)
 	}
 	return studies, jobs, nil

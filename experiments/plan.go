@@ -72,6 +72,9 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	if err := errors.Join(p.contests(d), d.err()); err != nil {
+		return nil, err
+	}
 	for _, f := range s.published {
 		if !slices.ContainsFunc(p.Manifest.Configurations, f.matches) {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
@@ -83,6 +86,13 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		for _, study := range c.Studies {
 			keys.Write([]byte(study.Key))
 		}
+	}
+	if len(p.Manifest.Contests) > 0 {
+		text, err := json.Marshal(p.Manifest.Contests)
+		if err != nil {
+			return nil, err
+		}
+		keys.Write(text)
 	}
 	p.Manifest.Key = hex.EncodeToString(keys.Sum(nil))[:32]
 	return p, nil
@@ -132,6 +142,10 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 	sets := []*trainingSet{first}
 	withTest := len(s.Evaluate) == 0 && ds.Test != nil
 	for _, e := range s.Evaluate {
+		if e.Nested != nil {
+			sets = append(sets, d.nestedSets(s, e, first)...)
+			continue
+		}
 		if e.Splitter == nil {
 			if ds.Test == nil {
 				d.at(e.node, "%s has no test data; add data: {test: FILE}, or evaluate with kfold", ds.Name)
@@ -140,14 +154,14 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 			continue
 		}
 		// Folds depend on the experiment's seed and the kind of split only, so that all models meet the same ones.
-		seed := derive(s.Seed, "split", e.Name)
-		folds, err := e.Splitter.Split(len(ds.Rows), ds.Labels, ds.Groups, seed)
+		folds, err := first.split(e.Splitter, derive(s.Seed, "split", e.Name))
 		if err != nil {
-			d.at(e.node, "%s: %v", ds.Name, lostClass(err, ds.Classes))
+			d.at(e.node, "%s: %v", ds.Name, err)
 			continue
 		}
 		for _, f := range folds {
-			sets = append(sets, &trainingSet{evaluation: e.Name, repeat: f.Repeat, fold: f.Fold, source: ds, how: first.how, missing: first.missing, train: f.Train, test: f.Test})
+			f.evaluation = e.Name
+			sets = append(sets, f)
 		}
 	}
 	if withTest && ds.Test != nil {
@@ -497,12 +511,23 @@ func batches(s search.Study) (b []batch, budget search.Budget) {
 	return b, budget
 }
 
-// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget.
+// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or if configurations must
+// first prevail over others.
 func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {
 			n, atMost = n+s.Jobs, atMost || s.AtMost
 		}
 	}
-	return n, atMost
+	return n, atMost || p.Contested() > 0
+}
+
+// Contested is the number of jobs of configurations that must first prevail over others.
+func (p *Plan) Contested() (n int) {
+	for _, s := range p.studies {
+		if s.Stage != nil {
+			n += p.Manifest.Configurations[s.Configuration].Studies[s.Index].Jobs
+		}
+	}
+	return n
 }

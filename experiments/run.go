@@ -31,8 +31,9 @@ type trainingSet struct {
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
-	how, missing string // preprocessing
-	train, test  []int  // rows of source; for "test" the held-out cases are all of source.Test
+	how, missing string       // preprocessing
+	train, test  []int        // rows of source; for "test" the held-out cases are all of source.Test
+	outer        *trainingSet // that this one is a part of, in nested cross-validation
 
 	mu       sync.Mutex
 	prepared *prepared // nil: not yet, or no longer
@@ -79,9 +80,9 @@ func (t *trainingSet) use() (done func()) {
 			return
 		}
 		p := *t.prepared
-		p.data.X = &kernel.Inputs{X: p.data.X.X}
+		p.data.X = p.data.X.Fresh()
 		if p.held != nil {
-			p.held = &kernel.Inputs{X: p.held.X}
+			p.held = p.held.Fresh()
 		}
 		t.prepared = &p
 	}
@@ -654,13 +655,14 @@ func (p *Plan) open(dir string, extend bool) (journal *search.Journal, begun rec
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		found = p.Manifest
-		if err = search.WriteManifest(dir, found, ""); errors.Is(err, fs.ErrExist) { // made meanwhile
-			found, err = p.owned(dir)
-		}
+		err = search.WriteManifest(dir, found, "")
 	case errors.As(err, &extends) && extend:
 		m := p.Manifest
 		m.Build = found.Build
 		err = search.WriteManifest(dir, m, found.Key)
+	}
+	if errors.Is(err, fs.ErrExist) { // another process was first
+		found, err = p.owned(dir)
 	}
 	if err != nil {
 		return nil, begun, err

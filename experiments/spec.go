@@ -33,6 +33,7 @@ type Spec struct {
 	Models   []Model
 	Tune     Tune
 	Evaluate []Evaluation
+	Race     *race             // nil: nobody is cut
 	Average  objective.Average // how class probabilities are formed
 	Reject   string            // the measure of confidence by which cases are rejected
 	Report   Report
@@ -73,8 +74,9 @@ type Tune struct {
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
-	Name     string      // "test" or a splitter's name
-	Splitter cv.Splitter // nil for "test"
+	Name     string      // "test", "nested" or a splitter's name
+	Splitter cv.Splitter // nil for "test" and "nested"
+	Nested   *nested
 	node     *yaml.Node
 }
 
@@ -93,6 +95,7 @@ type document struct {
 	Model    *yaml.Node `yaml:"model"`
 	Tune     *yaml.Node `yaml:"tune"`
 	Evaluate *yaml.Node `yaml:"evaluate"`
+	Race     *yaml.Node `yaml:"race"`
 	Predict  struct {
 		Average *yaml.Node `yaml:"average"`
 		Reject  string     `yaml:"reject"`
@@ -155,6 +158,7 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	d.data(root, doc.Data, s)
 	d.tune(doc.Tune, s)
 	d.evaluate(doc.Evaluate, s)
+	d.race(doc.Race, s)
 	d.published(doc.Published, s)
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
@@ -596,16 +600,20 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
 			return
 		}
+		if name == "nested" {
+			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Nested: d.nested(at, options), node: at})
+			return
+		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test"}, cv.Table.Names()...)))
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "nested"}, cv.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.reading(options))
 		if err != nil && err != errReported {
 			d.at(at, "%v", err)
 		}
-		s.Evaluate = append(s.Evaluate, Evaluation{name, splitter, at})
+		s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Splitter: splitter, node: at})
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -256,6 +256,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("model: {kernel: {sum: [{product: [se, {active: {dims: [1], kernel: noise}}]}]}}"))
 	f.Add([]byte("model: {kernel: {se: {amplitude: {prior: [{log_normal: {sd: 1}}, half_t]}}}, mean: {constant: {prior: {normal: {mean: x}}}}}"))
 	f.Add([]byte("model: {kernel: [se, {per_class: se}], inference: [{svm: {costs: [-1, 1], length_scales: 3}}, {least_squares: {noise: {fixed: 0}}}, p1nn, {x: y}]}\ntune: {inference: svm}"))
+	f.Add([]byte("evaluate: {nested: {outer: {kfold: {k: 3}}, inner: leave_one_out, score: brier}}\nrace: {score: brier, paired_t: {alpha: 0.1}}"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := Parse("f.yaml", text, nil)

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,14 @@ type Objective struct {
 	needs     []bool // needs[j]: the adjoint of covariance j reaches a free hyperparameter
 	needsMean bool   // a hyperparameter of the mean is free
 	needsLik  bool   // a hyperparameter of the likelihood is free
+	room      *room  // that a Run has for its points; nil: every point has its own
+}
+
+// room is memory for what points have beside their posterior.
+type room struct {
+	cov     []approx.Cov
+	adjoint approx.Cov
+	cross   [][]float64
 }
 
 // New checks that the parts of the model work together and with the data. Wrong combinations, counts that do not match
@@ -106,45 +115,42 @@ func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 // Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time and changes the
 // result within the approximation's tolerance only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
-	return o.fit(ctx, theta, start, nil)
-}
-
-// Restore rebuilds, without iterating, the point that was fitted at theta and left this state.
-func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error) {
-	p, err := o.prior(theta, nil)
-	if err == nil {
-		p.Posterior, err = o.model.Inference.Restore(p.cov, o.data.Y, p.lik, state)
-	}
-	return o.finish(p, err)
-}
-
-// fit is Fit with room for the covariances that an earlier point has given back.
-func (o *Objective) fit(ctx context.Context, theta []float64, start approx.State, room []approx.Cov) (*Point, error) {
-	p, err := o.prior(theta, room)
+	p, err := o.prior(theta)
 	if err == nil {
 		p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
 	}
 	return o.finish(p, err)
 }
 
+// Restore rebuilds, without iterating, the point that was fitted at theta and left this state.
+func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error) {
+	p, err := o.prior(theta)
+	if err == nil {
+		p.Posterior, err = o.model.Inference.Restore(p.cov, o.data.Y, p.lik, state)
+	}
+	return o.finish(p, err)
+}
+
 // prior makes a point that has its covariances and no posterior yet.
-func (o *Objective) prior(theta []float64, room []approx.Cov) (*Point, error) {
+func (o *Objective) prior(theta []float64) (*Point, error) {
 	l, n := o.Layout, o.data.X.N()
 	if len(theta) != len(l.Specs) {
 		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
 	}
-	p := &Point{Theta: slices.Clone(theta), objective: o, cov: room}
+	p := &Point{Theta: slices.Clone(theta), objective: o}
 	for j, v := range theta {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return p, fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
 		}
 	}
-	if p.cov == nil {
-		p.cov = make([]approx.Cov, len(o.model.Kernels))
-		for j := range p.cov {
-			p.cov[j].K = mat.NewSymDense(n, nil)
+	r := cmp.Or(o.room, &room{})
+	if r.cov == nil {
+		r.cov = make([]approx.Cov, len(o.model.Kernels))
+		for j := range r.cov {
+			r.cov[j].K = mat.NewSymDense(n, nil)
 		}
 	}
+	p.cov = r.cov
 	var mean []float64
 	if o.model.mean() != (Zero{}) {
 		mean = make([]float64, n)
@@ -197,17 +203,12 @@ func (p *Point) Diagnostics() approx.Diagnostics { return p.Posterior.Diagnostic
 // Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the theta scale. The error is
 // approx.ErrNoGradient or ErrNotFinite; dst is then undefined.
 func (p *Point) Gradient(dst []float64) error {
-	return p.gradient(dst, &approx.Cov{})
-}
-
-// gradient is Gradient with room for an adjoint, which it allocates if it is empty.
-func (p *Point) gradient(dst []float64, room *approx.Cov) error {
 	l := p.objective.Layout
 	if len(dst) != len(l.Free) {
 		panic(fmt.Sprintf("objective: len(dst) = %d, want %d", len(dst), len(l.Free)))
 	}
 	grad := make([]float64, len(p.Theta))
-	err := p.pullback(grad, room)
+	err := p.pullback(grad)
 	for i, j := range l.Free {
 		dst[i] = grad[j]
 		if err == nil && (math.IsNaN(grad[j]) || math.IsInf(grad[j], 0)) {
@@ -221,8 +222,9 @@ func (p *Point) gradient(dst []float64, room *approx.Cov) error {
 }
 
 // pullback adds to grad, ordered like theta, what reaches a free hyperparameter.
-func (p *Point) pullback(grad []float64, room *approx.Cov) error {
+func (p *Point) pullback(grad []float64) error {
 	o, l := p.objective, p.objective.Layout
+	adjoint := &cmp.Or(o.room, &room{}).adjoint
 	if !o.gradient {
 		return approx.ErrNoGradient
 	}
@@ -233,18 +235,18 @@ func (p *Point) pullback(grad []float64, room *approx.Cov) error {
 		if !o.needs[j] {
 			continue
 		}
-		if room.K == nil {
-			room.K = mat.NewSymDense(o.data.X.N(), nil)
+		if adjoint.K == nil {
+			adjoint.K = mat.NewSymDense(o.data.X.N(), nil)
 			if o.needsMean {
-				room.Mean = make([]float64, o.data.X.N())
+				adjoint.Mean = make([]float64, o.data.X.N())
 			}
 		}
-		if err := p.criterion.Adjoint(room, j); err != nil {
+		if err := p.criterion.Adjoint(adjoint, j); err != nil {
 			return err
 		}
-		k.Pullback(l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, room.K)
+		k.Pullback(l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
 		if o.needsMean {
-			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, room.Mean)
+			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, adjoint.Mean)
 		}
 	}
 	if o.needsLik {

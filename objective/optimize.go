@@ -14,6 +14,8 @@ type Settings struct {
 	// Method names the local optimiser in Optimizers; "" is "bfgs".
 	Method string
 	// GradientThreshold is the size of the gradient at which a point is stationary, relative to max(1, |value|); 0 is 1e-6.
+	// BFGS also ends where the gradient is at most 3 times that and its model of the criterion promises a gain of at most a
+	// thousandth of it, relative to the same.
 	GradientThreshold float64
 	// Evaluations is the number of fits after which the optimisation stops; 0 is 500.
 	Evaluations int
@@ -106,14 +108,15 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		lo, hi := c.box()
 		// The run knows more than gonum's result: the best point, not the last, and what failed on the way.
 		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{Converger: small(c.threshold)},
-			optimizer.Method())
+			optimizer.Method(c.threshold))
 		if ctx.Err() != nil {
 			return c.optimum(Interrupted), ctx.Err()
 		}
 		steep := c.steepness()
 		switch {
 		case steep <= c.threshold, err != nil && steep <= 100*c.threshold:
-			// In the second case the line search found nothing better: what is left to gain is below the resolution.
+			// In the second case what is left to gain is below the resolution, or the method's model of f says that it is
+			// a thousandth of the threshold.
 			return c.optimum(Converged), nil
 		case c.Evaluations >= c.Limit:
 			return c.optimum(EvaluationLimit), nil

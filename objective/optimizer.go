@@ -9,8 +9,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Optimizer makes a fresh gonum method for each minimisation.
-type Optimizer interface{ Method() optimize.Method }
+// Optimizer makes a fresh method for each minimisation. One that knows how much there is to gain may stop where that is less
+// than gain·max(1, |f|).
+type Optimizer interface {
+	Method(gain float64) optimize.Method
+}
 
 // Optimizers lists the local optimisers; all of them need the gradient.
 var Optimizers = registry.Table[Optimizer]{
@@ -21,7 +24,7 @@ var Optimizers = registry.Table[Optimizer]{
 }
 
 type (
-	// BFGS is gonum's BFGS.
+	// BFGS keeps a dense inverse Hessian.
 	BFGS struct{}
 	// LBFGS is gonum's limited-memory BFGS.
 	LBFGS struct{}
@@ -31,19 +34,19 @@ type (
 	GradientDescent struct{}
 )
 
-// Method is a new optimize.BFGS.
-func (BFGS) Method() optimize.Method { return &optimize.BFGS{Linesearcher: &lineSearch{}} }
+// Method is BFGS with curvatures from values too.
+func (BFGS) Method(threshold float64) optimize.Method { return &quasiNewton{threshold: threshold} }
 
 // Method is a new optimize.LBFGS.
-func (LBFGS) Method() optimize.Method { return &optimize.LBFGS{Linesearcher: &lineSearch{}} }
+func (LBFGS) Method(float64) optimize.Method { return &optimize.LBFGS{Linesearcher: &lineSearch{}} }
 
 // Method is a new optimize.CG.
-func (CG) Method() optimize.Method {
+func (CG) Method(float64) optimize.Method {
 	return &optimize.CG{Linesearcher: &lineSearch{Bisection: optimize.Bisection{CurvatureFactor: 0.1}}}
 }
 
 // Method is a new optimize.GradientDescent.
-func (GradientDescent) Method() optimize.Method {
+func (GradientDescent) Method(float64) optimize.Method {
 	return &optimize.GradientDescent{Linesearcher: &lineSearch{}}
 }
 

@@ -32,7 +32,15 @@ func (p *Point) kernelOf(class int) int { return min(class, len(p.objective.mode
 // prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
 	o, l := p.objective, p.objective.Layout
-	cross = mat.NewDense(o.data.X.N(), z.N(), nil)
+	n, m := o.data.X.N(), z.N()
+	var data []float64
+	if o.room != nil {
+		if cap(o.room.cross[j]) < n*m {
+			o.room.cross[j] = make([]float64, n*m)
+		}
+		data = o.room.cross[j][:n*m]
+	}
+	cross = mat.NewDense(n, m, data)
 	diag, mean = make([]float64, z.N()), make([]float64, z.N())
 	theta := l.kernel(p.Theta, j)
 	o.model.Kernels[j].Cross(cross, theta, o.data.X, z)

@@ -11,10 +11,11 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
-// extrapolated where the last two lie on a line with it, remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
+// extrapolated where those before lie on a line with it, remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
 // first evaluation on, determines every value in it. It is not safe for concurrent use.
 type Run struct {
 	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
@@ -23,8 +24,7 @@ type Run struct {
 
 	ctx       context.Context
 	objective *Objective
-	last      [2]converged // the fits that converged, the latest first
-	adjoint   approx.Cov   // room for it
+	last      []converged // the fits that converged, the latest first, at most furthest
 
 	free     []float64 // of the last evaluation
 	point    *Point    // nil: it failed with err
@@ -34,35 +34,68 @@ type Run struct {
 	best     best
 }
 
-// converged is where a fit converged, and its state; nil: there is none.
+// converged is where a fit converged, and its state.
 type converged struct {
 	free  []float64
 	state approx.State
 }
 
-// furthest is how far a state is extrapolated, in units of the distance between the last two.
-const furthest = 1.5
+// furthest is how many fits a state is extrapolated from at most: along a row of a grid more gain little.
+const furthest = 5
 
-// start is what the fit at free starts from.
+// start is what the fit at free starts from: the polynomial through as many of the last states as lie on a line through free
+// and the latest, as long as it magnifies what the states lack little more than it does from points that are equally spaced.
 func (r *Run) start(free []float64) approx.State {
-	b, a := r.last[0], r.last[1]
-	if a.state == nil || len(a.state) != len(b.state) {
-		return b.state
+	if len(r.last) == 0 {
+		return nil
 	}
-	step, onwards := floats.SubTo(make([]float64, len(free)), b.free, a.free), floats.SubTo(make([]float64, len(free)), free, b.free)
-	t := floats.Dot(step, onwards) / floats.Dot(step, step)
-	reach := floats.Norm(onwards, 2)
-	if floats.AddScaled(onwards, -t, step); !(t > -1 && t <= furthest && floats.Norm(onwards, 2) <= 1e-9*reach) {
-		return b.state
+	latest := r.last[0]
+	line, apart := floats.SubTo(make([]float64, len(free)), free, latest.free), make([]float64, len(free))
+	square := floats.Dot(line, line)
+	var at []float64 // positions on the line, from 0 at the latest to 1 at free
+	var states []approx.State
+	weights := []float64{1}
+	for _, c := range r.last {
+		floats.SubTo(apart, c.free, latest.free)
+		reach, t := floats.Norm(apart, 2), floats.Dot(apart, line)/square
+		if floats.AddScaled(apart, -t, line); len(c.state) != len(latest.state) || !(floats.Norm(apart, 2) <= 1e-9*reach) {
+			break
+		}
+		at, states = append(at, t), append(states, c.state)
+		w := make([]float64, len(at))
+		for i, t := range at {
+			w[i] = 1
+			for j, s := range at {
+				if j != i {
+					w[i] *= (1 - s) / (t - s)
+				}
+			}
+		}
+		if !(floats.Norm(w, 1) <= math.Exp2(float64(len(w)))) {
+			break
+		}
+		weights = w
 	}
-	return b.state.Extrapolate(a.state, t)
+	if len(weights) == 1 {
+		return latest.state
+	}
+	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
 }
 
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
-func NewRun(ctx context.Context, o *Objective) *Run { return &Run{ctx: ctx, objective: o} }
+func NewRun(ctx context.Context, o *Objective) *Run {
+	own := *o
+	own.model.Inference = approx.In(new(approx.Work), o.model.Inference)
+	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
+	for j, k := range o.model.Kernels {
+		own.model.Kernels[j] = kernel.Remember(k)
+	}
+	own.room = &room{cross: make([][]float64, len(o.model.Kernels))}
+	return &Run{ctx: ctx, objective: &own}
+}
 
 // Reset forgets the state that the next fit would start from, and the last point.
-func (r *Run) Reset() { r.last, r.free = [2]converged{}, nil }
+func (r *Run) Reset() { r.last, r.free = nil, nil }
 
 // At fits at the given free hyperparameters, or returns the last point if it was fitted there. The point is valid until
 // the next call. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
@@ -71,22 +104,18 @@ func (r *Run) At(free []float64) (*Point, error) {
 	if r.free != nil && slices.Equal(r.free, free) {
 		return r.point, r.err
 	}
-	var room []approx.Cov
-	if r.point != nil {
-		room = r.point.cov
-	}
 	r.Evaluations++
 	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
 	for start := r.start(free); ; start = nil {
 		r.point, r.err = nil, nil
 		if err := panicked.Try(func() {
-			r.point, r.err = r.objective.fit(r.ctx, r.objective.Layout.Fill(free), start, room)
+			r.point, r.err = r.objective.Fit(r.ctx, r.objective.Layout.Fill(free), start)
 		}); err != nil {
 			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
-			r.last = [2]converged{{r.free, r.point.Posterior.State()}, r.last[0]}
+			r.last = slices.Insert(r.last[:min(len(r.last), furthest-1)], 0, converged{r.free, r.point.Posterior.State()})
 		}
 		if ended || start == nil || r.ctx.Err() != nil {
 			break
@@ -118,7 +147,7 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	if r.gradient == nil && r.gradErr == nil {
 		g := make([]float64, len(free))
-		if err := panicked.Try(func() { r.gradErr = p.gradient(g, &r.adjoint) }); err != nil {
+		if err := panicked.Try(func() { r.gradErr = p.Gradient(g) }); err != nil {
 			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
 		}
 		if r.gradErr != nil {

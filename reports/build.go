@@ -13,7 +13,7 @@ import (
 // Build makes the Report of a run from its manifest and the lines of its journal, in any order. What is not on record
 // yet is counted as missing and marked so. Lines that contradict the manifest or each other are an error.
 func Build(m record.Manifest, lines []record.Line) (*Report, error) {
-	studies, err := arrange(m, lines)
+	studies, contests, err := arrange(m, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +27,7 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		r.Configurations = append(r.Configurations, b.build())
 		r.Missing += r.Configurations[c].Missing
 	}
+	r.compete(m, contests, builder{curves: curves, confidence: confidence})
 	return r, nil
 }
 
@@ -96,7 +97,7 @@ func (b *builder) build() Configuration {
 		s := &b.studies[i]
 		out.Missing += s.missing()
 		out.Failures = append(out.Failures, b.failures(s)...)
-		if i > 0 {
+		if i > 0 && !s.cut {
 			out.Folds = append(out.Folds, b.fold(s))
 		}
 		for _, t := range s.trials {
@@ -183,44 +184,51 @@ func (b *builder) restarts() []Restart {
 // evaluations pools the studies of every evaluation, in the order of the studies.
 func (b *builder) evaluations() []Evaluation {
 	out := []Evaluation{}
-	parts := map[string][]cv.Predictions{}
+	parts := map[string][]*study{}
 	for i := range b.studies {
-		s := &b.studies[i]
-		if s.Test == 0 {
-			continue
-		}
-		e := slices.IndexFunc(out, func(e Evaluation) bool { return e.Name == s.Evaluation })
-		if e < 0 {
-			e = len(out)
-			out = append(out, Evaluation{Name: s.Evaluation, Status: Done, Confusion: [][]int{}, Curves: Curves{}})
-		}
-		out[e].Folds++
-		if status := s.status(); status == Missing || status == Failed && out[e].Status == Done {
-			out[e].Status = status
-		}
-		if s.predictions != nil {
-			out[e].Scored++
-			parts[s.Evaluation] = append(parts[s.Evaluation], *s.predictions)
+		if s := &b.studies[i]; s.Test > 0 && !s.nested {
+			if parts[s.Evaluation] == nil {
+				out = append(out, Evaluation{Name: s.Evaluation})
+			}
+			parts[s.Evaluation] = append(parts[s.Evaluation], s)
 		}
 	}
-	for i := range out {
-		e := &out[i]
-		if e.Scored == 0 {
-			continue
-		}
-		p := cv.Pool(parts[e.Name]...)
-		results, warnings := cv.Evaluate(p)
-		e.Scores = Scores{len(p.Cases), results}
-		b.warnings.add(e.Name, warnings...)
-		if p.Numeric() {
-			continue // numbers have no confusion, nor curves
-		}
-		e.Confusion = p.Confusion()
-		for _, curve := range b.curves {
-			e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
-		}
+	for i, e := range out {
+		out[i] = b.pool(e.Name, parts[e.Name])
 	}
 	return out
+}
+
+// pool makes an Evaluation of its studies; nil is one that is missing.
+func (b *builder) pool(name string, studies []*study) Evaluation {
+	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
+	var parts []cv.Predictions
+	for _, s := range studies {
+		status := Missing
+		if s != nil {
+			status = s.status()
+		}
+		e.Status = worse(e.Status, status)
+		if s != nil && s.predictions != nil {
+			e.Scored++
+			parts = append(parts, *s.predictions)
+		}
+	}
+	if e.Scored == 0 {
+		return e
+	}
+	p := cv.Pool(parts...)
+	results, warnings := cv.Evaluate(p)
+	e.Scores = Scores{len(p.Cases), results}
+	b.warnings.add(e.Name, warnings...)
+	if p.Numeric() {
+		return e // numbers have no confusion, nor curves
+	}
+	e.Confusion = p.Confusion()
+	for _, curve := range b.curves {
+		e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
+	}
+	return e
 }
 
 func (b *builder) fold(s *study) Fold {

@@ -32,7 +32,7 @@ type Pair struct {
 type Side struct {
 	Run           int    `json:"run"` // 0 or 1
 	Experiment    string `json:"experiment"`
-	Configuration int    `json:"configuration"`
+	Configuration int    `json:"configuration"` // -1: the winners of nested cross-validation
 	Dataset       string `json:"dataset"`
 	Preprocess    string `json:"preprocess"`
 	Kernel        string `json:"kernel"`
@@ -85,17 +85,21 @@ type McNemar struct {
 var ErrNothingInCommon = errors.New("no two configurations have the same data: the same set, labels and cases")
 
 // Compare compares every two configurations of the one run, or every one of the first run with every one of the second, that
-// have the same data.
+// have the same data. Nested cross-validation counts as one that was evaluated by its outer folds, and is compared where the
+// other was evaluated likewise.
 func Compare(runs ...*Report) (*Comparison, error) {
 	out := &Comparison{Schema: "gpc-tune/compare/1", Pairs: []Pair{}}
 	first, second := runs[0], runs[len(runs)-1]
-	for i, a := range first.Configurations {
-		for j, b := range second.Configurations {
-			if len(runs) == 1 && j <= i || !sameData(a, b) {
+	all, others := first.compared(), second.compared()
+	for i, a := range all {
+		for j, b := range others {
+			if len(runs) == 1 && j <= i || !sameData(a, b) || (a.nested || b.nested) && !a.evaluatedLike(b) {
 				continue
 			}
-			p := Pair{First: side(runs, 0, i), Second: side(runs, len(runs)-1, j), Notes: []string{}, Evaluations: []PairedEvaluation{}}
-			p.evidence(a, b)
+			p := Pair{First: side(runs, 0, i, a), Second: side(runs, len(runs)-1, j, b), Notes: []string{}, Evaluations: []PairedEvaluation{}}
+			if !a.nested && !b.nested {
+				p.evidence(a, b)
+			}
 			p.evaluations(a, b)
 			out.Pairs = append(out.Pairs, p)
 		}
@@ -106,10 +110,37 @@ func Compare(runs ...*Report) (*Comparison, error) {
 	return out, nil
 }
 
-func side(runs []*Report, run, configuration int) Side {
+// compared lists the configurations, and nested cross-validations as if they were some.
+func (r *Report) compared() []Configuration {
+	all := slices.Clone(r.Configurations)
+	for _, n := range r.Nested {
+		c := Configuration{nested: true, Dataset: n.Dataset, Cases: n.record.Cases, Classes: n.record.Classes, record: n.record, Evaluations: []Evaluation{{Name: n.Outer}}}
+		for _, s := range n.studies {
+			s.Evaluation, s.nested = n.Outer, false
+			c.studies = append(c.studies, s)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// evaluatedLike says that both have an evaluation of one name.
+func (c Configuration) evaluatedLike(d Configuration) bool {
+	return slices.ContainsFunc(c.Evaluations, func(e Evaluation) bool {
+		return slices.ContainsFunc(d.Evaluations, func(f Evaluation) bool { return f.Name == e.Name })
+	})
+}
+
+func side(runs []*Report, run, number int, c Configuration) Side {
 	r := runs[run]
-	c := r.Configurations[configuration]
-	s := Side{run, r.Experiment, configuration, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune, fmt.Sprintf("#%d", configuration)}
+	if c.nested {
+		s := Side{Run: run, Experiment: r.Experiment, Configuration: -1, Dataset: c.Dataset, name: "nested"}
+		if len(runs) > 1 {
+			s.name = string(rune('A'+run)) + " nested"
+		}
+		return s
+	}
+	s := Side{run, r.Experiment, number, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune, fmt.Sprintf("#%d", number)}
 	if len(runs) > 1 {
 		s.name = string(rune('A'+run)) + s.name
 	}
@@ -144,10 +175,11 @@ func (p *Pair) evaluations(a, b Configuration) {
 	for _, e := range a.Evaluations {
 		first, second := a.of(e.Name), b.of(e.Name)
 		switch {
+		case len(second) == 0 && (a.nested || b.nested):
 		case len(second) == 0:
 			p.note("%s: the second has no such evaluation", e.Name)
 		case slices.ContainsFunc(slices.Concat(first, second), func(s study) bool { return s.predictions == nil }):
-			p.note("%s: folds are missing or failed", e.Name)
+			p.note("%s: folds are missing, failed or cut", e.Name)
 		case !slices.EqualFunc(first, second, sameFold):
 			p.note("%s: the folds hold out other cases; compare runs with the same seed and splits", e.Name)
 		default:
@@ -159,7 +191,7 @@ func (p *Pair) evaluations(a, b Configuration) {
 // of lists the studies of an evaluation.
 func (c Configuration) of(evaluation string) (out []study) {
 	for _, s := range c.studies {
-		if s.Evaluation == evaluation {
+		if s.Evaluation == evaluation && !s.nested {
 			out = append(out, s)
 		}
 	}

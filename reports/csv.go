@@ -14,7 +14,7 @@ func renderCSV(w io.Writer, r *Report) error { return rowsCSV(w, scoreRows(r, tr
 
 // configurationRows has, per configuration, a row for the study of all the training data (evaluation "all") and a row for
 // every evaluation with all of its folds pooled (fold "pooled"), which repeats the hyperparameters, the log evidence and the
-// leave-one-out log probability of "all". Scores have three columns, the value and the ends of the 95 % interval, counts one.
+// leave-one-out log probability of "all". Nested cross-validation has a pooled row without a configuration. Scores have three columns, the value and the ends of the 95 % interval, counts one.
 func configurationRows(r *Report) Rows { return scoreRows(r, true, false) }
 
 // foldRows has a row for every fold, with the same columns.
@@ -23,30 +23,12 @@ func foldRows(r *Report) Rows { return scoreRows(r, false, true) }
 func scoreRows(r *Report, whole, folds bool) Rows {
 	t := Rows{columns: []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
 		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "leave_one_out", "n"}}
-	for _, s := range cv.Scores {
-		t.columns = append(t.columns, s.Name)
-		if !s.Count {
-			t.columns = append(t.columns, s.Name+"_lo", s.Name+"_hi")
-		}
-	}
+	t.columns = append(t.columns, scoreColumns()...)
 	for i, c := range r.Configurations {
 		row := func(evaluation string, repeat, fold any, status Status, hyperparameters Values, evidence, leaveOneOut Number, scores Scores) {
 			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
-				evaluation, repeat, fold, string(status), hyperparameters, evidence, leaveOneOut, nil}
-			if scores.N > 0 {
-				cells[len(cells)-1] = scores.N
-			}
-			for _, s := range cv.Scores {
-				e, ok := scores.Value(s.Name)
-				if !ok {
-					e = cv.Estimate{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
-				}
-				cells = append(cells, Number(e.Value))
-				if !s.Count {
-					cells = append(cells, Number(e.Lo), Number(e.Hi))
-				}
-			}
-			t.cells = append(t.cells, cells)
+				evaluation, repeat, fold, string(status), hyperparameters, evidence, leaveOneOut}
+			t.cells = append(t.cells, append(cells, scoreCells(scores)...))
 		}
 		if whole {
 			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), Scores{})
@@ -62,7 +44,44 @@ func scoreRows(r *Report, whole, folds bool) Rows {
 			}
 		}
 	}
+	if whole {
+		for _, n := range r.Nested {
+			cells := make([]any, 16)
+			cells[1], cells[9], cells[11], cells[12] = n.Dataset, n.Name, "pooled", string(n.Status)
+			t.cells = append(t.cells, append(cells, scoreCells(n.Scores)...))
+		}
+	}
 	return t
+}
+
+// scoreColumns names the scores, with two columns for the ends of an interval after each but counts.
+func scoreColumns() (names []string) {
+	for _, s := range cv.Scores {
+		names = append(names, s.Name)
+		if !s.Count {
+			names = append(names, s.Name+"_lo", s.Name+"_hi")
+		}
+	}
+	return names
+}
+
+// scoreCells are n and the cells of these columns.
+func scoreCells(scores Scores) []any {
+	cells := []any{nil}
+	if scores.N > 0 {
+		cells[0] = scores.N
+	}
+	for _, s := range cv.Scores {
+		e, ok := scores.Value(s.Name)
+		if !ok {
+			e = cv.Estimate{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+		}
+		cells = append(cells, Number(e.Value))
+		if !s.Count {
+			cells = append(cells, Number(e.Lo), Number(e.Hi))
+		}
+	}
+	return cells
 }
 
 // exact is the shortest decimal that gives back the same bits; NaN is empty.

@@ -49,7 +49,7 @@ func (b *builder) grid(objective string) []GridPoint {
 // held lists the studies of the first evaluation.
 func (b *builder) held() (out []*study) {
 	for i := range b.studies {
-		if s := &b.studies[i]; s.Test > 0 && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
+		if s := &b.studies[i]; s.Test > 0 && !s.nested && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
 			out = append(out, s)
 		}
 	}

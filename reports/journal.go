@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
@@ -20,10 +18,15 @@ type study struct {
 	trials      []*record.Trial // by index
 	fit         *record.Fit     // nil: missing
 	predictions *cv.Predictions // nil: none
+	nested      bool            // in nested cross-validation
+	waiting     bool            // for a contest to decide whether it runs
+	cut         bool            // it does not run
 }
 
 func (s *study) status() Status {
 	switch {
+	case s.fit == nil && s.cut:
+		return Cut
 	case s.fit == nil:
 		return Missing
 	case s.fit.Failure != "":
@@ -36,6 +39,9 @@ func (s *study) status() Status {
 // trials there would have been after it, the journal cannot tell.
 func (s *study) missing() int {
 	last, missing := -1, 0
+	if s.idle() {
+		return 0
+	}
 	if len(s.trials) > 0 {
 		last = s.trials[len(s.trials)-1].Index
 	}
@@ -47,12 +53,18 @@ func (s *study) missing() int {
 	return last - len(s.trials) + 1 + missing
 }
 
-// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit.
-func arrange(m record.Manifest, lines []record.Line) ([][]study, error) {
+// idle says that the study has no jobs, or none yet.
+func (s *study) idle() bool {
+	return (s.waiting || s.cut) && s.fit == nil && len(s.trials) == 0
+}
+
+// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit. Contests say which of
+// them run.
+func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, error) {
 	studies := make([][]study, len(m.Configurations))
 	for c, configuration := range m.Configurations {
 		if err := checkConfiguration(configuration); err != nil {
-			return nil, fmt.Errorf("manifest: configuration %d: %w", c, err)
+			return nil, nil, fmt.Errorf("manifest: configuration %d: %w", c, err)
 		}
 		for _, s := range configuration.Studies {
 			studies[c] = append(studies[c], study{Study: s})
@@ -61,21 +73,21 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, error) {
 	for _, of := range m.IDs {
 		for _, c := range of.Columns {
 			if len(c.Values) != len(of.Rows) {
-				return nil, fmt.Errorf("manifest: id column %q has %d values for %d cases", c.Name, len(c.Values), len(of.Rows))
+				return nil, nil, fmt.Errorf("manifest: id column %q has %d values for %d cases", c.Name, len(c.Values), len(of.Rows))
 			}
 		}
 	}
 	jobs, err := unique(lines)
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, nil, fmt.Errorf("journal: %w", err)
 	}
 	for _, line := range jobs {
 		at := placeOf(line)
 		if at.configuration < 0 || at.configuration >= len(studies) {
-			return nil, fmt.Errorf("journal: job %q is of configuration %d; the manifest has %d", line.Key, at.configuration, len(studies))
+			return nil, nil, fmt.Errorf("journal: job %q is of configuration %d; the manifest has %d", line.Key, at.configuration, len(studies))
 		}
 		if at.study < 0 || at.study >= len(studies[at.configuration]) {
-			return nil, fmt.Errorf("journal: job %q is of study %d of configuration %d, which has %d", line.Key, at.study, at.configuration, len(studies[at.configuration]))
+			return nil, nil, fmt.Errorf("journal: job %q is of study %d of configuration %d, which has %d", line.Key, at.study, at.configuration, len(studies[at.configuration]))
 		}
 		s := &studies[at.configuration][at.study]
 		if line.Trial != nil {
@@ -84,10 +96,14 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, error) {
 			err = s.addFit(m.Configurations[at.configuration], line.Fit)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
+			return nil, nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
 		}
 	}
-	return studies, nil
+	contests, err := judge(m, studies)
+	if err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	return studies, contests, nil
 }
 
 func checkConfiguration(c record.Configuration) error {
@@ -245,38 +261,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	if m == 0 {
 		return nil
 	}
-	var err error
-	if s.predictions, err = predicted(classes, f); err == nil && f.Confidence != nil {
-		if len(f.Confidence) != m {
-			return fmt.Errorf("the confidence of %d cases; the study holds out %d", len(f.Confidence), m)
-		}
-		s.predictions.Confidence = record.Floats(f.Confidence)
+	p, err := cv.Recorded(classes, f)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// predicted checks the predictions of a fit.
-func predicted(classes int, f *record.Fit) (*cv.Predictions, error) {
-	if classes == 0 {
-		if f.TrainMoments == nil {
-			return nil, fmt.Errorf("no mean and variance of the training targets")
-		}
-		p, err := cv.NewRegression(f.Rows, record.Floats(f.Targets), record.Floats(f.Mean), record.Floats(f.Variance),
-			float64(f.TrainMoments.Mean), float64(f.TrainMoments.Variance))
-		return &p, err
-	}
-	if len(f.TrainCounts) != classes {
-		return nil, fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
-	}
-	proba := mat.NewDense(len(f.Rows), classes, nil)
-	for i, row := range f.Proba {
-		if len(row) != classes {
-			return nil, fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
-		}
-		proba.SetRow(i, record.Floats(row))
-	}
-	p, err := cv.NewPredictions(f.Rows, f.Labels, proba, f.TrainCounts)
-	return &p, err
+	s.predictions = &p
+	return nil
 }
 
 // names lists the hyperparameters in natural units.

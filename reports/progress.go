@@ -61,7 +61,7 @@ func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 // BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job that is left is taken to
 // last as long as the mean of its kind, trial or fit, in its configuration, or if there is none yet as that of all jobs.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
-	studies, err := arrange(m, lines)
+	studies, _, err := arrange(m, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,10 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 // left counts the jobs that are known and not on record. A study with its fit on record asked for no trial after those
 // that are; before, the manifest says how many there are to be.
 func (s *study) left() (trials, fits int) {
-	if s.fit != nil {
+	switch {
+	case s.idle():
+		return 0, 0
+	case s.fit != nil:
 		return s.missing(), 0
 	}
 	return max(s.missing()-1, s.Jobs-1-len(s.trials)), 1

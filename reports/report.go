@@ -26,6 +26,8 @@ type Report struct {
 	Experiment     string          `json:"experiment"`
 	Missing        int             `json:"missing"` // jobs not on record, of all configurations
 	Configurations []Configuration `json:"configurations"`
+	Nested         []Nested        `json:"nested,omitempty"`
+	Races          []Race          `json:"races,omitempty"`
 	Warnings       []string        `json:"warnings"` // of the plan
 	manifest       record.Manifest
 }
@@ -35,9 +37,16 @@ type Status string
 
 const (
 	Done    Status = "done"
+	Cut     Status = "cut"     // a race has cut the configuration before
 	Failed  Status = "failed"  // its final fit is a failure
 	Missing Status = "missing" // its final fit is not on record, as the run was interrupted; the worst
 )
+
+// worse is the worse of two.
+func worse(a, b Status) Status {
+	order := []Status{Done, Cut, Failed, Missing}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
 
 // Configuration is what came of one cell of the experiment's cross product. Hyperparameters, LogEvidence, Restarts and
 // Grid belong to the study of all the training data; Scores and Curves are those of the first of the Evaluations, which
@@ -74,6 +83,7 @@ type Configuration struct {
 	Published       []Published  `json:"published,omitempty"` // what others found
 	Warnings        []string     `json:"warnings"`
 	Failures        []Failure    `json:"failures"`
+	nested          bool         // stands for nested cross-validation
 	record          record.Configuration
 	studies         []study
 }

@@ -355,7 +355,7 @@ func TestErrors(t *testing.T) {
 		{"a confidence too few", func(m *record.Manifest, l []record.Line) []record.Line {
 			l[4].Fit.Confidence = []record.Number{1, 2, 3}
 			return l
-		}, "the confidence of 3 cases; the study holds out 4"},
+		}, "the confidence of 3 cases; 4 are held out"},
 		{"other cases than planned", func(m *record.Manifest, l []record.Line) []record.Line {
 			m.Configurations[0].Studies[0].Test = 5
 			return l
@@ -557,6 +557,22 @@ func FuzzBuild(f *testing.F) {
 		f.Add(manifest, line)
 	}
 	f.Add(manifest, []byte(`{"key":"x","trial":{"configuration":7}}`))
+	for _, contest := range []record.Contest{
+		{Score: "brier", Configurations: []int{1, 2}, Folds: []int{1, 2}, Next: []int{0}, Race: "paired_t", Options: []byte("{}")},
+		{Score: "log_loss", Configurations: []int{2, 1}, Folds: []int{1}, Next: []int{2}, Race: "successive_halving", Options: []byte(`{"eta": 3}`), WinnerOnly: true},
+		{Score: "log_evidence", Configurations: []int{0, 1}, Next: []int{0}, WinnerOnly: true},
+	} {
+		m, _, err := parse(manifest, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		m.Contests = []record.Contest{contest}
+		text, err := json.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, journal)
+	}
 	f.Add([]byte(`{"configurations":[{"classes":["a"],"studies":[{"evaluation":"test","test":1}]}]}`), []byte(`{"fit":{"rows":[0],"labels":[0],"proba":[[1]],"train_counts":[1]}}`))
 	f.Fuzz(func(t *testing.T, manifest, journal []byte) {
 		m, lines, err := parse(manifest, journal)

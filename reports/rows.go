@@ -114,6 +114,8 @@ type Export struct {
 var Exports = []Export{
 	{"configurations", "hyperparameters, log evidence and scores, a row for all the training data and one for every evaluation, pooled", configurationRows},
 	{"folds", "the same of every fold", foldRows},
+	{"nested", "nested cross-validation: every configuration in every outer fold, its inner score, who won, and the winner's outer scores", nestedRows},
+	{"races", "every configuration in every race: its score, whether it was cut, when and why", raceRows},
 	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", trialRows},
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", predictionRows},
 }

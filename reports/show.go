@@ -19,6 +19,8 @@ type Shown struct {
 	Schema         string               `json:"schema"` // "gpc-tune/show/1"
 	Experiment     string               `json:"experiment"`
 	Configurations []ShownConfiguration `json:"configurations"`
+	Nested         []Nested             `json:"nested,omitempty"` // with all configurations
+	Races          []Race               `json:"races,omitempty"`
 }
 
 // ShownConfiguration is a configuration, its number in the Report, and the trials that are asked for.
@@ -35,6 +37,9 @@ func (r *Report) Show(configuration, trial int) (*Shown, error) {
 		return nil, fmt.Errorf("no configuration %d; the run has 0 to %d", configuration, len(r.Configurations)-1)
 	}
 	out := &Shown{Schema: "gpc-tune/show/1", Experiment: r.Experiment, Configurations: []ShownConfiguration{}}
+	if configuration == -1 && trial == -1 {
+		out.Nested, out.Races = r.Nested, r.Races
+	}
 	last := -1
 	for i, c := range r.Configurations {
 		if configuration >= 0 && i != configuration {
@@ -76,6 +81,7 @@ func shownText(out io.Writer, s *Shown) error {
 			t.write(w, c.Objective)
 		}
 	}
+	(&Report{Nested: s.Nested, Races: s.Races}).writeContests(w, true)
 	return w.Flush()
 }
 

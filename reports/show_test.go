@@ -7,11 +7,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // What is exported as JSON is what is exported as CSV.
 func TestExports(t *testing.T) {
 	m, lines := run(t)
+	m.Contests = []record.Contest{
+		{Evaluation: "kfold", Score: "log_loss", Race: "paired_t", Options: []byte("{}"), Configurations: []int{1}, Folds: []int{1, 2}, Next: []int{0}},
+		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{1}, Next: []int{2}, WinnerOnly: true},
+	}
 	r := build(t, m, lines)
 	for _, e := range Exports {
 		var text, objects bytes.Buffer

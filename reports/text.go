@@ -38,6 +38,7 @@ func renderText(out io.Writer, r *Report) error {
 		fmt.Fprintln(w)
 		c.write(w, i)
 	}
+	r.writeContests(w, false)
 	if len(r.Warnings) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -80,7 +81,9 @@ func (t Table) write(w io.Writer) {
 
 // write adds what the summary has no room for.
 func (c Configuration) write(w io.Writer, index int) {
-	if len(c.Hyperparameters) > 0 {
+	if c.Status == Cut {
+		fmt.Fprintf(w, "#%d  cut by the race\n", index)
+	} else if len(c.Hyperparameters) > 0 {
 		fmt.Fprintf(w, "#%d  %s\n", index, assignments(c.Hyperparameters, significant))
 	} else {
 		fmt.Fprintf(w, "#%d  no hyperparameters\n", index)

@@ -39,7 +39,7 @@ type StudyTimings struct {
 
 // BuildTimings collects the times of a run from its manifest and the lines of its journal.
 func BuildTimings(m record.Manifest, lines []record.Line) (*Timings, error) {
-	if _, err := arrange(m, lines); err != nil {
+	if _, _, err := arrange(m, lines); err != nil {
 		return nil, err
 	}
 	lines, err := ordered(lines)

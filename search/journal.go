@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -133,7 +134,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 	defer func() { j.segments[name] = at }()
 	for number := at.lines + 1; ; number++ {
 		text, err := r.ReadBytes('\n')
-		place := fmt.Sprintf("%s:%d", name, number)
+		place := name + ":" + strconv.Itoa(number)
 		switch {
 		case err == io.EOF:
 			if len(text) > 0 { // cut off, or being written: it is looked at again when there is more
@@ -147,12 +148,12 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		at.bytes += int64(len(text))
 		at.size = at.bytes
 		at.lines++
-		if !json.Valid(text) { // the crash of a machine can lose any part of what it was writing
+		delete(j.damaged, place)
+		line, err := decodeLine(text)
+		if err != nil && !json.Valid(text) { // the crash of a machine can lose any part of what it was writing
 			j.damaged[place] = true
 			continue
 		}
-		delete(j.damaged, place)
-		line, err := decodeLine(text)
 		if err != nil {
 			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it, or no gpc-tune: use that version, or delete the segment to run its jobs again", ErrJournal, place, err)
 		}
@@ -168,6 +169,9 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&line); err != nil {
 		return line, fmt.Errorf("not a line of a journal: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return line, errors.New("not a line of a journal: more than one value")
 	}
 	if line.Key == "" || (line.Trial == nil) == (line.Fit == nil) {
 		return line, errors.New("not a line of a journal: it needs a key and either a trial or a fit")
@@ -185,6 +189,7 @@ func (j *Journal) add(e entry) error {
 		}
 		return nil
 	case !found, timedOut(old.line) && !timedOut(e.line):
+		e.line.Plan = j.plan // one string for all
 		j.entries[e.line.Key] = e
 		delete(j.others, e.line.Key)
 		return nil
@@ -435,11 +440,14 @@ func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
 	}
 	if _, err := os.Lstat(name); err == nil {
 		old, err := ReadManifest(dir)
-		if err != nil || old.Key != replaces {
+		if err != nil || replaces == "" || old.Key != replaces {
 			return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
 		}
-		kept := filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key))
-		if err := os.Link(name, kept); err != nil && !errors.Is(err, fs.ErrExist) {
+		kept, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key)), kept, 0o644); err != nil {
 			return err
 		}
 	}

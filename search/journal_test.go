@@ -261,6 +261,23 @@ func TestManifest(t *testing.T) {
 	if err := WriteManifest(dir, m, ""); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("written twice: %v", err)
 	}
+	extended := m
+	extended.Key = "more"
+	if err := WriteManifest(dir, extended, "another"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("in place of another: %v", err)
+	}
+	if err := WriteManifest(dir, extended, "k"); err != nil {
+		t.Error(err)
+	}
+	if got, err := ReadManifest(dir); err != nil || got.Key != "more" {
+		t.Errorf("after an extension: %v, %v", got, err)
+	}
+	if err := os.Rename(filepath.Join(dir, "manifest-k.json"), filepath.Join(dir, "manifest.json")); err != nil {
+		t.Error(err)
+	}
+	if got, err := ReadManifest(dir); err != nil || !reflect.DeepEqual(got, m) {
+		t.Errorf("kept: %v, %v", got, err)
+	}
 	if names, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(names, []string{filepath.Join(dir, "manifest.json")}) {
 		t.Errorf("left behind: %v", names)
 	}

@@ -55,7 +55,7 @@ type Summary struct {
 	Done    int // run now
 	Skipped int // on record before
 	Failed  int // of both
-	Total   int // of all; at most, as long as a strategy may finish before it has used up its budget
+	Total   int // of all known so far; at most, as long as a strategy may finish before it has used up its budget. Stages let more through
 }
 
 // Event is a report of progress.
@@ -68,7 +68,7 @@ type Event struct {
 // again: their trials are the history from which the strategies go on.
 //
 // The jobs of all studies share one pool of workers. They start in the order of the studies and of their index within
-// a study, but nothing that a job computes depends on when or where it runs: the journal holds the same lines, up to
+// a study, those behind a Stage once it opens, but nothing that a job computes depends on when or where it runs: the journal holds the same lines, up to
 // Line.Seconds, for any number of workers, interruptions and processes.
 //
 // Other processes may run the same studies on the same folder. What they finish is read before every job and not run again.
@@ -93,15 +93,9 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		defer cancel()
 	}
 
-	r := run{Options: o, journal: journal, summary: Summary{Total: len(studies)}}
-	for i := range studies {
-		s := &study{Study: &studies[i]}
-		if err := r.advance(s); err != nil {
-			return r.summary, err
-		}
-		if !s.finished() {
-			r.active = append(r.active, s)
-		}
+	r := run{Options: o, journal: journal}
+	if err := r.begin(studies); err != nil {
+		return r.summary, err
 	}
 	if len(r.active) > 0 {
 		if err := journal.Begin(); err != nil {
@@ -206,10 +200,14 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		case <-done:
 		}
 	}
-	if len(r.active) == 0 {
-		_, stop = journal.Refresh() // is the folder still there?
+	if len(r.active) > 0 {
+		return r.summary, stop
 	}
-	return r.summary, stop
+	if r.closed > 0 {
+		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", r.closed))
+	}
+	_, err := journal.Refresh() // is the folder still there?
+	return r.summary, err
 }
 
 // Recorded counts the jobs of the studies that need not run, for they are on record, or another plan's are. Nothing is
@@ -217,12 +215,8 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 func Recorded(studies []Study, journal *Journal) (int, error) {
 	journal.dir = ""
 	r := run{journal: journal}
-	for i := range studies {
-		if err := r.advance(&study{Study: &studies[i]}); err != nil {
-			return 0, err
-		}
-	}
-	return r.summary.Skipped, nil
+	err := r.begin(studies)
+	return r.summary.Skipped, err
 }
 
 // Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
@@ -255,16 +249,28 @@ type run struct {
 	Options
 	journal *Journal
 	summary Summary
-	active  []*study // not finished, in order
+	studies []*study
+	active  []*study  // begun and not finished, in order
+	gates   [][]*gate // of each study, the stages that wait for it
+	closed  int       // stages that have not opened
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
 	took      time.Duration // how long that takes at least
 }
 
+// gate is a Stage under way.
+type gate struct {
+	*Stage
+	left    int // of After, those that have not ended
+	waiting []*study
+}
+
 // study is a Study under way: batches of trials until its strategy has enough, then the assessment.
 type study struct {
 	*Study
+	place     int            // in the list of studies
+	fit       *record.Fit    // the assessment, once it is on record
 	trials    []record.Trial // all that were asked for, by index
 	pending   []job          // of the current batch, not yet started
 	expected  int            // trials in all, as counted in the summary
@@ -314,6 +320,8 @@ func (r *run) next() (*study, error) {
 		}
 		if i < len(r.active) && r.active[i] == s {
 			i++
+		} else {
+			i = 0 // stages may have opened
 		}
 	}
 	return nil, nil
@@ -343,6 +351,76 @@ func (r *run) refresh() error {
 
 func shuffle[T any](x []T) {
 	rand.Shuffle(len(x), func(i, k int) { x[i], x[k] = x[k], x[i] })
+}
+
+// begin starts the studies that wait for nothing.
+func (r *run) begin(studies []Study) error {
+	r.gates = make([][]*gate, len(studies))
+	stages := map[*Stage]*gate{}
+	var gates []*gate // in order
+	for i := range studies {
+		s := &study{Study: &studies[i], place: i}
+		r.studies = append(r.studies, s)
+		if s.Stage == nil {
+			continue
+		}
+		if stages[s.Stage] == nil {
+			g := &gate{Stage: s.Stage, left: len(s.Stage.After)}
+			stages[s.Stage], gates = g, append(gates, g)
+			for _, before := range g.After {
+				r.gates[before] = append(r.gates[before], g)
+			}
+		}
+		stages[s.Stage].waiting = append(stages[s.Stage].waiting, s)
+	}
+	r.closed = len(gates)
+	for _, s := range r.studies {
+		if s.Stage == nil {
+			if err := r.start(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start makes a study's jobs wait for their turn.
+func (r *run) start(s *study) error {
+	r.summary.Total++
+	if err := r.advance(s); err != nil {
+		return err
+	}
+	if s.finished() {
+		return r.end(s)
+	}
+	at, _ := slices.BinarySearchFunc(r.active, s.place, func(s *study, place int) int { return s.place - place })
+	r.active = slices.Insert(r.active, at, s)
+	return nil
+}
+
+// end opens the stages that a study, finished or dropped, is the last to be waited for.
+func (r *run) end(s *study) error {
+	for _, g := range r.gates[s.place] {
+		if g.left--; g.left > 0 {
+			continue
+		}
+		r.closed--
+		fits := make([]*record.Fit, len(g.After))
+		for i, before := range g.After {
+			fits[i] = r.studies[before].fit
+		}
+		goOn := g.Open(fits)
+		for _, s := range g.waiting {
+			next := r.end
+			if slices.Contains(goOn, s.Configuration) {
+				next = r.start
+			}
+			if err := next(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // advance asks for batches until one has a job that is not on record, or the study is finished.
@@ -395,6 +473,7 @@ func (r *run) accept(j job) error {
 	}
 	if i := slices.Index(r.active, j.of); j.of.finished() && i >= 0 {
 		r.active = slices.Delete(r.active, i, i+1)
+		return r.end(j.of)
 	}
 	return nil
 }
@@ -408,6 +487,7 @@ func (r *run) enter(j job) error {
 		j.of.trials[j.index] = *line.Trial
 		failure = line.Trial.Failure
 	case j.fit && line.Fit != nil:
+		j.of.fit = line.Fit
 		failure = line.Fit.Failure
 	default:
 		return fmt.Errorf("%w: job %s has a line of another kind", ErrJournal, j.key)

@@ -621,7 +621,8 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 100 000 jobs, asked for one batch at a time and all at once, on a bounded number of goroutines.
+// TestManyTrials runs 100 000 jobs, asked for all at once, on a bounded number of goroutines and in a bounded part of the
+// memory for each, which is a little more than what is on record of it.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 000 trials")
@@ -629,9 +630,21 @@ func TestManyTrials(t *testing.T) {
 	limit := runtime.NumGoroutine() + 8 + 2
 	var most atomic.Int64
 	s := one(100_000, func() { raise(&most, int64(runtime.NumGoroutine())) })
-	if got := mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	j := mustOpen(t, t.TempDir())
+	if got := mustRun(t, []Study{s}, j, Options{Workers: 8}); got != (Summary{Done: 100_001, Total: 100_001}) {
 		t.Errorf("%+v", got)
 	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	bytes := int64(after.HeapAlloc-before.HeapAlloc) / 100_000
+	t.Logf("%d bytes a trial", bytes)
+	if bytes > 2000 {
+		t.Errorf("a trial leaves %d bytes in memory", bytes)
+	}
+	runtime.KeepAlive(j)
 	if int(most.Load()) > limit {
 		t.Errorf("%d goroutines, want at most %d", most.Load(), limit)
 	}
@@ -664,5 +677,111 @@ func BenchmarkStudies(b *testing.B) {
 	b.ResetTimer()
 	if _, err := Run(context.Background(), studies, j, Options{}); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// What another plan finished in the folder is taken over with its place in this one, and only what is new runs. A
+// timeout is not.
+func TestAnotherPlansJobs(t *testing.T) {
+	dir := t.TempDir()
+	open := func(plan string) *Journal {
+		j, err := OpenJournal(dir, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { j.Close() })
+		return j
+	}
+	five := one(5, func() {})
+	mustRun(t, []Study{five}, open("five"), Options{})
+
+	var ran atomic.Int64
+	eight := one(8, func() { ran.Add(1) })
+	eight.Configuration, eight.Index = 3, 2
+	if n, err := Recorded([]Study{eight}, open("eight")); n != 5 || err != nil {
+		t.Errorf("%d jobs are known, %v; want the 5 trials", n, err)
+	}
+	j := open("eight")
+	if got := mustRun(t, []Study{eight}, j, Options{Workers: 1}); got != (Summary{Done: 3, Skipped: 6, Total: 9}) || ran.Load() != 3 {
+		t.Errorf("%+v, %d trials ran", got, ran.Load())
+	}
+	want := mustOpen(t, "")
+	mustRun(t, []Study{eight}, want, Options{})
+	lines := want.Lines()
+	for i := range lines {
+		lines[i].Plan = "eight"
+	}
+	for _, j := range []*Journal{j, open("eight")} {
+		if canonical(j.Lines()) != canonical(lines) {
+			t.Errorf("got %s, want %s", canonical(j.Lines()), canonical(lines))
+		}
+	}
+	if was := open("five").Lines(); len(was) != 6 || was[0].Trial.Configuration != 0 {
+		t.Errorf("the first plan's lines are now %v", was)
+	}
+
+	// A grid whose rows are in other places.
+	grid := func(values ...float64) Study {
+		s := one(0, nil)
+		s.Key, s.Strategy = "grid", Grid{Axes: map[string]Axis{"length_scale": {Values: values}, "amplitude": {Values: []float64{1}}}}
+		s.Trial = func(_ context.Context, _ int, p Proposal) (record.Trial, error) {
+			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(p.Points[0][1])}}}, nil
+		}
+		return s
+	}
+	mustRun(t, []Study{grid(1, 2)}, open("coarse"), Options{})
+	fine := open("fine")
+	if got := mustRun(t, []Study{grid(2, 3, 1)}, fine, Options{}); got != (Summary{Done: 2, Skipped: 2, Total: 4}) {
+		t.Errorf("a row and a winner are new: %+v", got)
+	}
+	for i, want := range []float64{2, 3, 1} {
+		if trial := fine.Lines()[i].Trial; trial.Index != i || float64(trial.Points[0].Theta[1]) != math.Log(want) {
+			t.Errorf("row %d: %+v, want that of %v", i, trial, want)
+		}
+	}
+	if got := mustRun(t, []Study{grid(1, 2, 1)}, open("twice"), Options{}); got != (Summary{Done: 1, Skipped: 3, Total: 4}) {
+		t.Errorf("a point that is there twice is two trials: %+v", got)
+	}
+
+	// A job that took too long is given another chance, and gives way to one that did not.
+	synctest.Test(t, func(t *testing.T) {
+		slow := one(2, func() { time.Sleep(time.Hour) })
+		slow.Key = "slow"
+		j := open("impatient")
+		if got := mustRun(t, []Study{slow}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 3, Failed: 3, Total: 3}) {
+			t.Errorf("%+v", got)
+		}
+		if got := mustRun(t, []Study{slow}, open("patient"), Options{}); got != (Summary{Done: 3, Total: 3}) {
+			t.Errorf("%+v", got)
+		}
+		late, result := j.Lines()[0], open("patient").Lines()[0]
+		for _, order := range [][]record.Line{{late, result, late}, {result, late}} {
+			k := mustOpen(t, "")
+			for _, line := range order {
+				line.Plan = ""
+				if err := k.add(entry{line: line}); err != nil {
+					t.Error(err)
+				}
+			}
+			if got, _ := k.Done(result.Key); timedOut(got) || late.Key != result.Key {
+				t.Errorf("%v is kept of %v", got, order)
+			}
+		}
+	})
+}
+
+// A process reads what another one finishes while it runs, and ends with what nobody has done.
+func TestJobsOfAnotherProcess(t *testing.T) {
+	dir := t.TempDir()
+	other := sync.OnceFunc(func() { mustRun(t, sweep(20, func() {}), mustOpen(t, dir), Options{}) })
+	j := mustOpen(t, dir)
+	got := mustRun(t, sweep(20, other), j, Options{Workers: 1})
+	if got.Done != 1 || got.Skipped != got.Total-1 {
+		t.Errorf("%+v, want one job that ran", got)
+	}
+	want := mustOpen(t, "")
+	mustRun(t, sweep(20, func() {}), want, Options{})
+	if canonical(j.Lines()) != canonical(want.Lines()) {
+		t.Errorf("got %s, want %s", canonical(j.Lines()), canonical(want.Lines()))
 	}
 }

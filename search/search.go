@@ -70,13 +70,23 @@ type Study struct {
 	Space         Space
 	Strategy      Strategy // nil: nothing to tune
 	Seed          uint64
-	Memory        int64 // bytes that one of its jobs needs at most
+	Stage         *Stage // what it waits for; nil: it starts at once
+	Memory        int64  // bytes that one of its jobs needs at most
 	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is returned for
 	// cancellation, and any other is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
 	// Assess fits the classifier at the winner's theta (nil if nothing was tuned), or under a Sampler at every point of the
 	// trials, and predicts the held-out cases. chosen is the winner's index, or -1.
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
+}
+
+// Stage is where studies wait for others. What becomes of them depends on finished results alone, never on when they
+// finished, so that a run which is resumed goes the same way.
+type Stage struct {
+	After []int // the studies waited for, by their places in the list of studies; not empty
+	// Open is called once, with the assessments of those studies, which are shared and nil where a study was itself dropped.
+	// It returns the configurations that go on: the other studies that wait here never run.
+	Open func(fits []*record.Fit) (configurations []int)
 }
 
 // Winner finds the usable point of largest value among the trials: the index of its trial, and the point. Failed trials

@@ -203,7 +203,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 							floats.SubTo(grad, u, centre[:d])
 							floats.Scale(1/math.Hypot(1, away(u)), grad)
 						},
-					}, start, nil, optimizer.Method())
+					}, start, nil, optimizer.Method(1e-9))
 					if top == nil {
 						t.Fatal(err)
 					}

@@ -298,3 +298,42 @@ func TestFolderVanishes(t *testing.T) {
 		t.Errorf("%d jobs were done", lines)
 	}
 }
+
+// Neither the workers nor the processors are in the results: approximations and strategies of every kind, a training set so large
+// that workers without a job share the work of another, averages over random numbers.
+func TestWorkersAndProcessorsDoNotMatter(t *testing.T) {
+	for name, text := range map[string]string{
+		"bfgs": `{data: {dataset: crabs, preprocess: standardize, subsample: 30}, model: {kernel: se, likelihood: probit,
+			inference: [laplace, ep, {ep: {schedule: parallel}}, {pl: {schedule: mixed}}]}, tune: {method: bfgs, restarts: 2}, evaluate: {kfold: {k: 2}}}`,
+		"large": `{data: {dataset: crabs, preprocess: standardize}, model: {kernel: se, likelihood: probit, inference: [laplace, ep, naive_mean_field]},
+			tune: none, evaluate: {hold_out: {}}}`,
+		"bayes": `{data: {dataset: crabs, preprocess: whiten, subsample: 40}, model: {kernel: se, likelihood: probit, inference: [laplace, online]},
+			tune: {method: bayes, initial: 4, trials: 8, batch: 2, objective: loo_log_probability}, evaluate: {kfold: {k: 2}}}`,
+		"mcmc": `{data: {dataset: crabs, preprocess: standardize, subsample: 30}, model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}},
+			likelihood: logit, inference: [laplace, ep]}, tune: {method: mcmc, restarts: 3, burn: 5, samples: 5, objective: log_posterior}, evaluate: {kfold: {k: 2}}}`,
+		"grid": `{data: {dataset: iris, preprocess: standardize, subsample: 45}, model: {kernel: [se, linear], likelihood: softmax, inference: laplace},
+			tune: {method: grid, grid: {amplitude: {log: [0, 2], points: 3}}}, predict: {average: {monte_carlo: {samples: 100}}}, evaluate: {kfold: {k: 3}}}`,
+		"cmaes": `{data: {dataset: crabs, preprocess: standardize, subsample: 30}, model: {kernel: se, likelihood: probit, inference: [laplace, ep]},
+			tune: {method: cmaes, population: 4, evaluations: 12, objective: {cv: {score: log_loss, kfold: {k: 2}}}}, evaluate: {hold_out: {}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, "file.yaml", text)
+			var want []byte
+			for _, c := range []struct{ workers, processors string }{{"1", "1"}, {"1", "2"}, {"2", "2"}, {"8", "2"}, {"8", "1"}} {
+				folder := c.workers + "-" + c.processors
+				run := gpcTune(t, dir, "run", "file.yaml", "-o", folder, "-j", c.workers)
+				run.Env = append(os.Environ(), "GOMAXPROCS="+c.processors)
+				if out, err := run.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				got := results(t, filepath.Join(dir, folder))
+				if want == nil {
+					want = got
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s workers on %s processors: results.json differs from that of one on one", c.workers, c.processors)
+				}
+			}
+		})
+	}
+}

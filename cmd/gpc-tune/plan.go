@@ -121,7 +121,11 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 			state = ", which is finished"
 		}
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %d of them done in %s%s\n", limit[atMost], jobs, done, dir, state)
+	contested := ""
+	if n := plan.Contested(); n > 0 {
+		contested = fmt.Sprintf("%d of them for configurations that must first prevail over others, ", n)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %s%d of them done in %s%s\n", limit[atMost], jobs, contested, done, dir, state)
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)

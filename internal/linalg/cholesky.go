@@ -16,10 +16,10 @@ func factorise(n int, a []float64, lda int) bool {
 		if end == n {
 			break
 		}
-		block := a[i*lda+end:]
-		solveTriangular(leftTrans, w, a[i*lda+i:], lda, n-end, block, lda)
+		rest, block := n-end, a[i*lda+end:]
+		ws.solveBlock(leftTrans, w, a[i*lda+i:], lda, rest, block, lda)
 		x := operand{data: block, rs: 1, cs: lda}
-		product{m: n - end, n: n - end, k: w, alpha: -1, a: x, b: x, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
+		product{m: rest, n: rest, k: w, alpha: -1, a: x, b: x, packed: ws.panels, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
 	}
 	return true
 }
@@ -34,10 +34,10 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	mr, nr := s.tile()
 	rows, panels := (n+mr-1)/mr*mr, (n+nr-1)/nr
 	start := func(j int) int { return nr * nr * j * (j + 1) / 2 }
-	ws.panel = grow(ws.panel, start(panels))
+	ws.panels = grow(ws.panels, start(panels))
 	for j := range panels {
 		height, cols := min(rows, (j+1)*nr), min(nr, n-j*nr)
-		panel := ws.panel[start(j) : start(j)+height*nr]
+		panel := ws.panels[start(j) : start(j)+height*nr]
 		if height > n || cols < nr {
 			clear(panel)
 		}
@@ -48,9 +48,9 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	for i := 0; i < rows; i += mr {
 		own := i / nr
 		column := i - own*nr
-		strip := ws.panel[start(own)+column:]
+		strip := ws.panels[start(own)+column:]
 		for j := own; j < panels; j++ {
-			panel := ws.panel[start(j):]
+			panel := ws.panels[start(j):]
 			c := panel[i*nr:]
 			if i > 0 {
 				s.multiply(i, strip, nr, panel, nr, c, nr, -1, true)
@@ -61,13 +61,13 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 			s.substitute(tile[:], c, 0, nr)
 		}
 		for r := range min(mr, n-i) {
-			row := ws.panel[start(own)+(i+r)*nr+column:]
+			row := ws.panels[start(own)+(i+r)*nr+column:]
 			row[r] = diagonal[r]
 			copy(row[r+1:mr], tile[r*mr+r+1:(r+1)*mr])
 		}
 	}
 	for j := range panels {
-		panel := ws.panel[start(j):]
+		panel := ws.panels[start(j):]
 		above, cols := j*nr, min(nr, n-j*nr)
 		s.copy(above, cols, panel, nr, a[above:], lda)
 		for r := range cols {

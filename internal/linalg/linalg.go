@@ -154,11 +154,11 @@ func Symv(alpha float64, a blas64.Symmetric, x []float64, beta float64, y []floa
 	checkVector("Symv", "x", x, a.N)
 	checkVector("Symv", "y", y, a.N)
 	scale(beta, y)
-	symv(a.N, alpha, a.Data, a.Stride, 1, x, a.N, y, a.N)
+	symv(0, a.N, a.N, alpha, a.Data, a.Stride, 1, x, a.N, y, a.N)
 }
 
-// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: as Symv does, bit for bit, but A
-// passes from memory once for all of them.
+// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: A passes from memory once for all
+// of them.
 func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General) {
 	checkSymmetric("SymvRows", a)
 	checkGeneral("SymvRows", x)
@@ -166,23 +166,10 @@ func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64,
 	if x.Cols != a.N || y.Cols != a.N || x.Rows != y.Rows {
 		panic(fmt.Sprintf("linalg: SymvRows: A is %d×%d, X is %d×%d, Y is %d×%d", a.N, a.N, x.Rows, x.Cols, y.Rows, y.Cols))
 	}
-	groups := min(int(threads.Load()), x.Rows)
-	if groups <= 1 || a.N*a.N*x.Rows < parallelWork {
-		symvRows(alpha, a, x, beta, y, 0, x.Rows)
-		return
+	for r := range y.Rows {
+		scale(beta, y.Data[r*y.Stride:r*y.Stride+y.Cols])
 	}
-	Parallel(groups, func(job int) { symvRows(alpha, a, x, beta, y, job*x.Rows/groups, (job+1)*x.Rows/groups) })
-}
-
-// symvRows is SymvRows for rows from to to.
-func symvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General, from, to int) {
-	if from == to {
-		return
-	}
-	for r := from; r < to; r++ {
-		scale(beta, y.Data[r*y.Stride:r*y.Stride+a.N])
-	}
-	symv(a.N, alpha, a.Data, a.Stride, to-from, x.Data[from*x.Stride:], x.Stride, y.Data[from*y.Stride:], y.Stride)
+	symvRows(alpha, a, x, y)
 }
 
 // Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it (blas.Upper), to those of A on the

@@ -323,6 +323,57 @@ func TestSymmetricProducts(t *testing.T) {
 	})
 }
 
+func TestSymvRows(t *testing.T) {
+	onEverySIMD(t, func(t *testing.T) {
+		rng := newRand()
+		turn := 0
+		for _, n := range append(ints(0, 20), 67, 1030) {
+			for _, m := range []int{0, 1, 3} {
+				turn++
+				alpha, beta := factors(turn)
+				a := randomSymmetric(rng, n, max(1, n)+turn%3)
+				x := randomGeneral(rng, m, n, max(1, n)+turn%2)
+				y, want := start(beta, randomGeneral(rng, m, n, max(1, n)+turn%4))
+				bound := absolute(want)
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, x, full(a), beta, want)
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(x), absolute(full(a)), math.Abs(beta), bound)
+				SymvRows(alpha, a, x, beta, y)
+				within(t, fmt.Sprintf("SymvRows(%v, %v), m = %d, n = %d", alpha, beta, m, n), y, want, bound, 2*(n+4))
+			}
+		}
+	})
+}
+
+func TestReflect(t *testing.T) {
+	onEverySIMD(t, func(t *testing.T) {
+		rng := newRand()
+		for _, n := range append(ints(0, 20), 63, 64, 65, 131) {
+			a, b := randomGeneral(rng, n, n, n+1), randomGeneral(rng, n, n, n+2)
+			for _, to := range []blas.Uplo{blas.Lower, blas.Upper} {
+				for what, from := range map[string]blas64.General{"B": b, "A": a} {
+					got := clone(b)
+					if what == "B" {
+						from = got
+					}
+					kept := clone(from)
+					Reflect(to, got, from)
+					for i := range n {
+						for j := range n {
+							want := b.Data[i*b.Stride+j]
+							if i != j && (j < i) == (to == blas.Lower) {
+								want = kept.Data[j*kept.Stride+i]
+							}
+							if g := got.Data[i*got.Stride+j]; g != want {
+								t.Fatalf("Reflect(%c) of %s, n = %d: entry (%d, %d) = %v, want %v", to, what, n, i, j, g, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestSymm(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
@@ -582,6 +633,10 @@ func results(n, offset int) [][]float64 {
 	Syrk(blas.NoTrans, 1, a, 1, s)
 	m := general(n, n)
 	Symm(1, s, c, 0, blas64.General{Rows: n, Cols: n - 3, Stride: n, Data: m.Data})
+	large, rows := randomSymmetric(rng, 4*n, 4*n), general(3, 4*n)
+	large.Data = shift(large.Data)
+	y3 := general(3, 4*n)
+	SymvRows(1, large, rows, 0, y3)
 	u, ok := Cholesky(s)
 	if !ok {
 		panic("not positive definite")
@@ -595,7 +650,7 @@ func results(n, offset int) [][]float64 {
 	v.Data = shift(u.Data)
 	InverseTri(v)
 	InverseCholesky(u)
-	return [][]float64{c.Data, m.Data, factor, x.Data, y.Data, v.Data, u.Data}
+	return [][]float64{c.Data, m.Data, y3.Data, factor, x.Data, y.Data, v.Data, u.Data}
 }
 
 func TestBits(t *testing.T) {
@@ -612,6 +667,17 @@ func TestBits(t *testing.T) {
 				sameBits(t, fmt.Sprintf("%s, result %d", name, i), g, want[i])
 			}
 		}
+		// large enough for several blocks on every thread
+		definite := randomDefinite(newRand(), 700)
+		factor := func(threads int) []float64 {
+			SetThreads(threads)
+			a := clone(blas64.General{Rows: 700, Cols: 700, Stride: 700, Data: definite.Data}).Data
+			if !factorise(700, a, 700) {
+				t.Fatal("a definite matrix did not factorise")
+			}
+			return a
+		}
+		sameBits(t, "factor on 3 threads", factor(3), factor(1))
 	})
 }
 
@@ -647,6 +713,8 @@ func TestShapesPanic(t *testing.T) {
 		"Syrk":        func() { Syrk(blas.Trans, 1, a, 0, s) },
 		"SyrkDiag":    func() { SyrkDiag(blas.NoTrans, 1, a, make([]float64, 3), 0, s) },
 		"Symm":        func() { Symm(1, s, a, 0, short) },
+		"SymvRows":    func() { SymvRows(1, s, NewGeneral(2, 3), 0, NewGeneral(3, 3)) },
+		"Reflect":     func() { Reflect(blas.Lower, a, a) },
 		"Symv":        func() { Symv(1, s, make([]float64, 2), 0, make([]float64, 3)) },
 		"Gemv":        func() { Gemv(blas.Trans, 1, a, make([]float64, 4), 0, make([]float64, 3)) },
 		"SolveTri":    func() { SolveTri(blas.NoTrans, u, a) },

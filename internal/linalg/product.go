@@ -56,7 +56,8 @@ type product struct {
 	beta    float64
 	c       []float64
 	ldc     int
-	upper   bool // compute only j ≥ i
+	upper   bool      // compute only j ≥ i
+	packed  []float64 // B packed already, or nil; k is at most sumBlock then
 }
 
 // packs is the memory of one product on one thread.
@@ -133,21 +134,27 @@ func (p *product) block(i0, i1, j0, j1 int) {
 			if iEnd <= i0 || jEnd <= jc {
 				continue
 			}
-			ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
-			p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
+			packed, from := p.packed, 0 // from the panel of column from on
+			if packed == nil {
+				ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
+				p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
+				packed, from = ws.b, jc
+			}
 			mc := even(iEnd-i0, rowBlock)
 			for ic := i0; ic < iEnd; ic += mc {
 				end := min(iEnd, ic+mc)
-				if square && ic >= jc {
-					p.tiles(ws.b[(ic-jc)*kc:], nr, ws.b, ic, end, jc, jEnd, pc, kc)
-					continue
+				a, w := packed, nr
+				if square && ic >= from {
+					a = a[(ic-from)*kc:]
+				} else {
+					ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
+					p.a.pack(ws.a, ic, end, pc, kc, mr)
+					if p.weights != nil {
+						weigh(ws.a, p.weights[pc:pc+kc], mr)
+					}
+					a, w = ws.a, mr
 				}
-				ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
-				p.a.pack(ws.a, ic, end, pc, kc, mr)
-				if p.weights != nil {
-					weigh(ws.a, p.weights[pc:pc+kc], mr)
-				}
-				p.tiles(ws.a, mr, ws.b, ic, end, jc, jEnd, pc, kc)
+				p.tiles(a, w, packed[(jc-from)*kc:], ic, end, jc, jEnd, pc, kc)
 			}
 		}
 	}
@@ -224,9 +231,11 @@ func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
 	if r < w {
 		clear(dst[:k*w])
 	}
-	left := 0 // columns left of the block's diagonal
-	if x.form == symmetric {
+	left := 0 // columns left of the block's diagonal; those of a triangle are not asked for
+	if x.form != dense {
 		left = min(max(i-p0, 0), k)
+	}
+	if x.form == symmetric {
 		operand{data: x.data, rs: x.cs, cs: x.rs}.copy(dst, i, r, p0, left, w)
 	}
 	x.copy(dst[left*w:], i, r, p0+left, k-left, w)

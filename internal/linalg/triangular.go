@@ -19,8 +19,8 @@ type triangle struct {
 // solver is the memory of one triangular solve or factorisation on one thread.
 type solver struct {
 	triangle
-	panel []float64
-	copy  []float64
+	panels []float64
+	copy   []float64
 }
 
 var solverPool = sync.Pool{New: func() any { return new(solver) }}
@@ -107,84 +107,90 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	if n == 0 || m == 0 {
 		return
 	}
-	if threads.Load() > 1 && n*n/2*m >= parallelWork {
-		solveParallel(s, n, u, ldu, m, b, ldb)
-		return
-	}
 	ws := solverPool.Get().(*solver)
 	ws.eliminate(s, n, u, ldu, m, b, ldb)
 	solverPool.Put(ws)
 }
 
-// solveParallel shares the right-hand sides between threads; none of them knows of another. The shares are as large as
-// leaves a few for every thread, as each packs the triangle for itself.
-func solveParallel(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
-	const least = 96
-	parts := perThread * int(threads.Load())
-	share := max(1, (m+parts*least-1)/(parts*least)) * least
-	step := 1
-	if s == right {
-		step = ldb
-	}
-	Parallel((m+share-1)/share, func(job int) {
-		ws := solverPool.Get().(*solver)
-		j := job * share
-		ws.eliminate(s, n, u, ldu, min(share, m-j), b[j*step:], ldb)
-		solverPool.Put(ws)
-	})
-}
-
-// eliminate is solveTriangular on one thread: one block of unknowns after the other is solved for and subtracted from
-// the equations left.
+// eliminate is solveTriangular with the memory given: one block of unknowns after the other is solved for and subtracted
+// from the equations left.
 func (ws *solver) eliminate(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
-	subtract := func(m, n, k int, x, y operand, c []float64) {
-		p := product{m: m, n: n, k: k, alpha: -1, a: x, b: y, beta: 1, c: c, ldc: ldb}
-		p.block(0, m, 0, n)
-	}
 	nb := even(n, blockLimit)
 	for done := 0; done < n; done += nb {
 		w := min(nb, n-done)
 		rest := n - done - w
-		switch i, end := done, done+w; s {
+		i, end := done, done+w
+		p := product{k: w, alpha: -1, beta: 1, ldc: ldb}
+		switch s {
 		case leftTrans:
 			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
 			if rest > 0 {
-				subtract(rest, m, w, operand{data: u[i*ldu+end:], rs: 1, cs: ldu}, operand{data: b[i*ldb:], rs: 1, cs: ldb}, b[end*ldb:])
+				p.m, p.n, p.c = rest, m, b[end*ldb:]
+				p.a = operand{data: u[i*ldu+end:], rs: 1, cs: ldu}
+				p.b, p.packed = operand{data: b[i*ldb:], rs: 1, cs: ldb}, ws.panels
 			}
 		case right:
 			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i:], ldb)
 			if rest > 0 {
-				subtract(m, rest, w, operand{data: b[i:], rs: ldb, cs: 1}, operand{data: u[i*ldu+end:], rs: 1, cs: ldu}, b[end:])
+				p.m, p.n, p.c = m, rest, b[end:]
+				p.a = operand{data: b[i:], rs: ldb, cs: 1}
+				p.b = operand{data: u[i*ldu+end:], rs: 1, cs: ldu}
 			}
 		case left: // from the last unknown to the first
 			i = rest
 			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
-			subtract(rest, m, w, operand{data: u[i:], rs: ldu, cs: 1}, operand{data: b[i*ldb:], rs: 1, cs: ldb}, b)
+			p.m, p.n, p.c = rest, m, b
+			p.a = operand{data: u[i:], rs: ldu, cs: 1}
+			p.b, p.packed = operand{data: b[i*ldb:], rs: 1, cs: ldb}, ws.panels
 		}
+		p.run()
 	}
 }
 
-// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after the other.
+// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after the other. With the
+// triangle on the left it leaves the unknowns in ws.panels too; where n is a multiple of 24 they are packed as a factor of
+// a product.
 func (ws *solver) solveBlock(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	mr, nr := active.tile()
-	rows := (n + mr - 1) / mr * mr
+	rows, panels := (n+mr-1)/mr*mr, (m+nr-1)/nr
 	ws.pack(n, u, ldu, s == left)
-	ws.panel = grow(ws.panel, rows*nr)
-	for j := 0; j < m; j += nr {
-		cols := min(nr, m-j)
-		if cols < nr {
-			clear(ws.panel)
-		}
-		clear(ws.panel[n*nr:])
+	ws.panels = grow(ws.panels, panels*rows*nr)
+	if threads.Load() > 1 && n*n/2*m >= parallelWork {
+		ws.solveParallel(s, panels, m, b, ldb)
+		return
+	}
+	for j := range panels {
+		place := j
 		if s == right {
-			active.transpose(cols, n, b[j*ldb:], ldb, ws.panel, nr)
-			ws.solve(ws.panel, 0)
-			active.transpose(n, cols, ws.panel, nr, b[j*ldb:], ldb)
-		} else {
-			active.copy(n, cols, b[j:], ldb, ws.panel, nr)
-			ws.solve(ws.panel, 0)
-			active.copy(n, cols, ws.panel, nr, b[j:], ldb)
+			place = 0
 		}
+		ws.solvePanel(s, place, j, m, b, ldb)
+	}
+}
+
+func (ws *solver) solveParallel(s side, panels, m int, b []float64, ldb int) {
+	Parallel(panels, func(j int) { ws.solvePanel(s, j, j, m, b, ldb) })
+}
+
+// solvePanel solves for panel j of the right-hand sides, at a place of ws.panels.
+func (ws *solver) solvePanel(s side, place, j, m int, b []float64, ldb int) {
+	mr, nr := active.tile()
+	n, rows := ws.n, (ws.n+mr-1)/mr*mr
+	panel, cols := ws.panels[place*rows*nr:(place+1)*rows*nr], min(nr, m-j*nr)
+	if cols < nr {
+		clear(panel)
+	}
+	clear(panel[n*nr:])
+	if s == right {
+		b = b[j*nr*ldb:]
+		active.transpose(cols, n, b, ldb, panel, nr)
+		ws.solve(panel, 0)
+		active.transpose(n, cols, panel, nr, b, ldb)
+	} else {
+		b = b[j*nr:]
+		active.copy(n, cols, b, ldb, panel, nr)
+		ws.solve(panel, 0)
+		active.copy(n, cols, panel, nr, b, ldb)
 	}
 }
 
@@ -215,50 +221,48 @@ func invertTriangular(n int, u []float64, ldu int) {
 func (ws *solver) invert(n int, u []float64, ldu int) {
 	mr, nr := active.tile()
 	ws.pack(n, u, ldu, false)
-	ws.panel = grow(ws.panel, (n+mr-1)/mr*mr*nr)
+	ws.panels = grow(ws.panels, (n+mr-1)/mr*mr*nr)
 	for j := 0; j < n; j += nr {
-		clear(ws.panel[j*nr:])
+		clear(ws.panels[j*nr:])
 		cols := min(nr, n-j)
 		for q := range cols {
-			ws.panel[(j+q)*nr+q] = 1
+			ws.panels[(j+q)*nr+q] = 1
 		}
-		ws.solve(ws.panel, j)
+		ws.solve(ws.panels, j)
 		for q := range cols { // the diagonal tile, and then what is right of it
 			row := u[(j+q)*ldu : (j+q)*ldu+n]
 			for i := j + q; i < min(n, j+nr); i++ {
-				row[i] = ws.panel[i*nr+q]
+				row[i] = ws.panels[i*nr+q]
 			}
 		}
 		if right := j + nr; right < n {
-			active.transpose(n-right, cols, ws.panel[right*nr:], nr, u[j*ldu+right:], ldu)
+			active.transpose(n-right, cols, ws.panels[right*nr:], nr, u[j*ldu+right:], ldu)
 		}
 	}
 }
 
 // squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the top: each needs the
-// rows below it and a copy of itself.
+// rows below it and a copy of what it has right of the diagonal block.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)
 	for i := 0; i < n; i += nb {
 		w, end := min(nb, n-i), min(n, i+nb)
-		ld := n - i
-		ws.copy = grow(ws.copy, w*ld)
-		active.copy(w, ld, v[i*ldv+i:], ldv, ws.copy, ld)
-		own := operand{data: ws.copy, rs: ld, cs: 1}
-		diagonal := own
-		diagonal.form = triangular
+		diagonal := operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
 		square := product{m: w, n: w, k: w, alpha: 1, a: diagonal, b: diagonal, c: v[i*ldv+i:], ldc: ldv, upper: true}
-		square.run()
+		square.block(0, w, 0, w) // in place, for all of the block is packed before any of it is overwritten
 		if end == n {
 			break
 		}
-		own.data = own.data[w:]
-		square.k, square.a, square.b, square.beta = n-end, own, own, 1
+		right := operand{data: v[i*ldv+end:], rs: ldv, cs: 1}
+		square.k, square.a, square.b, square.beta = n-end, right, right, 1
 		square.run()
+		ld := n - end
+		ws.copy = grow(ws.copy, w*ld)
+		active.copy(w, ld, right.data, ldv, ws.copy, ld)
 		product{
-			m: w, n: n - end, k: n - end, alpha: 1,
-			a: own,
+			m: w, n: ld, k: ld, alpha: 1,
+			a: operand{data: ws.copy, rs: ld, cs: 1},
 			b: operand{data: v[end*ldv+end:], rs: ldv, cs: 1, form: triangular},
 			c: v[i*ldv+end:], ldc: ldv,
 		}.run()

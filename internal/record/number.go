@@ -23,21 +23,16 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (n *Number) UnmarshalJSON(text []byte) error {
-	var s string
-	if json.Unmarshal(text, &s) == nil {
-		if s != "NaN" && s != "+Inf" && s != "-Inf" {
-			return fmt.Errorf("record: %q is not a number", s)
-		}
-		f, err := strconv.ParseFloat(s, 64)
-		*n = Number(f)
-		return err
+	s := string(text)
+	switch {
+	case s == `"NaN"`, s == `"+Inf"`, s == `"-Inf"`:
+		s = s[1 : len(s)-1]
+	case !json.Valid(text) || s[0] != '-' && (s[0] < '0' || s[0] > '9'):
+		return fmt.Errorf("record: %s is not a number", s)
 	}
-	var f float64
-	if err := json.Unmarshal(text, &f); err != nil {
-		return err
-	}
+	f, err := strconv.ParseFloat(s, 64)
 	*n = Number(f)
-	return nil
+	return err
 }
 
 // Numbers converts a vector.

@@ -2,6 +2,8 @@
 // and the lines of its journal. It computes nothing and imports nothing of the project.
 package record
 
+import "encoding/json"
+
 // Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
 type Number float64
 
@@ -22,6 +24,7 @@ type Manifest struct {
 	Formats        []string        `json:"formats"`
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
+	Contests       []Contest       `json:"contests,omitempty"`
 	Warnings       []string        `json:"warnings,omitempty"`
 }
 
@@ -64,6 +67,19 @@ type Configuration struct {
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
 	Published       []Published      `json:"published,omitempty"`
+}
+
+// Contest is a competition of configurations that have the same data. It decides which of their studies run: each configuration
+// meets the Folds in order until it is cut, and then runs Next if it is left, or with WinnerOnly if it has won.
+type Contest struct {
+	Evaluation     string          `json:"evaluation"` // that the folds belong to, or with WinnerOnly the outer fold that Next holds out
+	Score          string          `json:"score"`      // of the predictions of all Folds together; "log_evidence", with no Folds, is that of the study Next
+	Race           string          `json:"race,omitempty"`
+	Options        json.RawMessage `json:"options,omitempty"`     // of the race
+	Configurations []int           `json:"configurations"`        // indices into Manifest.Configurations
+	Folds          []int           `json:"folds"`                 // indices into the Studies of each of them
+	Next           []int           `json:"next"`                  // likewise
+	WinnerOnly     bool            `json:"winner_only,omitempty"` // of those left, only the winner runs Next: nested cross-validation
 }
 
 // Published are figures that somebody else found for a configuration.

@@ -25,6 +25,7 @@ type Inputs struct {
 	products lazy[block] // x_i·x_j, upper triangle
 
 	mu      sync.Mutex
+	median  float64 // 0: not known yet
 	latest  crossSquared
 	columns map[string]*Inputs
 }
@@ -59,6 +60,22 @@ const medianRows = 1000
 // scales on inputs of unknown scale. Of more than 1000 cases it takes every k-th, with the least k that leaves no more
 // than 1000. It is 1 if all cases coincide, when no length scale is better than another.
 func (x *Inputs) MedianDistance() float64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.median == 0 {
+		x.median = x.medianDistance()
+	}
+	return x.median
+}
+
+// Fresh is the same cases, of which nothing large is kept yet.
+func (x *Inputs) Fresh() *Inputs {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return &Inputs{X: x.X, median: x.median}
+}
+
+func (x *Inputs) medianDistance() float64 {
 	n := x.N()
 	sample, k := x, (n+medianRows-1)/medianRows
 	if k > 1 {

@@ -1,0 +1,54 @@
+package approx
+
+import "gonum.org/v1/gonum/blas/blas64"
+
+// Work is memory that fits take one after the other, so that a sequence of them allocates once. With the start of a fit the
+// Posterior of the one before is no longer valid. A nil Work is none: every fit has its own. It is not safe for concurrent
+// use.
+type Work struct {
+	blocks [][]float64
+	taken  int
+}
+
+// In is m with its fits in w, or m itself where it has no use for that.
+func In(w *Work, m Approximation) Approximation {
+	if i, ok := m.(interface{ in(*Work) Approximation }); ok {
+		return i.in(w)
+	}
+	return m
+}
+
+// take returns n numbers of undefined value.
+func (w *Work) take(n int) []float64 {
+	if w == nil {
+		return make([]float64, n)
+	}
+	if w.taken == len(w.blocks) {
+		w.blocks = append(w.blocks, nil)
+	}
+	b := &w.blocks[w.taken]
+	w.taken++
+	if cap(*b) < n {
+		*b = make([]float64, n)
+	}
+	return (*b)[:n]
+}
+
+// general is take for an r×c matrix.
+func (w *Work) general(r, c int) blas64.General {
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: w.take(r * max(1, c))}
+}
+
+// mark is how much is taken so far, and release gives back what has been taken since.
+func (w *Work) mark() int {
+	if w == nil {
+		return 0
+	}
+	return w.taken
+}
+
+func (w *Work) release(mark int) {
+	if w != nil {
+		w.taken = mark
+	}
+}

@@ -1,0 +1,80 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// TestWork fits a row of amplitudes in memory that was left full of NaN, and finds every bit as in memory of its own.
+func TestWork(t *testing.T) {
+	const n, m = 40, 50
+	y, cross, diag := make([]float64, n), mat.NewDense(n, m, nil), make([]float64, m)
+	at := func(i, j float64) float64 { return math.Exp(-0.02 * (i - j) * (i - j)) }
+	for i := range n {
+		y[i] = math.Copysign(1, math.Sin(float64(i))+math.Cos(3*float64(i*i)))
+		for j := range m {
+			cross.Set(i, j, at(float64(i), float64(j)+0.5))
+			diag[j] = 1
+		}
+	}
+	targets := Targets{Classes: 2, Value: y}
+	for _, method := range []Approximation{
+		Laplace{}, EP{}, EP{Schedule: Parallel}, EP{Schedule: Mixed}, PL{}, Variational{}, NaiveMeanField{}, OneVsRest{Binary: EP{}},
+	} {
+		y := targets
+		if _, many := method.(OneVsRest); many {
+			y = Targets{Classes: 3, Index: make([]int, n)}
+			for i := range n {
+				y.Index[i] = i * i % 3
+			}
+		}
+		work := new(Work)
+		within := In(work, method)
+		var start State
+		for _, lnSigma := range []float64{-1, 0, 1, 2} {
+			k := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := i; j < n; j++ {
+					k.SetSym(i, j, math.Exp(2*lnSigma)*at(float64(i/2), float64(j/2))) // pairs of equal cases
+				}
+			}
+			for _, b := range work.blocks {
+				for i := range b[:cap(b)] {
+					b[:cap(b)][i] = math.NaN()
+				}
+			}
+			results := make([]string, 2)
+			for i, a := range []Approximation{method, within} {
+				p, err := a.Fit(context.Background(), []Cov{{K: k}}, y, likelihood.Probit{}, start)
+				if err != nil {
+					t.Fatal(err)
+				}
+				proba := mat.NewDense(m, y.Classes, nil)
+				for range 2 {
+					p.PredictProba(proba, []*mat.Dense{cross}, [][]float64{diag}, nil)
+				}
+				adjoint := Cov{K: mat.NewSymDense(n, nil)}
+				if err := p.Evidence().Adjoint(&adjoint, 0); err != nil {
+					t.Fatal(err)
+				}
+				loo, err := p.(LeaveOneOuter).LeaveOneOut()
+				if err != nil {
+					t.Fatal(err)
+				}
+				results[i] = fmt.Sprint(p.Evidence().Value(), loo.Value(), p.State(), proba.RawMatrix().Data, adjoint.K.RawSymmetric().Data)
+				if i == 1 {
+					start = p.State()
+				}
+			}
+			if results[0] != results[1] {
+				t.Errorf("%T at ln σ = %v: other numbers in a Work", method, lnSigma)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cv
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// PairedT is a race with paired t-tests over folds (the t-test variant of Birattari, Stützle, Paquete & Varrentrapp 2002, A racing
+// algorithm for configuring metaheuristics, GECCO): who is behind the best by more than chance is cut. With d_1 … d_r the
+// differences of the score in the r folds so far, the best's less the other's, s² their sample variance and F folds in all,
+//
+//	t = mean(d) / √(s² (1/r - 1/F))
+//
+// is held to Student's t with r-1 degrees of freedom, one-sided. What is asked is who wins these F folds, not who is better on
+// other data: the folds so far are a sample of the F, drawn without replacement, so that the variance of their mean about that of all is
+// S² (1/r - 1/F), whatever else the folds have in common (Cochran 1977, Sampling Techniques, 2.5).
+//
+// The level is Bonferroni's: alpha divided by the number of contestants less one and by the number of rounds. Each contestant can
+// be cut by each other one in each round; so, as far as Student's t is right for means of few folds, who would win with all
+// folds is cut with probability alpha at most.
+//
+// Rounds are one fold each from the third on, or tenths of the folds if there are more than ten.
+type PairedT struct {
+	Alpha float64 `yaml:"alpha" json:"alpha,omitempty"` // of the whole race, 0 … 1; 0 means 0.05
+}
+
+const (
+	fewestFolds = 3  // of a paired test
+	mostRounds  = 10 // into which a paired race divides its folds
+)
+
+// Check implements Race.
+func (r PairedT) Check() error {
+	if !(r.Alpha >= 0 && r.Alpha < 1) {
+		return fmt.Errorf("alpha: %v must be between 0 and 1", r.Alpha)
+	}
+	return nil
+}
+
+// Rounds implements Race.
+func (PairedT) Rounds(_, folds int) (ends []int) {
+	parts := min(folds, mostRounds)
+	for i := 1; i < parts; i++ {
+		if end := (i*folds + parts - 1) / parts; end >= fewestFolds {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}
+
+// Cut implements Race.
+func (r PairedT) Cut(now Round) (cuts []Cut) {
+	alpha := r.Alpha
+	if alpha == 0 {
+		alpha = 0.05
+	}
+	level := alpha / float64((now.Contestants-1)*len(r.Rounds(now.Contestants, now.Folds)))
+	best := now.In[0]
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(now.Done - 1)}
+	for _, k := range now.In[1:] {
+		d := make([]float64, now.Done)
+		for f := range d {
+			a, _ := now.Score.Func(now.Parts[best][f])
+			b, _ := now.Score.Func(now.Parts[k][f])
+			d[f] = a.Value - b.Value // NaN where the score is not defined in a fold
+			if !now.Score.Greater {
+				d[f] = -d[f]
+			}
+		}
+		mean, s2 := stat.MeanVariance(d, nil)
+		t := mean / math.Sqrt(s2*(1/float64(now.Done)-1/float64(now.Folds)))
+		p := student.CDF(-t)
+		if p < level { // not if it is NaN, as where no fold differs
+			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: best, P: p,
+				Reason: fmt.Sprintf("behind by %.3g %s, p = %.2g < %.2g", mean, now.Score.Unit, p, level)})
+		}
+	}
+	return cuts
+}

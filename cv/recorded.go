@@ -1,0 +1,38 @@
+package cv
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Recorded are the predictions of a fit on record, of so many classes; 0: of numbers. Its lists must be of equal length.
+func Recorded(classes int, f *record.Fit) (Predictions, error) {
+	if classes == 0 {
+		if f.TrainMoments == nil {
+			return Predictions{}, fmt.Errorf("no mean and variance of the training targets")
+		}
+		return NewRegression(f.Rows, record.Floats(f.Targets), record.Floats(f.Mean), record.Floats(f.Variance),
+			float64(f.TrainMoments.Mean), float64(f.TrainMoments.Variance))
+	}
+	if len(f.TrainCounts) != classes {
+		return Predictions{}, fmt.Errorf("training counts of %d classes, want %d", len(f.TrainCounts), classes)
+	}
+	proba := mat.NewDense(len(f.Rows), classes, nil)
+	for i, row := range f.Proba {
+		if len(row) != classes {
+			return Predictions{}, fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
+		}
+		proba.SetRow(i, record.Floats(row))
+	}
+	p, err := NewPredictions(f.Rows, f.Labels, proba, f.TrainCounts)
+	if err == nil && f.Confidence != nil {
+		if len(f.Confidence) != len(f.Rows) {
+			return p, fmt.Errorf("the confidence of %d cases; %d are held out", len(f.Confidence), len(f.Rows))
+		}
+		p.Confidence = record.Floats(f.Confidence)
+	}
+	return p, err
+}

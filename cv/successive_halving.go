@@ -1,0 +1,62 @@
+package cv
+
+import (
+	"fmt"
+	"math"
+)
+
+// SuccessiveHalving keeps the best 1/eta again and again, with eta times as many folds each time (Jamieson & Talwalkar 2016,
+// Non-stochastic best arm identification and hyperparameter optimization, AISTATS). Of C contestants over F folds, with s
+// the least whole number of eta^s ≥ C, those with the best ⌈C/eta^(j+1)⌉ scores are left after ⌈F/eta^(s-j)⌉ folds, j = 0 … s-1;
+// steps after the same fold are one. The last one left goes through the other folds alone. It is a rule of thumb, without a
+// promise that the best stays.
+type SuccessiveHalving struct {
+	Eta int `yaml:"eta" json:"eta,omitempty"` // 2 or more; 0 means 2
+}
+
+// Check implements Race.
+func (r SuccessiveHalving) Check() error {
+	if r.Eta != 0 && r.Eta < 2 {
+		return fmt.Errorf("eta: %d must be 2 or more", r.Eta)
+	}
+	return nil
+}
+
+// Rounds implements Race.
+func (r SuccessiveHalving) Rounds(contestants, folds int) []int {
+	ends, _ := r.rungs(contestants, folds)
+	return ends
+}
+
+// rungs says after how many folds how many contestants are kept.
+func (r SuccessiveHalving) rungs(contestants, folds int) (ends, keep []int) {
+	eta := float64(max(r.Eta, 2))
+	s := 0
+	for math.Pow(eta, float64(s)) < float64(contestants) {
+		s++
+	}
+	for j := range s {
+		end := int(math.Ceil(float64(folds) / math.Pow(eta, float64(s-j))))
+		left := int(math.Ceil(float64(contestants) / math.Pow(eta, float64(j+1))))
+		switch n := len(ends); {
+		case end >= folds: // a single fold
+		case n > 0 && ends[n-1] == end:
+			keep[n-1] = left
+		default:
+			ends, keep = append(ends, end), append(keep, left)
+		}
+	}
+	return ends, keep
+}
+
+// Cut implements Race.
+func (r SuccessiveHalving) Cut(now Round) (cuts []Cut) {
+	_, keep := r.rungs(now.Contestants, now.Folds)
+	for rank, k := range now.In {
+		if rank >= keep[now.Round] {
+			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: now.In[0], P: math.NaN(),
+				Reason: fmt.Sprintf("rank %d of %d, of whom %d go on", rank+1, len(now.In), keep[now.Round])})
+		}
+	}
+	return cuts
+}

@@ -1,0 +1,168 @@
+package objective
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// quasiNewton is BFGS for functions of which a value costs as much as a gradient, and that flatten out: the curvature along
+// a step s is taken where the step ends, from the cubic through both values and both slopes, as
+//
+//	sᵀy + 6(f₀ - f₁) + 3(g₀ + g₁)ᵀs,   y = g₁ - g₀
+//
+// (Zhang, Deng and Chen, J. Optim. Theory Appl. 102, 1999) in place of sᵀy, its average over the step, but within a factor
+// of 3 of that. The line search asks for some decrease and for less than nine tenths of the slope; past the minimum any
+// slope will do. Trial steps are cubic or at most four times the last.
+type quasiNewton struct {
+	threshold float64 // Settings.GradientThreshold
+
+	operation chan<- optimize.Task
+	result    <-chan optimize.Task
+	task      optimize.Task
+	err       error
+}
+
+// stride is the length of the first trial step. Hyperparameters that are logarithms change by a factor of about 4. Later
+// searches begin with steps of which no entry is larger than that, or than four times the largest of the last step.
+const stride = 1.5
+
+// Uses needs a gradient.
+func (*quasiNewton) Uses(has optimize.Available) (optimize.Available, error) {
+	if !has.Grad {
+		return optimize.Available{}, optimize.ErrMissingGrad
+	}
+	return optimize.Available{Grad: true}, nil
+}
+
+// Init works on one task.
+func (*quasiNewton) Init(dim, tasks int) int { return 1 }
+
+// Status is asked for where the method ended by itself.
+func (q *quasiNewton) Status() (optimize.Status, error) { return optimize.Failure, q.err }
+
+// Run implements optimize.Method.
+func (q *quasiNewton) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
+	q.operation, q.result, q.task = operation, result, tasks[0]
+	if q.minimise() {
+		q.ask(optimize.MethodDone)
+	}
+	for range result {
+	}
+	close(operation)
+}
+
+// ask has the task's location evaluated, or tells that it is where an iteration ends. It returns false at the end.
+func (q *quasiNewton) ask(op optimize.Operation) bool {
+	q.task.Op = op
+	q.operation <- q.task
+	q.task = <-q.result
+	return q.task.Op != optimize.PostIteration
+}
+
+// minimise returns true where it ends by itself, with err.
+func (q *quasiNewton) minimise() bool {
+	if !q.ask(optimize.FuncEvaluation|optimize.GradEvaluation) || !q.ask(optimize.MajorIteration) {
+		return false
+	}
+	n := len(q.task.X)
+	x, g, d, s, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	var h *mat.SymDense // inverse Hessian
+	for {
+		at := q.task.Location
+		f := at.F
+		copy(x, at.X)
+		copy(g, at.Gradient)
+		if h == nil {
+			floats.ScaleTo(d, -stride/floats.Norm(g, 2), g)
+		} else {
+			mat.NewVecDense(n, d).MulVec(h, mat.NewVecDense(n, g))
+			floats.Scale(-1, d)
+		}
+		slope, scale := floats.Dot(g, d), max(1, math.Abs(f))
+		if h != nil && -slope/2 <= q.threshold/1000*scale && floats.Norm(g, math.Inf(1)) <= 3*q.threshold*scale {
+			q.err = optimize.ErrNoProgress
+			return true
+		}
+		limit := max(stride, 4*floats.Norm(s, math.Inf(1)))
+		if far := floats.Norm(d, math.Inf(1)); far > limit {
+			floats.Scale(limit/far, d)
+			slope *= limit / far
+		}
+		if ended, found := q.search(x, d, f, slope, scale); ended || !found {
+			return !ended
+		}
+		at = q.task.Location
+		floats.SubTo(s, at.X, x)
+		floats.SubTo(y, at.Gradient, g)
+		if sy := floats.Dot(s, y); sy > 0 {
+			curvature := sy + 6*(f-at.F) + 3*(floats.Dot(g, s)+floats.Dot(at.Gradient, s))
+			curvature = min(max(curvature, sy/3), 3*sy)
+			floats.AddScaled(y, (curvature-sy)/floats.Dot(s, s), s) // sᵀy is now the curvature
+			if h == nil {
+				h = mat.NewSymDense(n, nil)
+				for i := range n {
+					h.SetSym(i, i, curvature/floats.Dot(y, y))
+				}
+			}
+			// H ← (I - s yᵀ/sᵀy) H (I - y sᵀ/sᵀy) + s sᵀ/sᵀy
+			step, hy := mat.NewVecDense(n, s), mat.NewVecDense(n, nil)
+			hy.MulVec(h, mat.NewVecDense(n, y))
+			h.SymRankOne(h, (1+mat.Dot(hy, mat.NewVecDense(n, y))/curvature)/curvature, step)
+			h.RankTwo(h, -1/curvature, hy, step)
+		}
+		if !q.ask(optimize.MajorIteration) {
+			return false
+		}
+	}
+}
+
+// search moves the task from x along d, where f has this slope. ended: the minimisation was told to end. found: there is
+// progress; else err says why not.
+func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, found bool) {
+	t, lo, hi := 1.0, 0.0, math.Inf(1)
+	atLo, slopeLo := f, slope
+	for {
+		floats.AddScaledTo(q.task.X, x, t, d)
+		if !q.ask(optimize.FuncEvaluation) {
+			return true, false
+		}
+		width, at := t-lo, q.task.Location
+		now := math.NaN()
+		if at.F <= f+1e-4*t*slope {
+			if !q.ask(optimize.GradEvaluation) {
+				return true, false
+			}
+			at = q.task.Location
+			now = floats.Dot(at.Gradient, d)
+		}
+		switch {
+		case now >= 0.9*slope:
+			return false, true
+		case now < 0.9*slope: // further
+			secant := width * slopeLo / (slopeLo - now)
+			lo, atLo, slopeLo = t, at.F, now
+			switch {
+			case !math.IsInf(hi, 1):
+				t = (lo + hi) / 2
+			case secant > 0:
+				t += min(max(secant-width, width), 3*width)
+			default:
+				t += 3 * width
+			}
+		default: // not so far: to the minimum of the parabola
+			hi = t
+			parabola := -slopeLo * width / 2 / (at.F - atLo - slopeLo*width)
+			t = lo + width*min(max(parabola, 0.1), 0.5)
+			if math.IsNaN(t) {
+				t = lo + width/2
+			}
+		}
+		if !(-slope*t > resolution*scale) || t == lo || t == hi {
+			q.err = optimize.ErrNoProgress
+			return false, false
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// TestRemember compares every kernel with itself remembered, on a path where now the amplitude changes, now all of theta,
+// and the inputs too.
+func TestRemember(t *testing.T) {
+	const dim = 3
+	rng := rand.New(rand.NewPCG(5, 6))
+	inputs := func(n int) *kernel.Inputs {
+		x := mat.NewDense(n, dim, nil)
+		for i := range n {
+			for j := range dim {
+				x.Set(i, j, rng.NormFloat64())
+			}
+		}
+		return &kernel.Inputs{X: x}
+	}
+	kernels := map[string]kernel.Kernel{
+		"sum":    kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{}}},
+		"active": kernel.Active{Dims: []int{3, 1}, Named: kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}},
+	}
+	for _, e := range kernel.Table {
+		kernels[e.Name], _ = e.New(nil)
+	}
+	for name, k := range kernels {
+		remembered := kernel.Remember(k)
+		x, z := inputs(7), inputs(5)
+		theta := make([]float64, len(k.Params(dim)))
+		for step := range 16 {
+			theta[0] = rng.NormFloat64()
+			switch step {
+			case 5, 11:
+				for j := range theta {
+					theta[j] = rng.NormFloat64() / 2
+				}
+			case 8:
+				x = inputs(9)
+			case 14:
+				z = inputs(6)
+			}
+			gram, want := mat.NewSymDense(x.N(), nil), mat.NewSymDense(x.N(), nil)
+			remembered.Gram(gram, theta, x)
+			k.Gram(want, theta, x)
+			same(t, fmt.Sprintf("%s, step %d: Gram", name, step), gram, want)
+			cross, wantCross := mat.NewDense(x.N(), z.N(), nil), mat.NewDense(x.N(), z.N(), nil)
+			remembered.Cross(cross, theta, x, z)
+			k.Cross(wantCross, theta, x, z)
+			same(t, fmt.Sprintf("%s, step %d: Cross", name, step), cross, wantCross)
+		}
+	}
+}
+
+// same compares to a few roundings.
+func same(t *testing.T, what string, got, want mat.Matrix) {
+	t.Helper()
+	r, c := want.Dims()
+	for i := range r {
+		for j := range c {
+			if g, w := got.At(i, j), want.At(i, j); math.Abs(g-w) > 4e-16*math.Abs(w) {
+				t.Fatalf("%s[%d,%d] = %v, want %v", what, i, j, g, w)
+			}
+		}
+	}
+}
