@@ -49,6 +49,7 @@ type page struct {
 	Alerts      []alert
 	Summary     sheet
 	Published   sheet
+	Contests    string // as text
 	Figures     []picture
 	FiguresLeft int // left out
 	Comparisons sheet
@@ -121,7 +122,7 @@ type picture struct {
 }
 
 // renderHTML writes report.html, a page that needs nothing else and loads nothing: what is missing, failed or doubtful, the
-// summary, published figures beside those of the run, the pictures of figures.svg, comparisons, every configuration, and
+// summary, published figures beside those of the run, contests, the pictures of figures.svg, comparisons, every configuration, and
 // where all of it comes from.
 func renderHTML(w io.Writer, r *Report) error {
 	hash := sha256.Sum256([]byte(pageScript))
@@ -139,6 +140,9 @@ func renderHTML(w io.Writer, r *Report) error {
 	}
 	p.Summary.Linked, p.Published.Linked = len(p.Details), len(p.Details)
 	p.Compared.Rest = "that gpc-tune compare DIR shows"
+	var contests strings.Builder
+	r.writeContests(&contests, len(r.Configurations) <= mostDetailed)
+	p.Contests = strings.TrimSpace(contests.String())
 	p.Figures, p.FiguresLeft = pictures(drawn(r))
 	if len(r.Configurations) > mostCompared {
 		p.Compared.add(-1, fmt.Sprintf("%d configurations have too many pairs for a page: gpc-tune compare DIR shows them", len(r.Configurations)))
@@ -163,6 +167,15 @@ func (r *Report) alerts() (out []alert) {
 		}
 		failures.add(i, texts...)
 		warnings.add(i, c.Warnings...)
+	}
+	for _, n := range r.Nested {
+		for _, f := range n.OuterFolds {
+			if f.Status == Failed {
+				for _, c := range f.Cuts {
+					failures.add(-1, fmt.Sprintf("nested repeat %d fold %d: %v", f.Repeat, f.Fold, c))
+				}
+			}
+		}
 	}
 	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d", failures.count), fmt.Sprintf("Warnings: %d", warnings.count)
 	return append(out, slices.DeleteFunc([]alert{failures, warnings}, func(a alert) bool { return a.count == 0 })...)

@@ -617,6 +617,9 @@ func TestDamage(t *testing.T) {
 		if r, err := Build(m, lines); err == nil {
 			built++
 			for _, f := range Formats {
+				if f.Name == "html" && built%4 > 0 { // a page takes as long as all the others together
+					continue
+				}
 				text := render(t, f.Name, r)
 				if f.Name == "svg" {
 					elements(t, text)
