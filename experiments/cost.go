@@ -37,8 +37,8 @@ const (
 	slack = 25
 	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's first stretch.
 	jobOverhead = 8 << 20
-	// sizeable is the memory of a job from which on it is governed.
-	sizeable = 16 << 20
+	// leeway is what the collector may leave lying in any case, for each job: with a quarter of little it would run all the time.
+	leeway = 64 << 20
 )
 
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
@@ -84,12 +84,12 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 		o.MemoryLimit, _ = machine.Available()
 	}
 	percent, limit := -1, debug.SetMemoryLimit(-1)
-	var largest int64
+	largest := int64(jobOverhead)
 	for _, s := range p.studies {
 		largest = max(largest, s.Memory)
 	}
-	if _, chosen := os.LookupEnv("GOGC"); !chosen && largest >= sizeable {
-		percent = debug.SetGCPercent(slack)
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		percent = debug.SetGCPercent(int(max(slack, 100*leeway/largest)))
 	}
 	if o.MemoryLimit > 0 {
 		var m runtime.MemStats
