@@ -37,7 +37,7 @@ const (
 	slack = 25
 	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's first stretch.
 	jobOverhead = 8 << 20
-	// leeway is what the collector may leave lying in any case, for each job: with a quarter of little it would run all the time.
+	// leeway is what the collector may leave lying in any case: with a share of little it would run all the time.
 	leeway = 64 << 20
 )
 
@@ -84,12 +84,17 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 		o.MemoryLimit, _ = machine.Available()
 	}
 	percent, limit := -1, debug.SetMemoryLimit(-1)
-	largest := int64(jobOverhead)
+	var largest int64
 	for _, s := range p.studies {
 		largest = max(largest, s.Memory)
 	}
+	var floor []byte // counts as in use, and takes no memory, as nobody writes to it
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		percent = debug.SetGCPercent(int(max(slack, 100*leeway/largest)))
+		if largest >= leeway {
+			percent = debug.SetGCPercent(slack)
+		} else {
+			floor = make([]byte, leeway)
+		}
 	}
 	if o.MemoryLimit > 0 {
 		var m runtime.MemStats
@@ -98,6 +103,7 @@ func (p *Plan) govern(o *search.Options) (undo func()) {
 	}
 	o.Threads = linalg.SetThreads
 	return func() {
+		runtime.KeepAlive(floor)
 		debug.SetMemoryLimit(limit)
 		if percent >= 0 {
 			debug.SetGCPercent(percent)
