@@ -79,7 +79,7 @@ func squaredExponential(x, z []float64, logLength, logAmp float64) float64 {
 func readDigits(t *testing.T, path string) (x [][]float64, y []float64) {
 	f, err := os.Open(path)
 	if err != nil {
-		t.Skipf("the USPS digits are not part of the project: no %s", path)
+		t.Skipf("needs the USPS digits, which are not part of the project, as %s: run it where they lie beside the repository", path)
 	}
 	defer f.Close()
 	unzipped, err := gzip.NewReader(f)

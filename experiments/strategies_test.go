@@ -27,7 +27,7 @@ model:
 // The same of the threes and fives of USPS, over the box of GPML Figure 3.7, from ten seeds.
 func TestBayesFindsTheDigitsEvidencesMaximum(t *testing.T) {
 	if *digits == "" {
-		t.Skip("takes minutes: make test-digits")
+		t.Skip("needs the USPS digits and half a minute: make test-digits DIGITS=FOLDER")
 	}
 	folder, err := filepath.Abs(*digits)
 	if err != nil {

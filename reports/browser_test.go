@@ -37,7 +37,7 @@ type browser struct {
 // startBrowser opens an empty page, or skips the test where there is no browser.
 func startBrowser(t *testing.T) *browser {
 	if *browserName == "" {
-		t.Skip("no browser: make test-browser BROWSER=program, where Chromium is not found by itself")
+		t.Skip("needs a browser: make test-browser BROWSER=program, where Chromium is not found by itself")
 	}
 	in, to, err := os.Pipe()
 	if err != nil {

@@ -625,7 +625,7 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 // memory for each, which is a little more than what is on record of it.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
-		t.Skip("100 000 trials")
+		t.Skip("needs seconds for 100 000 trials: go test ./search -run ManyTrials, without -short")
 	}
 	limit := runtime.NumGoroutine() + 8 + 2
 	var most atomic.Int64

@@ -16,7 +16,7 @@ func shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "data", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("needs ../shared/data/%s beside the repository", name)
+		t.Skipf("needs %s, which is not part of the project: run it where ../shared/data lies beside the repository", name)
 	}
 	return path
 }

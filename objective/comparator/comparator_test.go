@@ -220,7 +220,7 @@ func digits(t *testing.T, part string) objective.Data {
 	path := "../../../shared/data/usps_3v5_" + part + ".csv.gz"
 	file, err := os.Open(path)
 	if err != nil {
-		t.Skipf("the USPS digits are not part of the project: no %s", path)
+		t.Skipf("needs the USPS digits, which are not part of the project, as %s: run it where they lie beside the repository", path)
 	}
 	defer file.Close()
 	unzipped, err := gzip.NewReader(file)
