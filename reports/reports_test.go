@@ -338,6 +338,7 @@ func TestErrors(t *testing.T) {
 			l[0].Trial.Start = []record.Number{1}
 			return l
 		}, "the start has 1 hyperparameters, want 3"},
+		{"a short step", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Path[1].Theta = nil; return l }, "step 1 has 0 free hyperparameters, want 2"},
 		{"a short point", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Points[0].Theta = nil; return l }, "point 0 has 3 hyperparameters, 0 of them free; want 3 and 2"},
 		{"a short question", func(m *record.Manifest, l []record.Line) []record.Line {
 			l[0].Trial.Asked = [][]record.Number{{1}}
