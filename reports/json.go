@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -69,13 +70,25 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	return o.close()
 }
 
-// MarshalJSON writes an object of {"x": […], "y": […], "n": […]}, by name of the curve.
+// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of the curve, with null for an
+// interval that does not exist.
 func (c Curves) MarshalJSON() ([]byte, error) {
 	var o object
 	for _, curve := range c {
-		o.add(curve.Name, curve.Series)
+		o.add(curve.Name, struct {
+			cv.Series
+			Lo []Number `json:"lo,omitempty"`
+			Hi []Number `json:"hi,omitempty"`
+		}{curve.Series, ends(curve.Lo), ends(curve.Hi)})
 	}
 	return o.close()
+}
+
+func ends(x []float64) (out []Number) {
+	for _, v := range x {
+		out = append(out, Number(v))
+	}
+	return out
 }
 
 // object collects the members of a JSON object in their order.
