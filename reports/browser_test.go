@@ -270,6 +270,25 @@ func TestHTMLInBrowser(t *testing.T) {
 	if after != "rgb(255, 255, 255)" {
 		t.Errorf("after the switch from dark the background is %s", after)
 	}
+	// What is switched to lasts when the page is opened again, and where pages may keep nothing the switch still switches.
+	reopen := func() (background string) {
+		b.open(files[len(files)-1])
+		b.eval(`getComputedStyle(document.body).backgroundColor`, &background)
+		return background
+	}
+	if again := reopen(); again != after {
+		t.Errorf("switched to light and opened again, the background is %s", again)
+	}
+	b.eval(`scheme.click()`, nil)
+	if again := reopen(); again == after {
+		t.Errorf("switched back to dark and opened again, the background is %s", again)
+	}
+	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})`}, nil)
+	reopen()
+	b.eval(`scheme.click(); getComputedStyle(document.body).backgroundColor`, &after)
+	if again := reopen(); after != "rgb(255, 255, 255)" || again == after {
+		t.Errorf("without storage, switched to light and opened again: %s, then %s", after, again)
+	}
 	// on paper: light, and unfolded
 	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
 	var printed struct {
@@ -278,7 +297,7 @@ func TestHTMLInBrowser(t *testing.T) {
 		Overflow   int
 	}
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // of paper
-	b.eval(`scheme.click(); dispatchEvent(new Event('beforeprint'));
+	b.eval(`document.documentElement.style.colorScheme = 'dark'; dispatchEvent(new Event('beforeprint'));
 		({background: getComputedStyle(document.body).backgroundColor, folded: document.querySelectorAll('details:not([open])').length,
 			overflow: document.documentElement.scrollWidth - innerWidth})`, &printed)
 	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 {
