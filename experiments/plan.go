@@ -287,6 +287,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	for i, h := range layout.Specs { // what the columns are called changes no result
+		if h.Column > 0 {
+			c.Hyperparameters[i].Column = ds.ColumnNames[h.Column-1]
+		}
+	}
 	merges := o.MergesEqual()
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -219,6 +220,17 @@ func TestPlanKey(t *testing.T) {
 		if key := planned(t, valid, setting).Manifest.Key; (key == base) != same {
 			t.Errorf("--set %s: same key %v, want %v", setting, key == base, same)
 		}
+	}
+}
+
+// Where there is a length scale for every column, the manifest says which is whose; the kernel counts those that it sees.
+func TestColumnsOfHyperparameters(t *testing.T) {
+	got := map[string]string{}
+	for _, h := range planned(t, valid, "model.kernel={sum: [{active: {dims: [4, 2], kernel: {se: {ard: true}}}}, noise]}").Manifest.Configurations[0].Hyperparameters {
+		got[h.Name] = h.Column
+	}
+	if want := (map[string]string{"1.se.amplitude": "", "1.se.length_scale[1]": "CL", "1.se.length_scale[2]": "FL", "2.noise.amplitude": ""}); !maps.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
 	}
 }
 

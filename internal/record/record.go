@@ -98,9 +98,10 @@ type Figure struct {
 
 // Hyperparameter names one entry of theta.
 type Hyperparameter struct {
-	Name  string `json:"name"`  // natural units: "length_scale"
-	Theta string `json:"theta"` // "log_length_scale"
-	Fixed bool   `json:"fixed,omitempty"`
+	Name   string `json:"name"`  // natural units: "length_scale"
+	Theta  string `json:"theta"` // "log_length_scale"
+	Fixed  bool   `json:"fixed,omitempty"`
+	Column string `json:"column,omitempty"` // the input column that it is of, where there is one for each
 }
 
 // Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
