@@ -1,13 +1,26 @@
 package reports
 
-import "github.com/gpc-tune/gpc-tune/reports/figure"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
 
 // pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that a report has nothing for returns none.
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
 	Of   func(r *Report) []figure.Figure
-}{}
+}{
+	{"paths", "ways of local optimisers over two hyperparameters", pathsPicture},
+	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"relevance", "length scales of the inputs while they are tuned", relevancePicture},
+	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
+	{"roc", "receiver operating characteristic of two classes", rocPicture},
+}
 
 // Figures are all pictures of the report, in the order of the table.
 func (r *Report) Figures() (out []figure.Figure) {
@@ -15,4 +28,51 @@ func (r *Report) Figures() (out []figure.Figure) {
 		out = append(out, p.Of(r)...)
 	}
 	return out
+}
+
+// parts are the configurations of a kind, so many in a picture.
+func (r *Report) parts(of func(Configuration) bool, most int) (out [][]member) {
+	for i, c := range r.Configurations {
+		if !of(c) {
+			continue
+		}
+		if n := len(out); n == 0 || len(out[n-1]) == most {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], member{index: i, configuration: c})
+	}
+	return out
+}
+
+// objectiveLabel names what is tuned, with its unit.
+func (c Configuration) objectiveLabel() string {
+	unit := "nats"
+	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
+		unit = s.Unit
+	}
+	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(c.Objective, "_", " "), unit)
+}
+
+// thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
+func (c Configuration) thetaLabels() (out []string) {
+	for _, h := range c.record.Hyperparameters {
+		if !h.Fixed {
+			scale := map[int]string{len("log_"): "ln ", len("logit_"): "logit "}[len(h.Theta)-len(h.Name)]
+			out = append(out, scale+strings.ReplaceAll(h.Name, "_", " "))
+		}
+	}
+	return out
+}
+
+// note joins what there is to say.
+func note(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "; ")
+}
+
+// estimate is an estimate with its interval.
+func estimate(e cv.Estimate, digits int) string {
+	if !drawable(e.Lo) || !drawable(e.Hi) {
+		return number(e.Value, digits)
+	}
+	return fmt.Sprintf("%s (%s – %s)", number(e.Value, digits), number(e.Lo, digits), number(e.Hi, digits))
 }

@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// restartsPicture shows, for every configuration, the value that each restart of a local optimiser reached, the best first, and
+// what it cost.
+func restartsPicture(r *Report) (out []figure.Figure) {
+	several := func(c Configuration) bool { return len(c.Posterior) == 0 && len(c.reached()) > 1 }
+	for i, part := range r.parts(several, 4) {
+		n := named(r.shorten(), part...)
+		f := figure.Figure{Name: fmt.Sprintf("restarts-%d", i), Title: n.heading + " · restarts", Columns: 2}
+		if n.note != "" {
+			f.Notes = append(f.Notes, n.note)
+		}
+		for k, m := range part {
+			c := m.configuration
+			ends := c.reached()
+			value := figure.Points{Name: "restart"}
+			cost := figure.Bars{Edges: []float64{-0.5}}
+			var trials []string
+			var chosen []figure.Layer
+			for place, e := range ends {
+				value.X, value.Y = append(value.X, float64(place)), append(value.Y, float64(e.Value))
+				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5), append(cost.Heights, float64(e.Evaluations))
+				trials = append(trials, strconv.Itoa(e.Trial))
+				if e.Chosen {
+					chosen = append(chosen, figure.Mark{Name: "chosen", X: float64(place), Y: float64(e.Value)})
+				}
+			}
+			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
+			title := n.members[k]
+			if failed := len(c.Restarts) - len(ends); failed > 0 {
+				title += fmt.Sprintf(" (%d failed)", failed)
+			}
+			f.Panels = append(f.Panels,
+				figure.Panel{Title: title, X: x, Y: figure.Axis{Label: c.objectiveLabel()}, Layers: append([]figure.Layer{value}, chosen...)},
+				figure.Panel{X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// reached are the restarts that reached a value, the best first.
+func (c Configuration) reached() (out []Restart) {
+	for _, r := range c.Restarts {
+		if drawable(float64(r.Value)) {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Restart) int { return cmp.Compare(b.Value, a.Value) })
+	return out
+}
