@@ -41,21 +41,27 @@ const mostTold = 8
 // pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps, and where they start and end.
 func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 	paths := c.paths()
-	starts, chosen := figure.Points{Name: "start", Hollow: true}, []figure.Layer(nil)
+	starts := figure.Points{Name: "start"}
+	var winner []figure.Layer
 	for _, t := range paths {
-		l := figure.Line{Markers: true}
+		chosen := c.Status == Done && c.studies[0].fit.Chosen == t.Index
+		l := figure.Line{Name: fmt.Sprintf("restart %d", t.Index), Markers: true}
+		if len(paths) > mostTold {
+			l = figure.Line{Faint: true}
+			if chosen {
+				l = figure.Line{Name: "the one that was chosen", Markers: true}
+			}
+		}
 		for _, s := range t.Path {
 			l.X, l.Y = append(l.X, float64(s.Theta[x])), append(l.Y, float64(s.Theta[y]))
 		}
-		last := len(l.X) - 1
-		if len(paths) <= mostTold {
-			l.Name = fmt.Sprintf("restart %d", t.Index)
-		}
-		out = append(out, l)
 		starts.X, starts.Y = append(starts.X, l.X[0]), append(starts.Y, l.Y[0])
-		if fit := c.studies[0].fit; fit != nil && fit.Failure == "" && fit.Chosen == t.Index {
-			chosen = append(chosen, figure.Mark{Name: "chosen", X: l.X[last], Y: l.Y[last]})
+		if !chosen {
+			out = append(out, l)
+			continue
 		}
+		last := len(l.X) - 1
+		winner = append(winner, l, figure.Mark{Name: "chosen end", X: l.X[last], Y: l.Y[last]})
 	}
-	return append(append(out, starts), chosen...)
+	return append(append(out, starts), winner...)
 }

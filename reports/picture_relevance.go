@@ -30,22 +30,22 @@ func relevancePicture(r *Report) (out []figure.Figure) {
 			value.X, value.Y = append(value.X, float64(k)), append(value.Y, float64(s.Value))
 		}
 		for _, of := range lengths {
-			panel := figure.Panel{Title: of.name, X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
+			panel := figure.Panel{Title: strings.ReplaceAll(of.name, "_", " "), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
 			slices.SortStableFunc(of.free, func(a, b int) int {
 				return cmp.Compare(path[len(path)-1].Theta[a], path[len(path)-1].Theta[b])
 			})
 			for place, j := range of.free {
-				l := figure.Line{X: value.X}
+				l := figure.Line{X: value.X, Faint: place >= mostTold}
 				for _, s := range path {
 					l.Y = append(l.Y, -float64(s.Theta[j]))
 				}
-				if place < mostTold {
+				if !l.Faint {
 					l.Name = of.columns[j]
 				}
 				panel.Layers = append(panel.Layers, l)
 			}
 			if rest := len(of.free) - mostTold; rest > 0 {
-				f.Notes = append(f.Notes, fmt.Sprintf("%s: the names of the %d most relevant of %d inputs at the end", of.name, mostTold, len(of.free)))
+				panel.Title += fmt.Sprintf(", the %d most relevant of %d in colour", mostTold, len(of.free))
 				panel.Layers = slices.Concat(panel.Layers[mostTold:], panel.Layers[:mostTold]) // the named ones on top
 			}
 			f.Panels = append(f.Panels, panel)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
@@ -26,22 +27,28 @@ func restartsPicture(r *Report) (out []figure.Figure) {
 			cost := figure.Bars{Edges: []float64{-0.5}}
 			var trials []string
 			var chosen []figure.Layer
+			total := 0
 			for place, e := range ends {
 				value.X, value.Y = append(value.X, float64(place)), append(value.Y, float64(e.Value))
 				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5), append(cost.Heights, float64(e.Evaluations))
 				trials = append(trials, strconv.Itoa(e.Trial))
+				total += e.Evaluations
 				if e.Chosen {
 					chosen = append(chosen, figure.Mark{Name: "chosen", X: float64(place), Y: float64(e.Value)})
 				}
 			}
+			y := figure.Axis{Label: c.objectiveLabel()}
+			if best, worst := float64(ends[0].Value), float64(ends[len(ends)-1].Value); best-worst < sameOptimum {
+				y.Lo, y.Hi = worst-sameOptimum, best+sameOptimum // differences within it mean nothing
+			}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
-			title := n.members[k]
+			title := strings.TrimSpace(n.members[k])
 			if failed := len(c.Restarts) - len(ends); failed > 0 {
 				title += fmt.Sprintf(" (%d failed)", failed)
 			}
 			f.Panels = append(f.Panels,
-				figure.Panel{Title: title, X: x, Y: figure.Axis{Label: c.objectiveLabel()}, Layers: append([]figure.Layer{value}, chosen...)},
-				figure.Panel{X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
+				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
+				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
 		}
 		out = append(out, f)
 	}

@@ -29,7 +29,7 @@ func rocPicture(r *Report) (out []figure.Figure) {
 				continue
 			}
 			area, _ := m.Scores.Value("auc")
-			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: area %s", n.members[k], estimate(area, 3)), X: s.X, Y: s.Y}, area.Value})
+			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: AUC %s", n.members[k], estimate(area, 3)), X: s.X, Y: s.Y}, area.Value})
 		}
 		if len(curves) == 0 {
 			continue
