@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,7 +19,7 @@ func evidencePicture(r *Report) (out []figure.Figure) {
 	const information = "test information (bits per case)"
 	for i, part := range r.parts(scored, 6) {
 		n := named(r.shorten(), part...)
-		f := figure.Figure{Name: fmt.Sprintf("evidence-information-%d", i), Title: n.heading + " · what is maximised against test information", Columns: min(3, len(part))}
+		f := figure.Figure{Name: fmt.Sprintf("evidence-information-%d", i), Title: n.heading + " · " + spaced(part[0].configuration.Objective) + " against test information", Columns: min(3, len(part))}
 		f.Notes = []string{note(n.note, "scores of "+part[0].configuration.Evaluations[0].Name)}
 		for k, m := range part {
 			c := m.configuration
@@ -62,7 +61,7 @@ func evidencePicture(r *Report) (out []figure.Figure) {
 func bestOf(objective string, value, bits []float64) []figure.Layer {
 	a, b := floats.MaxIdx(value), floats.MaxIdx(bits)
 	return []figure.Layer{
-		figure.Mark{Name: "best " + strings.ReplaceAll(objective, "_", " "), X: value[a], Y: bits[a]},
+		figure.Mark{Name: "best " + spaced(objective), X: value[a], Y: bits[a]},
 		figure.Mark{Name: "best test information", X: value[b], Y: bits[b]},
 	}
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -25,6 +26,25 @@ func pathsPicture(r *Report) (out []figure.Figure) {
 	return out
 }
 
+// pathsOver draws, over the coordinates x and y of a configuration's grid, the paths of the configurations that differ from it only
+// in how they are tuned.
+func (r *Report) pathsOver(c Configuration, x, y string) (out []figure.Layer) {
+	for _, o := range r.Configurations {
+		labels := o.thetaLabels()
+		across, up := slices.Index(labels, spaced(x)), slices.Index(labels, spaced(y))
+		if o.sameButTune(c) && len(labels) == 2 && across >= 0 && up >= 0 && len(o.paths()) > 0 {
+			out = append(out, o.pathLayers(across, up)...)
+		}
+	}
+	return out
+}
+
+// sameButTune says that two configurations maximise the same function of the same hyperparameters.
+func (c Configuration) sameButTune(o Configuration) bool {
+	return c.record.DataHash == o.record.DataHash && c.Preprocess == o.Preprocess && c.Kernel == o.Kernel && c.Mean == o.Mean &&
+		c.Likelihood == o.Likelihood && c.TuneInference == o.TuneInference && c.Objective == o.Objective
+}
+
 // paths are the trials on all of the training data of which a way is on record.
 func (c Configuration) paths() (out []*record.Trial) {
 	for _, t := range c.studies[0].trials {
@@ -45,11 +65,11 @@ func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 	var winner []figure.Layer
 	for _, t := range paths {
 		chosen := c.Status == Done && c.studies[0].fit.Chosen == t.Index
-		l := figure.Line{Name: fmt.Sprintf("restart %d", t.Index), Markers: true}
+		l := figure.Line{Name: fmt.Sprintf("%s restart %d", c.Tune, t.Index), Markers: true}
 		if len(paths) > mostTold {
 			l = figure.Line{Faint: true}
 			if chosen {
-				l = figure.Line{Name: "the one that was chosen", Markers: true}
+				l = figure.Line{Name: c.Tune + " restart that was chosen", Markers: true}
 			}
 		}
 		for _, s := range t.Path {
@@ -61,7 +81,7 @@ func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 			continue
 		}
 		last := len(l.X) - 1
-		winner = append(winner, l, figure.Mark{Name: "chosen end", X: l.X[last], Y: l.Y[last]})
+		winner = append(winner, l, figure.Mark{Name: "chosen end of " + c.Tune, X: l.X[last], Y: l.Y[last]})
 	}
 	return append(append(out, starts), winner...)
 }

@@ -30,7 +30,7 @@ func relevancePicture(r *Report) (out []figure.Figure) {
 			value.X, value.Y = append(value.X, float64(k)), append(value.Y, float64(s.Value))
 		}
 		for _, of := range lengths {
-			panel := figure.Panel{Title: strings.ReplaceAll(of.name, "_", " "), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
+			panel := figure.Panel{Title: spaced(of.name), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
 			slices.SortStableFunc(of.free, func(a, b int) int {
 				return cmp.Compare(path[len(path)-1].Theta[a], path[len(path)-1].Theta[b])
 			})

@@ -63,7 +63,7 @@ func (c Configuration) objectiveLabel() string {
 	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
 		unit = s.Unit
 	}
-	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(c.Objective, "_", " "), unit)
+	return fmt.Sprintf("%s (%s)", spaced(c.Objective), unit)
 }
 
 // thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
@@ -71,11 +71,14 @@ func (c Configuration) thetaLabels() (out []string) {
 	for _, h := range c.record.Hyperparameters {
 		if !h.Fixed {
 			scale := map[int]string{len("log_"): "ln ", len("logit_"): "logit "}[len(h.Theta)-len(h.Name)]
-			out = append(out, scale+strings.ReplaceAll(h.Name, "_", " "))
+			out = append(out, scale+spaced(h.Name))
 		}
 	}
 	return out
 }
+
+// spaced is a name as a reader likes it.
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // note joins what there is to say.
 func note(texts ...string) string {
