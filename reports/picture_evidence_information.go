@@ -11,16 +11,15 @@ import (
 // evidencePicture sets what is maximised on the training cases against the test information, for all points that were scored, and
 // marks the best of each: how far apart they are says how well one chooses by the other (GPML 3.7.3, 5.4.3). Three
 // configurations or more are compared in the same way, by their log evidence.
-func evidencePicture(r *Report) (out []figure.Figure) {
+func evidencePicture(r *Report) []figure.Figure {
 	scored := func(c Configuration) bool {
 		_, information := c.scored()
 		return len(information) > 1
 	}
 	const information = "test information (bits per case)"
-	for i, part := range r.parts(scored, 6) {
-		n := named(r.shorten(), part...)
-		f := figure.Figure{Name: fmt.Sprintf("evidence-information-%d", i), Title: n.heading + " · " + spaced(part[0].configuration.Objective) + " against test information", Columns: min(3, len(part))}
-		f.Notes = []string{note(n.note, "scores of "+part[0].configuration.Evaluations[0].Name)}
+	out := r.each(scored, 6, func(part []member, n naming) figure.Figure {
+		f := figure.Figure{Name: "evidence-information", Title: n.heading + " · " + spaced(part[0].configuration.Objective) + " against test information", Columns: min(3, len(part))}
+		f.Notes = remarks(n.note, "scores of "+part[0].configuration.Evaluations[0].Name)
 		for k, m := range part {
 			c := m.configuration
 			value, bits := c.scored()
@@ -29,8 +28,8 @@ func evidencePicture(r *Report) (out []figure.Figure) {
 			panel.Layers = append(panel.Layers, bestOf(c.Objective, value, bits)...)
 			f.Panels = append(f.Panels, panel)
 		}
-		out = append(out, f)
-	}
+		return f
+	})
 	for i, group := range r.groups() {
 		n := named(r.shorten(), group...)
 		var value, bits []float64
@@ -50,7 +49,7 @@ func evidencePicture(r *Report) (out []figure.Figure) {
 		}
 		out = append(out, figure.Figure{
 			Name: fmt.Sprintf("evidence-information-configurations-%d", i), Title: n.heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
-			Notes:  []string{note(n.note, cases(group))},
+			Notes:  remarks(n.note, cases(group)),
 			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information}, Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
 		})
 	}

@@ -9,21 +9,16 @@ import (
 )
 
 // pathsPicture shows the ways of local optimisers over two hyperparameters.
-func pathsPicture(r *Report) (out []figure.Figure) {
+func pathsPicture(r *Report) []figure.Figure {
 	flat := func(c Configuration) bool { return len(thetaNames(c.record)) == 2 && len(c.paths()) > 0 }
-	for i, part := range r.parts(flat, 6) {
-		n := named(r.shorten(), part...)
-		f := figure.Figure{Name: fmt.Sprintf("paths-%d", i), Title: n.heading + " · paths of the optimiser", Columns: min(3, len(part))}
-		if n.note != "" {
-			f.Notes = append(f.Notes, n.note)
-		}
+	return r.each(flat, 6, func(part []member, n naming) figure.Figure {
+		f := figure.Figure{Name: "paths", Title: n.heading + " · paths of the optimiser", Notes: remarks(n.note), Columns: min(3, len(part))}
 		for k, m := range part {
 			axes := m.configuration.thetaLabels()
 			f.Panels = append(f.Panels, figure.Panel{Title: n.members[k], X: figure.Axis{Label: axes[1]}, Y: figure.Axis{Label: axes[0]}, Layers: m.configuration.pathLayers(1, 0)})
 		}
-		out = append(out, f)
-	}
-	return out
+		return f
+	})
 }
 
 // pathsOver draws, over the coordinates x and y of a configuration's grid, the paths of the configurations that differ from it only

@@ -12,18 +12,12 @@ import (
 
 // relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter: for every iteration the
 // relevance of each input, 1/length scale, and the tuning objective. The most relevant inputs at the end have names.
-func relevancePicture(r *Report) (out []figure.Figure) {
-	short := r.shorten()
-	for i, c := range r.Configurations {
+func relevancePicture(r *Report) []figure.Figure {
+	found := func(c Configuration) bool { return len(c.chosenPath()) > 1 && len(c.inputs()) > 0 }
+	return r.each(found, 1, func(part []member, n naming) figure.Figure {
+		c := part[0].configuration
 		path, lengths := c.chosenPath(), c.inputs()
-		if len(path) < 2 || len(lengths) == 0 {
-			continue
-		}
-		n := named(short, member{index: i, configuration: c})
-		f := figure.Figure{Name: fmt.Sprintf("relevance-%d", i), Title: fmt.Sprintf("#%d %s · relevance of the inputs", i, n.heading), Columns: 2}
-		if n.note != "" {
-			f.Notes = append(f.Notes, n.note)
-		}
+		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.members[0], n.heading), Notes: remarks(n.note), Columns: 2}
 		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
 		var value figure.Line
 		for k, s := range path {
@@ -51,9 +45,8 @@ func relevancePicture(r *Report) (out []figure.Figure) {
 			f.Panels = append(f.Panels, panel)
 		}
 		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: figure.Axis{Label: c.objectiveLabel()}, Layers: []figure.Layer{value}})
-		out = append(out, f)
-	}
-	return out
+		return f
+	})
 }
 
 // perInput are the length scales of a kernel that has one for each input.

@@ -5,21 +5,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // restartsPicture shows, for every configuration, the value that each restart of a local optimiser reached, the best first, and
 // what it cost.
-func restartsPicture(r *Report) (out []figure.Figure) {
+func restartsPicture(r *Report) []figure.Figure {
 	several := func(c Configuration) bool { return len(c.Posterior) == 0 && len(c.reached()) > 1 }
-	for i, part := range r.parts(several, 4) {
-		n := named(r.shorten(), part...)
-		f := figure.Figure{Name: fmt.Sprintf("restarts-%d", i), Title: n.heading + " · restarts", Columns: 2}
-		if n.note != "" {
-			f.Notes = append(f.Notes, n.note)
-		}
+	return r.each(several, 4, func(part []member, n naming) figure.Figure {
+		f := figure.Figure{Name: "restarts", Title: n.heading + " · restarts", Notes: remarks(n.note), Columns: 2}
 		for k, m := range part {
 			c := m.configuration
 			ends := c.reached()
@@ -42,7 +37,7 @@ func restartsPicture(r *Report) (out []figure.Figure) {
 				y.Lo, y.Hi = worst-sameOptimum, best+sameOptimum // differences within it mean nothing
 			}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
-			title := strings.TrimSpace(n.members[k])
+			title := n.members[k]
 			if failed := len(c.Restarts) - len(ends); failed > 0 {
 				title += fmt.Sprintf(" (%d failed)", failed)
 			}
@@ -50,9 +45,8 @@ func restartsPicture(r *Report) (out []figure.Figure) {
 				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
 				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
 		}
-		out = append(out, f)
-	}
-	return out
+		return f
+	})
 }
 
 // reached are the restarts that reached a value, the best first.

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -36,5 +38,23 @@ func TestRestartsPicture(t *testing.T) {
 	lines[1].Trial.Points[0].Value = -3.2504
 	if y := pictured(t, "restarts", build(t, m, lines))[0].Panels[0].Y; y.Lo != -3.2504-sameOptimum || y.Hi != -3.25+sameOptimum {
 		t.Errorf("the axis is %+v", y)
+	}
+}
+
+// A run of very many configurations has few figures, and the last of them says how many are not drawn.
+func TestFiguresAreFew(t *testing.T) {
+	r := &Report{}
+	for range 100 {
+		r.Configurations = append(r.Configurations, Configuration{Restarts: []Restart{{Value: 1}, {Value: 2}}})
+	}
+	figures := pictured(t, "restarts", r)
+	if len(figures) != mostFigures {
+		t.Fatalf("%d figures", len(figures))
+	}
+	for i, f := range figures {
+		told := slices.Contains(f.Notes, fmt.Sprintf("%d more configurations are not drawn", 100-4*mostFigures))
+		if told != (i == mostFigures-1) {
+			t.Errorf("figure %d has the notes %q", i, f.Notes)
+		}
 	}
 }

@@ -35,7 +35,7 @@ func rocPicture(r *Report) (out []figure.Figure) {
 			continue
 		}
 		f := figure.Figure{Name: fmt.Sprintf("roc-%d", i), Title: n.heading + " · " + group[0].Name + " · receiver operating characteristic", Columns: 1}
-		f.Notes = []string{note(n.note, cases(group))}
+		f.Notes = remarks(n.note, cases(group))
 		slices.SortStableFunc(curves, func(a, b curve) int { return cmp.Compare(b.area, a.area) })
 		if rest := len(curves) - mostTold; rest > 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("the %d of %d with the largest areas", mostTold, len(curves)))

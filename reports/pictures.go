@@ -43,16 +43,30 @@ func (r *Report) Figures() (out []figure.Figure) {
 	return out
 }
 
-// parts are the configurations of a kind, so many in a picture.
-func (r *Report) parts(of func(Configuration) bool, most int) (out [][]member) {
+// mostFigures is how many figures of a kind there are of single configurations.
+const mostFigures = 8
+
+// each draws the configurations of which there is something to draw, so many in a figure.
+func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
+	var all []member
 	for i, c := range r.Configurations {
-		if !of(c) {
-			continue
+		if of(c) {
+			all = append(all, member{index: i, configuration: c})
 		}
-		if n := len(out); n == 0 || len(out[n-1]) == most {
-			out = append(out, nil)
+	}
+	short := r.shorten()
+	for part := range slices.Chunk(all[:min(len(all), mostFigures*size)], size) {
+		n := named(short, part...)
+		for i, name := range n.members {
+			n.members[i] = strings.TrimSpace(name)
 		}
-		out[len(out)-1] = append(out[len(out)-1], member{index: i, configuration: c})
+		f := draw(part, n)
+		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].index)
+		out = append(out, f)
+	}
+	if left := len(all) - mostFigures*size; left > 0 {
+		f := &out[len(out)-1]
+		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
 	}
 	return out
 }
@@ -80,9 +94,13 @@ func (c Configuration) thetaLabels() (out []string) {
 // spaced is a name as a reader likes it.
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// note joins what there is to say.
-func note(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "; ")
+// remarks joins what is not empty.
+func remarks(all ...string) []string {
+	text := strings.Join(slices.DeleteFunc(all, func(n string) bool { return n == "" }), "; ")
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }
 
 // estimate is an estimate with its interval.
