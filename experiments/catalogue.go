@@ -51,6 +51,10 @@ func Catalogue() []Kind {
 	for _, f := range reports.Formats {
 		formats.Entries = append(formats.Entries, Entry{f.Name, f.Doc})
 	}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record\n"}
+	for _, p := range reports.Pictures() {
+		figures.Entries = append(figures.Entries, Entry{p.Name, p.Doc})
+	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
@@ -79,6 +83,7 @@ func Catalogue() []Kind {
 		kind("averages", objective.Averages),
 		curves,
 		formats,
+		figures,
 		datasets,
 	}
 }

@@ -36,7 +36,7 @@ func evidencePicture(r *Report) []figure.Figure {
 		var layers []figure.Layer
 		for k, m := range group {
 			e, ok := m.Scores.Value("information_bits")
-			if evidence := float64(m.configuration.LogEvidence); ok && drawable(evidence) && drawable(e.Value) {
+			if evidence := float64(m.configuration.LogEvidence); ok && figure.Drawable(evidence) && figure.Drawable(e.Value) {
 				value, bits = append(value, evidence), append(bits, e.Value)
 				layers = append(layers, figure.Points{Name: n.members[k], X: []float64{evidence}, Y: []float64{e.Value}})
 			}
@@ -68,7 +68,7 @@ func bestOf(objective string, value, bits []float64) []figure.Layer {
 // scored are the values and the test informations of the points that have both.
 func (c Configuration) scored() (value, information []float64) {
 	for _, p := range c.Grid {
-		if bits, ok := p.Scores.Get("information_bits"); ok && drawable(p.value()) && drawable(bits) {
+		if bits, ok := p.Scores.Get("information_bits"); ok && figure.Drawable(p.value()) && figure.Drawable(bits) {
 			value, information = append(value, p.value()), append(information, bits)
 		}
 	}

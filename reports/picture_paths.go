@@ -42,12 +42,20 @@ func (c Configuration) sameButTune(o Configuration) bool {
 
 // paths are the trials on all of the training data of which a way is on record.
 func (c Configuration) paths() (out []*record.Trial) {
+	if len(c.studies) == 0 {
+		return nil
+	}
 	for _, t := range c.studies[0].trials {
 		if len(t.Path) > 0 {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// chose says that a trial on all of the training data has won.
+func (c Configuration) chose(t *record.Trial) bool {
+	return c.Status == Done && c.studies[0].fit.Chosen == t.Index
 }
 
 // mostTold is how many lines a reader can tell apart.
@@ -59,7 +67,7 @@ func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 	starts := figure.Points{Name: "start"}
 	var winner []figure.Layer
 	for _, t := range paths {
-		chosen := c.Status == Done && c.studies[0].fit.Chosen == t.Index
+		chosen := c.chose(t)
 		l := figure.Line{Name: fmt.Sprintf("%s restart %d", c.Tune, t.Index), Markers: true}
 		if len(paths) > mostTold {
 			l = figure.Line{Faint: true}

@@ -79,11 +79,9 @@ func (c Configuration) inputs() (out []perInput) {
 
 // chosenPath is the way of the restart that was chosen.
 func (c Configuration) chosenPath() []record.Step {
-	if whole := c.studies[0]; whole.status() == Done {
-		for _, t := range whole.trials {
-			if t.Index == whole.fit.Chosen {
-				return t.Path
-			}
+	for _, t := range c.paths() {
+		if c.chose(t) {
+			return t.Path
 		}
 	}
 	return nil

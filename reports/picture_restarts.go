@@ -52,7 +52,7 @@ func restartsPicture(r *Report) []figure.Figure {
 // reached are the restarts that reached a value, the best first.
 func (c Configuration) reached() (out []Restart) {
 	for _, r := range c.Restarts {
-		if drawable(float64(r.Value)) {
+		if figure.Drawable(float64(r.Value)) {
 			out = append(out, r)
 		}
 	}

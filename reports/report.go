@@ -282,8 +282,8 @@ var Formats = []Format{
 	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "", renderCSV, nil},
 	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", renderTrials, nil},
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions, nil},
-	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG, nil},
-	{"png", "the figures, each a file", "figures/*.png", false, "", draws(figure.PNG), figure.PNG},
+	{"svg", "the figures, each a file, for browsers and print", "figures/*.svg", false, "", draws(figure.SVG), figure.SVG},
+	{"png", "the figures, each a file, as pixels", "figures/*.png", false, "", draws(figure.PNG), figure.PNG},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML, nil},
 }
 

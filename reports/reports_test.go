@@ -291,7 +291,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	m, lines := run(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	want := map[string][]byte{}
-	for _, f := range Formats {
+	formats := slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.Name == "png" }) // slow, and of the same figures as svg
+	for _, f := range formats {
 		want[f.Name] = render(t, f.Name, build(t, m, lines))
 	}
 	for range 30 {
@@ -303,7 +304,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		}
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		report := build(t, m, shuffled)
-		for _, f := range Formats {
+		for _, f := range formats {
 			if !bytes.Equal(render(t, f.Name, report), want[f.Name]) {
 				t.Fatalf("%s depends on the order of the journal", f.Name)
 			}
@@ -603,7 +604,7 @@ func FuzzBuild(f *testing.F) {
 				t.Errorf("not JSON: %s", text)
 			}
 			if format.Name == "svg" {
-				elements(t, text)
+				texts(t, text)
 			}
 		}
 	})
@@ -626,7 +627,7 @@ func TestDamage(t *testing.T) {
 				}
 				text := render(t, f.Name, r)
 				if f.Name == "svg" {
-					elements(t, text)
+					texts(t, text)
 				}
 			}
 		}
