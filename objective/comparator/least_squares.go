@@ -112,6 +112,40 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 	return f, nil
 }
 
+// Restore fits every regression at the theta of the state.
+func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	index, counts, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	if err := kernel.CheckDim(l.kernel, d.X.Dim()); err != nil {
+		return nil, err
+	}
+	f := &regressions{classes: len(counts)}
+	var lengths []int
+	for range machines(f.classes) {
+		lengths = append(lengths, len(l.kernel.Params(d.X.Dim()))+1, 2)
+	}
+	parts, err := cut(s, lengths...)
+	if err != nil {
+		return nil, err
+	}
+	for m := range machines(f.classes) {
+		theta, ab := parts[2*m], parts[2*m+1]
+		o, err := objective.New(l.model(), nil, objective.Data{X: d.X, Y: approx.Targets{Value: against(index, f.classes, m)}, Scaled: d.Scaled})
+		if err != nil {
+			return nil, err
+		}
+		point, err := o.Restore(theta, nil)
+		if err != nil {
+			return nil, err
+		}
+		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, sigmoid{ab[0], ab[1]})
+		f.natural = append(f.natural, o.Layout.Natural(theta)...)
+	}
+	return f, nil
+}
+
 // leaveOneOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹:
 // y_i - [R y]_i/R_ii and 1/R_ii.
 func (l LeastSquares) leaveOneOut(theta []float64, x *kernel.Inputs, y []float64) (mean, variance []float64) {
@@ -154,6 +188,14 @@ func (f *regressions) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		p.PredictMoments(mean[m], variance[m], z)
 	}
 	probabilities(dst, func(m, i int, y float64) float64 { return f.sigmoids[m].logProb(y, mean[m][i], variance[m][i]) })
+}
+
+// State is, for every regression, its theta and the α and β of its probabilities.
+func (f *regressions) State() (s approx.State) {
+	for m, p := range f.points {
+		s = append(append(s, p.Theta...), f.sigmoids[m].alpha, f.sigmoids[m].beta)
+	}
+	return s
 }
 
 // Summary has the hyperparameters of every regression.

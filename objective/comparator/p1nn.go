@@ -61,6 +61,21 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: float64(right) / float64(n)}, nil
 }
 
+// Restore takes π from the state.
+func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	index, _, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := cut(s, 1); err != nil {
+		return nil, err
+	}
+	if pi := s[0]; !(pi >= 0 && pi <= 1) {
+		return nil, fmt.Errorf("pi = %v, want 0 to 1", pi)
+	}
+	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: s[0]}, nil
+}
+
 // nearest is the row of x nearest to z, row leave apart, and its squared distance.
 func nearest(x *mat.Dense, z []float64, leave int) (row int, squared float64) {
 	row, squared = -1, math.Inf(1)
@@ -119,6 +134,9 @@ func (f *neighbours) Confidence(dst []float64, z *kernel.Inputs) {
 		dst[i] = -math.Sqrt(squared)
 	}
 }
+
+// State is π.
+func (f *neighbours) State() approx.State { return approx.State{f.pi} }
 
 // Summary has π.
 func (f *neighbours) Summary() Summary {

@@ -189,6 +189,29 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	return v, nil
 }
 
+// Restore takes the machines from the state.
+func (s SVM) Restore(d objective.Data, state approx.State) (Fitted, error) {
+	if _, _, err := counted(d.Y); err != nil {
+		return nil, err
+	}
+	if err := kernel.CheckDim(s.kernel, d.X.Dim()); err != nil {
+		return nil, err
+	}
+	lengths := []int{len(s.kernel.Params(d.X.Dim())), 1}
+	for range machines(d.Y.Classes) {
+		lengths = append(lengths, 3, d.X.N())
+	}
+	parts, err := cut(state, lengths...)
+	if err != nil {
+		return nil, err
+	}
+	v := &vectors{kernel: s.kernel, x: d.X, classes: d.Y.Classes, theta: parts[0], cost: parts[1][0]}
+	for parts = parts[2:]; len(parts) > 0; parts = parts[2:] {
+		v.bias, v.sigmoids, v.beta = append(v.bias, parts[0][0]), append(v.sigmoids, sigmoid{parts[0][1], parts[0][2]}), append(v.beta, parts[1])
+	}
+	return v, nil
+}
+
 func (s SVM) tolerance() float64 {
 	if s.Tolerance == 0 {
 		return 1e-3
@@ -322,6 +345,15 @@ func (v *vectors) outputs(z *kernel.Inputs) (f [][]float64) {
 		linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), beta, 1, f[m])
 	}
 	return f
+}
+
+// State is the kernel's theta and the cost, and then, for every machine, its bias, the α and β of its probabilities, and the β_i.
+func (v *vectors) State() approx.State {
+	s := append(append(approx.State{}, v.theta...), v.cost)
+	for m, beta := range v.beta {
+		s = append(append(s, v.bias[m], v.sigmoids[m].alpha, v.sigmoids[m].beta), beta...)
+	}
+	return s
 }
 
 // Summary has the kernel's hyperparameters and the cost.
