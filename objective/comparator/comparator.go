@@ -103,6 +103,18 @@ func counted(y approx.Targets) (index, counts []int, err error) {
 	return index, counts, nil
 }
 
+// members lists the cases of every group, in the order of their first; nil where there are no groups.
+func members(groups []string) (of [][]int) {
+	at := map[string]int{}
+	for i, g := range groups {
+		if _, met := at[g]; !met {
+			at[g], of = len(of), append(of, nil)
+		}
+		of[at[g]] = append(of[at[g]], i)
+	}
+	return of
+}
+
 // cut divides a state into parts of these lengths.
 func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
 	want := 0

@@ -21,8 +21,8 @@ import (
 )
 
 // SVM is the support vector machine with soft margin, GPML 6.4: f minimises ½|f|² + C Σ_i max(0, 1 - y_i f_i) over the
-// kernel's functions and a constant. Cost C and length scale are those, of a grid, under which cross-validation within the
-// training set makes the fewest errors; of equals, those that give the held-out labels the larger probability, then the
+// kernel's functions and a constant. Cost C and length scale are those, of a grid, under which stratified cross-validation within
+// the training set, of groups as a whole where there are any, makes the fewest errors; of equals, those that give the held-out labels the larger probability, then the
 // smaller ones. The probabilities are Φ(αf + β), fitted to the outputs of those held-out cases.
 //
 // The grid moves the kernel's free length scales, all together; whatever else the kernel has is held where it starts. So an
@@ -139,11 +139,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	if err != nil {
 		return nil, err
 	}
-	folds := s.Folds
-	if folds == 0 {
-		folds = 5
-	}
-	parts, err := cv.KFold{K: folds}.Split(d.X.N(), index, nil, seed)
+	parts, err := s.parts(index, d.Groups, seed)
 	if err != nil {
 		return nil, fmt.Errorf("svm, cross-validation: %w", err)
 	}
@@ -187,6 +183,18 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 		v.warnings = append(v.warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, s.tolerance()))
 	}
 	return v, nil
+}
+
+// parts divides the training set.
+func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
+	folds := s.Folds
+	if folds == 0 {
+		folds = 5
+	}
+	if groups != nil {
+		return cv.GroupKFold{K: folds, Stratified: true}.Split(len(index), index, groups, seed)
+	}
+	return cv.KFold{K: folds}.Split(len(index), index, nil, seed)
 }
 
 // Restore takes the machines from the state.

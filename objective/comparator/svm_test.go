@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -254,6 +255,42 @@ func TestSVMChoosesByHeldOutCases(t *testing.T) {
 	}
 	if all := strings.Join(fitted(t, SVM{Costs: []float64{1e-4, 1e-3, 10}, LengthScales: []float64{1}, kernel: kernel.SE{}}, d).Summary().Warnings, "\n"); !strings.Contains(all, "cost stands at an end") {
 		t.Errorf("warnings: %q", all)
+	}
+}
+
+// TestSVMKeepsGroupsTogether: every fold has whole groups, and its share of every class.
+func TestSVMKeepsGroupsTogether(t *testing.T) {
+	const n = 90
+	index, groups := make([]int, n), make([]string, n)
+	for i := range n {
+		index[i], groups[i] = i/3%3, string(rune('A'+i/3))
+	}
+	for seed := range uint64(5) {
+		parts, err := SVM{}.parts(index, groups, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			counts := make([]int, 3)
+			for _, i := range part.Test {
+				counts[index[i]]++
+				for _, j := range part.Train {
+					if groups[i] == groups[j] {
+						t.Fatalf("seed %d: group %s is in both parts", seed, groups[i])
+					}
+				}
+			}
+			if !slices.Equal(counts, []int{6, 6, 6}) {
+				t.Errorf("seed %d: a fold of %v cases", seed, counts)
+			}
+		}
+		other, err := SVM{}.parts(index, groups, seed+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.EqualFunc(parts, other, func(a, b cv.Fold) bool { return slices.Equal(a.Test, b.Test) }) {
+			t.Errorf("seeds %d and %d have the same folds", seed, seed+1)
+		}
 	}
 }
 
