@@ -56,7 +56,7 @@ func watch() (ctx context.Context, drain <-chan struct{}, signalled func() sysca
 	got := make(chan syscall.Signal, 1)
 	go func() {
 		got <- (<-signals).(syscall.Signal)
-		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing the running fits for up to %v; signal again to stop at once\n", grace)
+		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at once\n", grace)
 		close(first)
 		select {
 		case <-signals:
@@ -85,7 +85,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(drain), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true

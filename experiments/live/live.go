@@ -1,0 +1,203 @@
+// Package live shows a run folder over HTTP while its run goes on: the report as a page that keeps itself up to date, and the
+// report's files. It writes nothing, and reads the folder only when it is asked for something.
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+const (
+	freshness = time.Second // for which what was read is taken for what is there
+	share     = 4           // and for so many times as long as it took to make
+)
+
+// started tells the versions of one process from those of another.
+var started = strconv.FormatInt(time.Now().UnixNano(), 36)
+
+// Handler answers GET and HEAD of / (the page), /status.json (a reports.Live) and the files of reports.Formats, all of it made
+// from the manifest and the journal in the folder. Who asks must call it localhost or by a loopback address, with any port, for an SSH
+// tunnel has its own: so a site whose name was made to resolve to this machine cannot read anything.
+//
+// What was made for one request serves all others for a second or longer, so that no more than a fifth of one processor's time
+// goes into it.
+type Handler struct {
+	dir string
+	log *log.Logger
+
+	mu       sync.Mutex // guards all below
+	follower experiments.Follower
+	last     *state
+	versions int
+
+	rendering sync.Mutex // one thing at a time
+}
+
+// state is what is on record at some time, and what is shown of it.
+type state struct {
+	folder   *experiments.Folder // what was read; nil: nothing
+	err      string              // why it could not be read
+	report   *reports.Report     // of the folder or, where there is trouble, of what was there before; nil: none yet
+	progress *reports.Progress   // likewise
+	trouble  string
+	version  string
+	answers  map[string]func() ([]byte, error) // by path
+	checked  time.Time
+	took     atomic.Int64 // nanoseconds
+}
+
+// New makes the Handler of a run folder, which need not be there yet. It logs when the folder appears, vanishes or cannot be
+// read.
+func New(dir string, log *log.Logger) *Handler {
+	h := &Handler{dir: dir, log: log, follower: experiments.Follower{Dir: dir}}
+	h.current()
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if !local(r.Host) {
+		http.Error(w, "this is gpc-tune serve: call it localhost or 127.0.0.1", http.StatusMisdirectedRequest)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "there is nothing to change here", http.StatusMethodNotAllowed)
+		return
+	}
+	s := h.current()
+	answer, found := s.answers[r.URL.Path]
+	if !found {
+		http.Error(w, cmp.Or(s.trouble, "there is no such file in a report"), http.StatusNotFound)
+		return
+	}
+	body, err := answer()
+	if err != nil {
+		h.log.Printf("%s: %v", r.URL.Path, err)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header.Set("Content-Type", contentType(r.URL.Path))
+	header.Set("ETag", strconv.Quote(s.version))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// local says if a Host is this machine whatever a name server says.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case "", ".html":
+		return "text/html; charset=utf-8"
+	case ".json":
+		return "application/json"
+	case ".csv":
+		return "text/csv; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// current is the state of about now.
+func (h *Handler) current() *state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	begin, before := time.Now(), h.last
+	if before == nil {
+		before = &state{}
+	} else if begin.Sub(before.checked) < max(freshness, share*time.Duration(before.took.Load())) {
+		return before
+	}
+	s := &state{checked: begin, answers: map[string]func() ([]byte, error){}}
+	var err error
+	if s.folder, err = h.follower.Read(); err != nil {
+		s.err = err.Error()
+	}
+	if h.last != nil && s.folder == before.folder && s.err == before.err {
+		before.checked = begin
+		return before
+	}
+	if err == nil {
+		s.report, err = s.folder.Report()
+	}
+	if err == nil {
+		s.progress, err = s.folder.Progress()
+	}
+	if err != nil {
+		s.report, s.progress, s.trouble = before.report, before.progress, err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
+		s.trouble = h.dir + ": there is no run yet"
+	case errors.Is(err, fs.ErrNotExist):
+		s.trouble = h.dir + ": the run folder is gone"
+	}
+	if s.trouble != before.trouble || h.last == nil {
+		h.log.Print(cmp.Or(s.trouble, h.dir+": reading"))
+	}
+	h.versions++
+	s.version = fmt.Sprintf("%s-%d", started, h.versions)
+	h.answer(s)
+	s.took.Store(int64(time.Since(begin)))
+	h.last = s
+	return s
+}
+
+// answer says what a state has under which path.
+func (h *Handler) answer(s *state) {
+	live := reports.NewLive(s.version, h.dir, s.progress, s.trouble)
+	h.render(s, "/status.json", live.WriteJSON)
+	h.render(s, "/", func(w io.Writer) error { return live.WriteHTML(w, s.report) })
+	if s.report == nil {
+		return
+	}
+	for _, f := range reports.Formats {
+		if f.File != "" {
+			h.render(s, "/"+f.File, func(w io.Writer) error { return f.Render(w, s.report) })
+		}
+	}
+}
+
+// render has something rendered when it is first asked for.
+func (h *Handler) render(s *state, path string, write func(io.Writer) error) {
+	s.answers[path] = sync.OnceValues(func() ([]byte, error) {
+		h.rendering.Lock()
+		defer h.rendering.Unlock()
+		begin := time.Now()
+		var b bytes.Buffer
+		err := write(&b)
+		s.took.Add(int64(time.Since(begin)))
+		return b.Bytes(), err
+	})
+}
