@@ -16,7 +16,7 @@ var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"
 type Live struct {
 	Version string    `json:"version"` // of what is on record, and of its report
 	Title   string    `json:"title"`   // the experiment, or the folder as long as it has none
-	Class   string    `json:"class"`   // bad: there is trouble
+	Class   string    `json:"class"`   // calm, warn or bad
 	Text    []string  `json:"text"`    // for people; empty if the run is finished
 	Status  *Progress `json:"status"`  // null: nothing is on record yet
 }
@@ -24,7 +24,7 @@ type Live struct {
 // NewLive makes the Live of a run with this progress, nil as long as there is none. Trouble is why there is nothing new, or
 // nothing at all.
 func NewLive(version, dir string, p *Progress, trouble string) Live {
-	l := Live{Version: version, Title: dir, Text: []string{}, Status: p}
+	l := Live{Version: version, Title: dir, Class: "calm", Text: []string{}, Status: p}
 	if p != nil {
 		l.Title = p.Experiment
 	}
@@ -59,7 +59,7 @@ func (l Live) WriteHTML(w io.Writer, r *Report) error {
 	}
 	p := newPage(r, pageScript, liveScript)
 	p.Policy, p.Live, p.Waiting = LivePolicy, &l, waiting
-	if r.Missing > 0 {
+	if r.Missing > 0 && len(l.Text) > 0 {
 		p.Alerts = p.Alerts[1:] // the Live says so
 	}
 	for _, f := range Formats {

@@ -36,7 +36,7 @@ var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 // from the manifest and the journal in the folder. Who asks must call it localhost or by a loopback address, with any port, for an SSH
 // tunnel has its own: so a site whose name was made to resolve to this machine cannot read anything.
 //
-// What was made for one request serves all others for a second or longer, so that no more than a fifth of one processor's time
+// What was made for one request serves all others for a second or longer, so that no more than a quarter of one processor's time
 // goes into it.
 type Handler struct {
 	dir string
@@ -146,6 +146,7 @@ func (h *Handler) current() *state {
 	}
 	if h.last != nil && s.folder == before.folder && s.err == before.err {
 		before.checked = begin
+		before.took.Store(max(before.took.Load(), int64(time.Since(begin)))) // what cannot be read is read from the beginning
 		return before
 	}
 	if err == nil {

@@ -262,7 +262,7 @@ func TestJournalGrows(t *testing.T) {
 			if s.Status.Done != 2*i+1 || s.Status.Known != 2*(trials+1) || s.Status.Finished || rows() != 2*i+1 {
 				t.Fatalf("%d of %d jobs and %d trials, after %d", s.Status.Done, s.Status.Known, rows(), 2*i+1)
 			}
-			if want := fmt.Sprintf("%d of %d known jobs done", 2*i+1, 2*(trials+1)); len(s.Text) != 3 || !strings.Contains(s.Text[0], want) || s.Class != "" || !strings.Contains(s.Text[2], "gpc-tune run sweep.yaml -o "+dir+" --resume") {
+			if want := fmt.Sprintf("%d of %d known jobs done", 2*i+1, 2*(trials+1)); len(s.Text) != 3 || !strings.Contains(s.Text[0], want) || s.Class != "calm" || !strings.Contains(s.Text[2], "gpc-tune run sweep.yaml -o "+dir+" --resume") {
 				t.Fatalf("the page says %q", s.Text)
 			}
 			grow(t, dir, half[20:])
@@ -327,14 +327,14 @@ func TestFolders(t *testing.T) {
 		see(dir, "warn", "there is no run yet", 0, "waits")
 		begin(t, dir, manifest("k"), "")
 		grow(t, dir, jobs(t, "k", 0, 3)...)
-		see("sweep", "", "6 of 62 known jobs", 6, "restarts")
+		see("sweep", "calm", "6 of 62 known jobs", 6, "restarts")
 
 		extended := manifest("l")
 		extended.Configurations[0].Studies[0].Jobs += 100
 		begin(t, dir, extended, "k")
-		see("sweep", "", "0 of 162 known jobs", 0, "")
+		see("sweep", "calm", "0 of 162 known jobs", 0, "")
 		grow(t, dir, jobs(t, "l", 0, 4)...)
-		see("sweep", "", "8 of 162 known jobs", 8, "restarts")
+		see("sweep", "calm", "8 of 162 known jobs", 8, "restarts")
 
 		if err := os.Rename(dir, dir+"-away"); err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func TestFolders(t *testing.T) {
 		if err := os.Rename(dir+"-away", dir); err != nil {
 			t.Fatal(err)
 		}
-		see("sweep", "", "8 of 162 known jobs", 8, "restarts")
+		see("sweep", "calm", "8 of 162 known jobs", 8, "restarts")
 
 		contradiction := line("l", 0, 0)
 		contradiction.Trial.Evaluations++
@@ -360,7 +360,7 @@ func TestFolders(t *testing.T) {
 		stray := line("m", 0, 1)
 		stray.Trial.Configuration = 7
 		grow(t, dir, jobs(t, "m", 0, 1)...)
-		see("sweep", "", "2 of 62 known jobs", 2, "restarts")
+		see("sweep", "calm", "2 of 62 known jobs", 2, "restarts")
 		grow(t, dir, text(t, stray))
 		see("sweep", "bad", "configuration 7; the manifest has 2", 2, "restarts")
 

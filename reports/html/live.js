@@ -37,11 +37,13 @@ const refresh = async () => {
   due = performance.now() + share * (performance.now() - begin);
 };
 
-const tell = (kind, texts, done) => {
+const tell = (kind, texts, status) => {
   strip.className = 'alert ' + kind;
   strip.hidden = texts.length === 0;
   strip.querySelector('div').replaceChildren(...texts.map(text => Object.assign(document.createElement('p'), {textContent: text})));
-  if (done !== undefined) strip.querySelector('progress').value = done;
+  const bar = strip.querySelector('progress');
+  bar.hidden = !status;
+  if (status) bar.value = status.done / Math.max(1, status.known);
 };
 
 const poll = async () => {
@@ -50,7 +52,7 @@ const poll = async () => {
     if (!answer.ok && answer.status !== 304) throw new Error(await answer.text());
     if (answer.ok) {
       const now = await answer.json();
-      tell(now.class, now.text, now.status ? now.status.done / Math.max(1, now.status.known) : 0);
+      tell(now.class, now.text, now.status);
       document.querySelector('h1').textContent = now.title;
       document.title = now.title + ' – gpc-tune';
       told = now.version;
