@@ -48,7 +48,7 @@ type page struct {
 	Policy      string // content security: nothing is loaded, and no script runs but Scripts
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
-	Files       []string
+	Files       []fileSet
 	Alerts      []alert
 	Summary     sheet
 	Published   sheet

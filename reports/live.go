@@ -8,6 +8,12 @@ import (
 //go:embed html/live.js
 var liveScript string
 
+// fileSet is a file of a report, or with Names one for every figure.
+type fileSet struct {
+	Pattern string
+	Names   []string
+}
+
 // LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well: nothing is loaded but from
 // where the page comes from, and no scripts run but those of the page.
 var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"
@@ -63,8 +69,14 @@ func (l Live) WriteHTML(w io.Writer, r *Report) error {
 		p.Alerts = p.Alerts[1:] // the Live says so
 	}
 	for _, f := range Formats {
-		if f.File != "" {
-			p.Files = append(p.Files, f.File)
+		set := fileSet{Pattern: f.File}
+		if f.Draw != nil && !waiting {
+			for _, file := range f.Files(r) {
+				set.Names = append(set.Names, file.Name)
+			}
+		}
+		if f.File != "" && (f.Draw == nil || len(set.Names) > 0) {
+			p.Files = append(p.Files, set)
 		}
 	}
 	return pageTemplate.Execute(w, p)

@@ -46,8 +46,10 @@ func TestLive(t *testing.T) {
 		t.Errorf("the headings are %q, those of report.html %q", live.headings, file.headings)
 	}
 	for _, f := range Formats {
-		if slices.Contains(live.links, f.File) != (f.File != "") {
-			t.Errorf("%s is linked to, or should be", f.File)
+		for _, file := range f.Files(r) {
+			if slices.Contains(live.links, file.Name) != (file.Name != "") {
+				t.Errorf("%s is linked to, or should be", file.Name)
+			}
 		}
 	}
 	if done := float64(p.Done) / float64(p.Known); l.Title != "toy" || l.Class != "calm" || l.Done() != done || done == 0 || done == 1 {

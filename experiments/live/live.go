@@ -58,9 +58,16 @@ type state struct {
 	progress *reports.Progress   // likewise
 	trouble  string
 	version  string
-	answers  map[string]func() ([]byte, error) // by path
+	live     reports.Live
+	status   rendered
+	others   map[string]rendered // by path; Handler.rendering guards it
 	checked  time.Time
 	took     atomic.Int64 // nanoseconds
+}
+
+type rendered struct {
+	body []byte
+	err  error
 }
 
 // New makes the Handler of a run folder, which need not be there yet. It logs when the folder appears, vanishes or cannot be
@@ -90,20 +97,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := h.current()
-	answer, found := s.answers[r.URL.Path]
+	answer, found := h.render(s, r.URL.Path)
 	if !found {
 		http.Error(w, cmp.Or(s.trouble, "there is no such file in a report"), http.StatusNotFound)
 		return
 	}
-	body, err := answer()
-	if err != nil {
-		h.log.Printf("%s: %v", r.URL.Path, err)
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	if answer.err != nil {
+		h.log.Printf("%s: %v", r.URL.Path, answer.err)
+		http.Error(w, answer.err.Error(), http.StatusInternalServerError)
 		return
 	}
 	header.Set("Content-Type", contentType(r.URL.Path))
 	header.Set("ETag", strconv.Quote(s.version))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.body))
 }
 
 // local says if a Host is this machine whatever a name server says.
@@ -125,6 +131,8 @@ func contentType(name string) string {
 		return "text/csv; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".png":
+		return "image/png"
 	}
 	return "text/plain; charset=utf-8"
 }
@@ -139,7 +147,7 @@ func (h *Handler) current() *state {
 	} else if begin.Sub(before.checked) < max(freshness, share*time.Duration(before.took.Load())) {
 		return before
 	}
-	s := &state{checked: begin, answers: map[string]func() ([]byte, error){}}
+	s := &state{checked: begin, others: map[string]rendered{}}
 	var err error
 	if s.folder, err = h.follower.Read(); err != nil {
 		s.err = err.Error()
@@ -169,36 +177,53 @@ func (h *Handler) current() *state {
 	}
 	h.versions++
 	s.version = fmt.Sprintf("%s-%d", started, h.versions)
-	h.answer(s)
+	s.live = reports.NewLive(s.version, h.dir, s.progress, s.trouble)
+	s.status = render(s.live.WriteJSON)
 	s.took.Store(int64(time.Since(begin)))
 	h.last = s
 	return s
 }
 
-// answer says what a state has under which path.
-func (h *Handler) answer(s *state) {
-	live := reports.NewLive(s.version, h.dir, s.progress, s.trouble)
-	h.render(s, "/status.json", live.WriteJSON)
-	h.render(s, "/", func(w io.Writer) error { return live.WriteHTML(w, s.report) })
-	if s.report == nil {
-		return
+// render is what a state has under a path, rendered when it is first asked for.
+func (h *Handler) render(s *state, path string) (rendered, bool) {
+	if path == "/status.json" { // waits for nothing
+		return s.status, true
 	}
-	for _, f := range reports.Formats {
-		if f.File != "" {
-			h.render(s, "/"+f.File, func(w io.Writer) error { return f.Render(w, s.report) })
-		}
+	h.rendering.Lock()
+	defer h.rendering.Unlock()
+	if r, found := s.others[path]; found {
+		return r, true
 	}
+	write := s.writer(path)
+	if write == nil {
+		return rendered{}, false
+	}
+	begin := time.Now()
+	s.others[path] = render(write)
+	s.took.Add(int64(time.Since(begin)))
+	return s.others[path], true
 }
 
-// render has something rendered when it is first asked for.
-func (h *Handler) render(s *state, path string, write func(io.Writer) error) {
-	s.answers[path] = sync.OnceValues(func() ([]byte, error) {
-		h.rendering.Lock()
-		defer h.rendering.Unlock()
-		begin := time.Now()
-		var b bytes.Buffer
-		err := write(&b)
-		s.took.Add(int64(time.Since(begin)))
-		return b.Bytes(), err
-	})
+func render(write func(io.Writer) error) rendered {
+	var b bytes.Buffer
+	err := write(&b)
+	return rendered{b.Bytes(), err}
+}
+
+// writer finds what writes the answer; nil: there is none.
+func (s *state) writer(name string) func(io.Writer) error {
+	if name == "/" {
+		return func(w io.Writer) error { return s.live.WriteHTML(w, s.report) }
+	}
+	for _, f := range reports.Formats {
+		if match, _ := path.Match("/"+f.File, name); !match || s.report == nil {
+			continue
+		}
+		for _, file := range f.Files(s.report) {
+			if name == "/"+file.Name {
+				return file.Write
+			}
+		}
+	}
+	return nil
 }

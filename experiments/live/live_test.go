@@ -156,6 +156,8 @@ func TestRequests(t *testing.T) {
 		{"GET", "/journal/one.jsonl", "localhost:8080", 404, ""},
 		{"GET", "/../" + filepath.Base(dir) + "/manifest.json", "localhost:8080", 404, ""},
 		{"GET", "//", "localhost:8080", 404, ""},
+		{"GET", "/figures/", "localhost:8080", 404, ""},
+		{"GET", "/figures/none.png", "localhost:8080", 404, ""},
 		{"GET", "/", "example.org:8080", 421, ""},
 		{"GET", "/status.json", "localhost.example.org", 421, ""},
 		{"GET", "/", "127.0.0.1.example.org:8080", 421, ""},
@@ -186,6 +188,16 @@ func TestRequests(t *testing.T) {
 		}
 		if text := body(t, r); c.method == "HEAD" && text != "" || c.status != 200 && strings.Contains(text, "sweep") {
 			t.Errorf("%s %s of %q is answered by %q", c.method, c.path, c.host, text)
+		}
+	}
+	// every link of the page leads somewhere
+	links := regexp.MustCompile(` href="([^#"][^"]*)"`).FindAllStringSubmatch(body(t, ask(h, "GET", "/")), -1)
+	if len(links) < 6 {
+		t.Errorf("links: %q", links)
+	}
+	for _, link := range links {
+		if r := ask(h, "GET", "/"+link[1]); r.StatusCode != 200 || len(body(t, r)) == 0 {
+			t.Errorf("%s: %s", link[1], r.Status)
 		}
 	}
 	// what the head says is true of the body
