@@ -4,10 +4,18 @@
 const strip = document.getElementById('live'), every = 2000, share = 10;
 let shown = strip.dataset.version, told = shown, due = 0;
 
-// call is a name of a part of the page that it has in every version.
+// call is a name of a part of the page that it has in every version, all the parts by name: of equal names the later are longer.
 const call = part => [part.closest('[id]')?.id, part.closest('[data-name]')?.dataset.name, part.closest('figure')?.querySelector('h3')?.textContent,
   part.tagName, part.matches('button, a, summary') ? part.textContent.replace(/ \(.*/, '') : ''].join('\n');
-const all = (page, selector) => new Map(Array.from(page.querySelectorAll('main ' + selector.replaceAll(', ', ', main ')), part => [call(part), part]));
+const all = (page, selector) => {
+  const parts = new Map();
+  for (const part of page.querySelector('main').querySelectorAll(selector)) {
+    let name = call(part);
+    while (parts.has(name)) name += '+';
+    parts.set(name, part);
+  }
+  return parts;
+};
 const both = (fresh, selector, act) => {
   const parts = all(fresh, selector);
   for (const [name, old] of all(document, selector)) if (parts.has(name)) act(old, parts.get(name));
@@ -24,15 +32,16 @@ const refresh = async () => {
     for (const cell of head ? now.querySelectorAll('th') : [])
       if (cell.textContent === head.textContent) sort(cell, head.getAttribute('aria-sort') === 'ascending' ? 1 : -1);
   });
-  const scrolled = '.scroll, .panels', marks = 'section[id], details[id]', focused = document.activeElement;
+  const scrolled = '.scroll, .panels', marks = 'section[id], details[id]', focusable = 'a, button, summary, .scroll';
   const inside = new Map(Array.from(all(document, scrolled), ([name, part]) => [name, [part.scrollLeft, part.scrollTop]]));
   const [mark, top] = Array.from(all(document, marks), ([name, part]) => [name, part.getBoundingClientRect().top]).findLast(([, y]) => y <= 0) ?? [];
-  const main = document.querySelector('main'), focus = main.contains(focused) && call(focused);
+  const main = document.querySelector('main'), focused = main.contains(document.activeElement) && document.activeElement;
+  const focus = focused && Array.from(all(document, focusable)).find(([, part]) => part === focused)?.[0];
   main.replaceWith(fresh.querySelector('main'));
   for (const [name, part] of all(document, scrolled)) [part.scrollLeft, part.scrollTop] = inside.get(name) ?? [0, 0];
   const marked = all(document, marks).get(mark);
   if (marked) scrollBy(0, marked.getBoundingClientRect().top - top);
-  if (focus) all(document, 'a, button, summary, .scroll').get(focus)?.focus({preventScroll: true});
+  if (focus) all(document, focusable).get(focus)?.focus({preventScroll: true});
   shown = fresh.getElementById('live').dataset.version;
   due = performance.now() + share * (performance.now() - begin);
 };
