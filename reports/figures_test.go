@@ -72,10 +72,6 @@ func of[L figure.Layer](p figure.Panel) (out []L) {
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 
-// pixel bounds the error of a value read off an axis: coordinates have a tenth of a pixel, and panels are wider and
-// higher than 150 pixels.
-func pixel(valueRange float64) float64 { return 0.3 / 150 * valueRange }
-
 // hill is a configuration with a grid of 11 length scales, ln = 0, 0.5, … 5, and 3 amplitudes, ln = -1, 0, 1. The log
 // evidence is 10 i for the i-th length scale; the information is greatest and the errors are fewest elsewhere.
 func hill() Configuration {
@@ -256,13 +252,13 @@ func TestCurvePictures(t *testing.T) {
 	for k, name := range []string{"error_reject", "information_reject", "calibration"} {
 		p := fs[0].Panels[k]
 		kind, _ := cv.CurveNamed(name)
-		if p.Title != strings.ReplaceAll(name, "_", "-") || p.X.Label != kind.X || p.Y.Label != kind.Y || p.Square != kind.Diagonal {
+		if p.Title != strings.ReplaceAll(name, "_", "-") || p.X.Label != kind.X || p.Y.Label != kind.Y {
 			t.Errorf("panel %q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 		lines := of[figure.Line](p)
 		points := 91 // until ten cases are left
 		if kind.Diagonal {
-			if d := lines[0]; !d.Dashed || d.Name != "" || !slices.Equal(d.X, d.Y) {
+			if d := lines[0]; !d.Dashed || d.Name != "" || !slices.Equal(d.X, []float64{0, 0.99}) || !slices.Equal(d.Y, d.X) {
 				t.Errorf("the diagonal is %+v", d)
 			}
 			lines, points = lines[1:], 100
@@ -328,7 +324,7 @@ func TestInformationPictures(t *testing.T) {
 		t.Fatalf("%d figures with intervals, want one", len(fs))
 	}
 	p := fs[0].Panels[0]
-	if want := []string{"#0 method_0.5: 0.500 (0.375 – 0.625)", "#1 method_-0.25: −0.250 (−0.500 – 0.000)", "#2 method_0.75: 0.750"}; !slices.Equal(p.Y.Names, want) {
+	if want := []string{"#0 method_0.5: 0.500 (0.375\u00a0–\u00a00.625)", "#1 method_-0.25: −0.250 (−0.500\u00a0–\u00a00.000)", "#2 method_0.75: 0.750"}; !slices.Equal(p.Y.Names, want) {
 		t.Errorf("rows %q, want %q", p.Y.Names, want)
 	}
 	rows := of[figure.Intervals](p)[0]

@@ -39,7 +39,7 @@ func curvePictures(r *Report) (out []figure.Figure) {
 
 // curvePanel draws the curves of a kind of all members that have one.
 func curvePanel(kind cv.Curve, group []member, names []string) (p figure.Panel, ok bool) {
-	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X}, Y: figure.Axis{Label: kind.Y}, Square: kind.Diagonal}
+	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X}, Y: figure.Axis{Label: kind.Y}}
 	for i, m := range group {
 		for _, c := range m.Curves {
 			if c.Name != kind.Name {
@@ -59,7 +59,7 @@ func curvePanel(kind cv.Curve, group []member, names []string) (p figure.Panel, 
 	if len(p.Layers) > 0 && kind.Diagonal {
 		var all []float64
 		for _, l := range p.Layers {
-			all = slices.Concat(all, l.(figure.Line).X, l.(figure.Line).Y)
+			all = append(all, l.(figure.Line).X...)
 		}
 		ends := []float64{slices.Min(all), slices.Max(all)}
 		p.Layers = slices.Insert(p.Layers, 0, figure.Layer(figure.Line{X: ends, Y: ends, Dashed: true}))

@@ -23,7 +23,7 @@ func informationPictures(r *Report) (out []figure.Figure) {
 				}
 				label := fmt.Sprintf("%s: %s", n.members[i], figure.Number(e.Value, 3))
 				if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {
-					label += fmt.Sprintf(" (%s – %s)", figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
+					label += fmt.Sprintf(" (%s\u00a0–\u00a0%s)", figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
 				}
 				rows.Y = append(rows.Y, float64(len(rows.Y)))
 				rows.X, rows.Lo, rows.Hi, rows.Horizontal = append(rows.X, e.Value), append(rows.Lo, e.Lo), append(rows.Hi, e.Hi), true

@@ -190,8 +190,10 @@ func named(short map[string]string, members ...member) naming {
 		word := words[0][k]
 		switch {
 		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word }):
-			for i := range names {
-				names[i] = append(names[i], words[i][k])
+			for i, w := range words {
+				if w[k] != "none" || w[1] != "none" { // a comparator has no likelihood, and needs not say so
+					names[i] = append(names[i], w[k])
+				}
 			}
 		case label == "":
 			heading = append(heading, word)

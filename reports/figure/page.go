@@ -30,17 +30,17 @@ func SVG(w io.Writer, figures ...Figure) error {
 		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
 		"\n\t", " ").Replace(body)
 	var titles []string
-	paper := "\n" + `<rect width="100%" height="100%" fill="#fff"/>`
+	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
 	for _, f := range figures {
 		titles = append(titles, f.Title)
 		if f.part != 0 {
-			paper = "" // the page is
+			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), "" // a page shrinks it as far as it can be read, and is its paper
 		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g" role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">
-<title>%[3]s</title>%s
-<g %s`, p.width.Points(), p.depth.Points(), title, paper, body)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">
+<title>%[4]s</title>%s
+<g %s`, p.width.Points(), p.depth.Points(), style, title, paper, body)
 	return err
 }
 
@@ -350,7 +350,7 @@ func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 		ticks = append(ticks, []point{at, {X: at.X - tick, Y: at.Y}})
 		small.block(c, point{X: at.X - tick - 3, Y: at.Y + vg.Length(len(f.yTicks[i]))*small.line()/2}, 1, f.yTicks[i])
 	}
-	p.lines(look{colour: color.NRGBA{0xdd, 0xdd, 0xdd, 0xff}, width: 0.5}, grid...)
+	p.lines(look{colour: color.NRGBA{0, 0, 0, 0x22}, width: 0.5}, grid...)
 	for _, l := range f.Layers {
 		if m, ok := l.(Mark); ok {
 			if at, ok := p.at(m.X, m.Y); ok {
