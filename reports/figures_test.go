@@ -279,6 +279,47 @@ func TestCurvePictures(t *testing.T) {
 	}
 }
 
+// Up to three members have their intervals drawn, below all lines: a band at the points of the line, bars of the calibration. The
+// panel shows all of the lines, and of the bands what they are while a quarter of the cases is left.
+func TestCurveIntervals(t *testing.T) {
+	var r Report
+	for i := range 4 {
+		c := evaluated("probit", fmt.Sprint("method_", i), cv.Estimate{Value: 0.1}, "information_reject", "calibration")
+		for k := range c.Curves {
+			s := &c.Curves[k].Series
+			for _, y := range s.Y {
+				s.Lo, s.Hi = append(s.Lo, y-0.25), append(s.Hi, y+1+float64(len(s.Hi)))
+			}
+		}
+		r.Configurations = append(r.Configurations, c)
+	}
+	r.Configurations = r.Configurations[:3]
+	p := only(&r, "curves")[0].Panels[0]
+	if len(p.Layers) != 6 {
+		t.Fatalf("%d layers", len(p.Layers))
+	}
+	for i := range 3 {
+		band, line := p.Layers[i].(figure.Band), p.Layers[3+i].(figure.Line)
+		if band.Name != line.Name || !slices.Equal(band.X, line.X) || len(band.Lo) != 91 || band.Lo[90] != line.Y[90]-0.25 || band.Hi[90] != line.Y[90]+91 {
+			t.Errorf("band %+v of %+v", band, line)
+		}
+	}
+	lo, hi := 0.1-0.25, 0.1+75*75/2e4+76 // after 75 of 100 cases
+	if margin := 0.03 * (hi - lo); !near(p.Y.Lo, lo-margin, 1e-12) || !near(p.Y.Hi, hi+margin, 1e-12) {
+		t.Errorf("the axis is %+v", p.Y)
+	}
+	calibration := only(&r, "curves")[0].Panels[1]
+	if bars := of[figure.Intervals](calibration); len(bars) != 3 || len(bars[0].Hi) != 100 || bars[0].Hi[99] != bars[0].Y[99]+100 || calibration.Y.Lo != calibration.Y.Hi {
+		t.Errorf("%d sets of bars, the axis %+v", len(bars), calibration.Y)
+	}
+	r.Configurations = append(r.Configurations, r.Configurations[0])
+	for _, p := range only(&r, "curves")[0].Panels {
+		if len(of[figure.Band](p)) > 0 || len(of[figure.Intervals](p)) > 0 {
+			t.Errorf("four members have intervals: %+v", p)
+		}
+	}
+}
+
 // A picture has the evaluations by one name on one data set, and says what they share; too many have several.
 func TestGroups(t *testing.T) {
 	var r Report
