@@ -263,6 +263,8 @@ var Formats = []Format{
 	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", renderTrials},
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions},
 	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG},
+	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false, "trials", renderMarkdown},
+	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too", "report.tex", false, "trials", renderLaTeX},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML},
 }
 
