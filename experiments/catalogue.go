@@ -21,6 +21,7 @@ type Kind struct {
 	Name    string // "kernels"
 	Entries []Entry
 	Note    string // what there is to say beyond the entries
+	in      string // where a file names one: "model: {kernel: %s}"
 }
 
 // Entry is a name and what it means, on one line.
@@ -70,7 +71,7 @@ func Catalogue() []Kind {
 	strategies := kind("strategies", search.Table)
 	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is a list in the file, and every\n" +
 		"  combination is searched by itself, with the hyperparameters that it has\n"
-	return []Kind{
+	all := []Kind{
 		kernels,
 		kind("means", objective.Means),
 		kind("likelihoods", likelihood.Table),
@@ -87,6 +88,11 @@ func Catalogue() []Kind {
 		formats,
 		datasets,
 	}
+	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "data: {dataset: %s}"} {
+		all[i].in = in
+	}
+	return all
 }
 
 func kind[I any](name string, table registry.Table[I]) Kind {

@@ -85,7 +85,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
