@@ -374,3 +374,21 @@ func TestLaTeX(t *testing.T) {
 		}
 	}
 }
+
+func TestPlain(t *testing.T) {
+	for _, c := range []struct{ text, markdown, latex string }{
+		{"1. a|b #", `1\. a\|b \#`, `1. a\textbar{}b \#`},
+		{"- x_1 & 50 %", `\- x\_1 \& 50 %`, `- x\_1 \& 50 \%`},
+		{"-0.25 1e-07 -3e+300 2e5 1e-07x", "-0.25 1e-07 -3e+300 2e5 1e-07x", `$-0.25$ $1\times10^{-7}$ $-3\times10^{300}$ 2e5 1e-07x`},
+		{"## a\n\tb\x00c", `\## a b c`, `\#\# a b c`},
+		{"0.1 … 0.9 ± é", "0.1 … 0.9 ± é", `0.1 \ldots{} 0.9 $\pm$ é`},
+		{`\[x]*--"`, `\\\[x\]\*--"`, `\textbackslash{}{[}x{]}{*}-{}-\symbol{34}`},
+	} {
+		if got := plainMarkdown(c.text); got != c.markdown {
+			t.Errorf("%q is %q in Markdown, want %q", c.text, got, c.markdown)
+		}
+		if got := plainLaTeX(c.text); got != c.latex {
+			t.Errorf("%q is %q in LaTeX, want %q", c.text, got, c.latex)
+		}
+	}
+}
