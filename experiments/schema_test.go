@@ -304,6 +304,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 	write("check", checked)
 	name := fitted(t, p, 0)
 	file("model", name)
+	file("model", fitted(t, planned(t, valid, "model.inference=svm"), 0))
 	c, err := LoadClassifier(name)
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,11 @@ const (
 type page struct {
 	document
 	Style       template.CSS
-	Script      template.JS
-	Policy      string // content security: nothing is loaded, and no script runs but Script
+	Scripts     []template.JS
+	Policy      string // content security: nothing is loaded, and no script runs but Scripts
+	Live        *Live  // nil: the page of a file
+	Waiting     bool   // there is no run yet
+	Files       []fileSet
 	Figures     []picture
 	FiguresLeft int // left out
 }
@@ -65,15 +68,31 @@ type picture struct {
 // summary, published figures beside those of the run, contests, the pictures of figures.svg, comparisons, every configuration, and
 // where all of it comes from.
 func renderHTML(w io.Writer, r *Report) error {
-	hash := sha256.Sum256([]byte(pageScript))
+	return pageTemplate.Execute(w, newPage(r, pageScript))
+}
+
+// policy lets a page run its scripts and load nothing.
+func policy(scripts ...string) string {
+	p := "default-src 'none'; style-src 'unsafe-inline'; script-src"
+	for _, s := range scripts {
+		hash := sha256.Sum256([]byte(s))
+		p += " 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+	}
+	return p
+}
+
+// newPage lays out a Report.
+func newPage(r *Report, scripts ...string) page {
 	p := page{
 		document: r.document(longestSummary, longestTable),
 		Style:    template.CSS(pageStyle + ".drawing{" + style + "}"),
-		Script:   template.JS(pageScript),
-		Policy:   "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
+		Policy:   policy(scripts...),
+	}
+	for _, s := range scripts {
+		p.Scripts = append(p.Scripts, template.JS(s))
 	}
 	p.Figures, p.FiguresLeft = pictures(drawn(r))
-	return pageTemplate.Execute(w, p)
+	return p
 }
 
 // pictures takes a drawing apart, and counts the pictures that are too large for the page.
