@@ -82,7 +82,7 @@ func render(t testing.TB, format string, r *Report) []byte {
 func TestGolden(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
-	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv", "html": "report.html", "markdown": "report.md", "latex": "report.tex"} {
+	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv", "trials": "trials.csv", "html": "report.html", "markdown": "report.md", "latex": "report.tex"} {
 		compare(t, name, render(t, format, r))
 	}
 }
