@@ -34,6 +34,10 @@ func TestHTMLInBrowser(t *testing.T) {
 	write("square", m, lines)
 	m, lines = run(t)
 	m.Configurations[0].Dataset = injected
+	m.Contests = []record.Contest{
+		{Evaluation: "kfold", Score: "log_loss", Race: "paired_t", Options: []byte("{}"), Configurations: []int{1}, Folds: []int{1, 2}, Next: []int{0}},
+		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{1}, Next: []int{2}, WinnerOnly: true},
+	}
 	write("small", m, lines)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".html")
@@ -84,6 +88,13 @@ func TestHTMLInBrowser(t *testing.T) {
 	})()`, &sorted)
 	if len(sorted.Bad) > 0 || sorted.Count < 20 {
 		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
+	}
+	var contests []string // the tables of a race and of nested cross-validation, whose columns have just been sorted like all others
+	b.Eval(`Array.from(document.querySelectorAll('#contests table'), t => Array.from(t.tHead.rows[0].cells, c => c.textContent).join(' '))`, &contests)
+	for _, columns := range []string{"configuration log_loss", "score value", "fold"} {
+		if !slices.ContainsFunc(contests, func(c string) bool { return strings.Contains(c, columns) }) {
+			t.Errorf("of the tables of contests none has the columns %q: %q", columns, contests)
+		}
 	}
 	var unfolded []bool // before and after the link to it
 	b.Eval(`new Promise(done => {
