@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -121,7 +122,7 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 	c.Published = d.publishedOf(c, p.spec.published)
 	for i, set := range sets {
 		set.studies++
-		j := &job{declared: m, set: set}
+		j := &job{declared: m, whole: i == 0, set: set}
 		study := search.Study{
 			Key: set.key(identity), Configuration: len(p.Manifest.Configurations), Index: i, Seed: set.seed,
 			Memory: j.memory(set.size(false)), Assess: j.assess,
@@ -147,14 +148,24 @@ func (j *job) learn(ctx context.Context, f *record.Fit) error {
 	s := learnt.(comparator.Fitted).Summary()
 	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
 	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.warnings), s.Warnings...)
+	proba := func(z *kernel.Inputs) *mat.Dense {
+		dst := mat.NewDense(z.N(), len(p.counts), nil)
+		learnt.PredictProba(dst, z)
+		return dst
+	}
+	if j.whole {
+		f.TrainLabels = j.set.labels()
+		if grid := j.set.lattice(); grid != nil {
+			f.Surface = j.set.surface(grid, outcome{Predictions: cv.Predictions{Proba: proba(p.lay(grid))}})
+		}
+	}
 	if p.held == nil {
 		return nil
 	}
-	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
-	learnt.PredictProba(proba, p.held)
+	held := proba(p.held)
 	f.Rows, f.Labels = p.rows, p.labels
 	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(proba.RawRowView(i)))
+		f.Proba = append(f.Proba, record.Numbers(held.RawRowView(i)))
 	}
 	if c, ok := learnt.(comparator.Confident); ok {
 		sure := make([]float64, len(p.labels))

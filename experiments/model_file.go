@@ -315,17 +315,7 @@ func damage(name, part string, err error) error {
 
 // outcome predicts cases, with the one fit or with the average over the samples.
 func (c *Classifier) outcome(held *kernel.Inputs) (average outcome, err error) {
-	predict := func(point *objective.Point) (o outcome) {
-		if classes := c.data.Y.Classes; classes > 0 {
-			o.Proba = mat.NewDense(held.N(), classes, nil)
-			point.PredictProba(o.Proba, held, c.average)
-		} else {
-			o.Mean, o.Variance = make([]float64, held.N()), make([]float64, held.N())
-			point.PredictMoments(o.Mean, o.Variance, held)
-		}
-		o.means, o.variances = point.Latents(held)
-		return o
-	}
+	predict := func(point *objective.Point) outcome { return outcomeOn(point, c.data.Y.Classes, held, c.average) }
 	if len(c.file.Samples) == 0 {
 		return predict(c.point), nil
 	}

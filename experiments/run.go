@@ -282,31 +282,42 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 
 // predict gives the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	q := predictions(fit, len(p.counts), p.held, average)
 	if p.targets != nil {
-		mean, variance := make([]float64, len(p.rows)), make([]float64, len(p.rows))
-		fit.PredictMoments(mean, variance, p.held)
-		return cv.NewRegression(p.rows, p.targets, mean, variance, float64(p.moments.Mean), float64(p.moments.Variance))
+		return cv.NewRegression(p.rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean), float64(p.moments.Variance))
 	}
-	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
-	fit.PredictProba(proba, p.held, average)
-	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
+	return cv.NewPredictions(p.rows, p.labels, q.Proba, p.counts)
 }
 
-// outcome is all that is said of the held-out cases.
+// predictions are the same of any cases, whose labels nobody knows. There are no classes where the targets are numbers.
+func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (p cv.Predictions) {
+	if classes > 0 {
+		p.Proba = mat.NewDense(z.N(), classes, nil)
+		fit.PredictProba(p.Proba, z, average)
+		return p
+	}
+	p.Mean, p.Variance = make([]float64, z.N()), make([]float64, z.N())
+	fit.PredictMoments(p.Mean, p.Variance, z)
+	return p
+}
+
+// outcome is all that is said of cases; it may be none.
 type outcome struct {
 	cv.Predictions
 	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+	plugged          []float64   // p(y = second class|E[f]), where it is wanted
 }
 
-func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
-	o.Predictions, err = p.predict(fit, average)
-	o.means, o.variances = fit.Latents(p.held)
-	return o, err
+// outcomeOn is that of cases whose labels nobody knows.
+func outcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (o outcome) {
+	o.Predictions = predictions(fit, classes, z, average)
+	o.means, o.variances = fit.Latents(z)
+	return o
 }
 
 // average makes o, the average of n - 1 parts, that of n with q.
 func (o *outcome) average(q outcome, n int) {
-	if n == 1 {
+	if n == 1 || len(q.means) == 0 {
 		*o = q
 		return
 	}
@@ -315,6 +326,30 @@ func (o *outcome) average(q outcome, n int) {
 	for c := range o.means {
 		cv.MixMoments(o.means[c], o.variances[c], q.means[c], q.variances[c], w)
 	}
+	for i, p := range q.plugged {
+		o.plugged[i] += w * (p - o.plugged[i])
+	}
+}
+
+// seen is what fits say of the held-out cases and, for figures, of a lattice over the inputs.
+type seen struct{ held, lattice outcome }
+
+// see predicts them; there is no lattice if it is nil.
+func (p *prepared) see(fit *objective.Point, average objective.Average, lattice *kernel.Inputs) (s seen, err error) {
+	classes := len(p.counts)
+	if p.held != nil {
+		if s.held.Predictions, err = p.predict(fit, average); err != nil {
+			return s, err
+		}
+		s.held.means, s.held.variances = fit.Latents(p.held)
+		if _, plugs := average.(objective.MAP); classes == 2 && !plugs {
+			s.held.plugged = mat.Col(nil, 1, predictions(fit, classes, p.held, objective.MAP{}).Proba)
+		}
+	}
+	if lattice != nil {
+		s.lattice = outcomeOn(fit, classes, lattice, average)
+	}
+	return s, nil
 }
 
 // climb runs the local optimiser from one start.
@@ -415,18 +450,32 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 		}
 	}
 	chains := j.posterior(trials, o.Layout, f)
-	if p.held == nil {
+	var grid lattice
+	if j.whole {
+		if f.TrainLabels = j.set.labels(); f.TrainLabels != nil {
+			f.TrainLatentMean = lists(fit.LatentMeans(p.data.X.Fresh()))
+		}
+		grid = j.set.lattice()
+	}
+	if p.held == nil && grid == nil {
 		return nil
 	}
-	var held outcome
+	var s seen
 	if j.chain == nil {
-		held, err = p.outcome(fit, j.average)
+		s, err = p.see(fit, j.average, p.lay(grid))
 	} else {
-		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
+		s, err = j.mixture(objective.NewRun(ctx, o), chains, p, p.lay(grid), f)
 	}
 	if err != nil {
 		return err
 	}
+	if grid != nil {
+		f.Surface = j.set.surface(grid, s.lattice)
+	}
+	if p.held == nil {
+		return nil
+	}
+	held := s.held
 	f.Rows, f.Labels = p.rows, p.labels
 	if held.Numeric() {
 		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
@@ -435,8 +484,9 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
 	}
-	for c := range held.means {
-		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(held.means[c])), append(f.LatentVariance, record.Numbers(held.variances[c]))
+	f.LatentMean, f.LatentVariance = lists(held.means), lists(held.variances)
+	if held.plugged != nil {
+		f.MAP = record.Numbers(held.plugged)
 	}
 	return nil
 }
@@ -485,15 +535,16 @@ func (j *job) posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 }
 
 // mixture averages the predictions over the samples of the chains.
-func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture outcome, err error) {
+func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, lattice *kernel.Inputs, f *record.Fit) (mixture seen, err error) {
 	used := 0
 	err = j.everySample(run, chains, f, func(fit *objective.Point) error {
-		part, err := p.outcome(fit, j.average)
+		part, err := p.see(fit, j.average, lattice)
 		if err != nil {
 			return err
 		}
 		used++
-		mixture.average(part, used)
+		mixture.held.average(part.held, used)
+		mixture.lattice.average(part.lattice, used)
 		return nil
 	})
 	return mixture, err
