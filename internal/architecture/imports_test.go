@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"experiments/data":            {"internal/linalg", "internal/registry"},
 	"experiments/gallery":         {},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/machine", "internal/record", "internal/registry",
-		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "search"},
+		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "reports/figure", "search"},
 	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/panicked", "internal/registry", "reports", "reports/figure", "search"},
 	"internal/architecture": {},
 	"bench": {"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "internal/linalg", "internal/record", "objective", "objective/kernel",
