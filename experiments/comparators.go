@@ -155,9 +155,7 @@ func (j *job) learn(ctx context.Context, f *record.Fit) error {
 	}
 	if j.whole {
 		f.TrainLabels = j.set.labels()
-		if grid := j.set.lattice(); grid != nil {
-			f.Surface = j.set.surface(grid, outcome{Predictions: cv.Predictions{Proba: proba(p.lay(grid))}})
-		}
+		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return outcome{Predictions: cv.Predictions{Proba: proba(z)}} })
 	}
 	if p.held == nil {
 		return nil

@@ -301,7 +301,7 @@ func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average ob
 	return p
 }
 
-// outcome is all that is said of cases; it may be none.
+// outcome is all that is said of cases.
 type outcome struct {
 	cv.Predictions
 	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
@@ -317,7 +317,7 @@ func outcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average obje
 
 // average makes o, the average of n - 1 parts, that of n with q.
 func (o *outcome) average(q outcome, n int) {
-	if n == 1 || len(q.means) == 0 {
+	if n == 1 {
 		*o = q
 		return
 	}
@@ -331,25 +331,14 @@ func (o *outcome) average(q outcome, n int) {
 	}
 }
 
-// seen is what fits say of the held-out cases and, for figures, of a lattice over the inputs.
-type seen struct{ held, lattice outcome }
-
-// see predicts them; there is no lattice if it is nil.
-func (p *prepared) see(fit *objective.Point, average objective.Average, lattice *kernel.Inputs) (s seen, err error) {
-	classes := len(p.counts)
-	if p.held != nil {
-		if s.held.Predictions, err = p.predict(fit, average); err != nil {
-			return s, err
-		}
-		s.held.means, s.held.variances = fit.Latents(p.held)
-		if _, plugs := average.(objective.MAP); classes == 2 && !plugs {
-			s.held.plugged = mat.Col(nil, 1, predictions(fit, classes, p.held, objective.MAP{}).Proba)
-		}
+// outcome is that of the held-out cases.
+func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
+	o.Predictions, err = p.predict(fit, average)
+	o.means, o.variances = fit.Latents(p.held)
+	if _, plugs := average.(objective.MAP); len(p.counts) == 2 && !plugs {
+		o.plugged = mat.Col(nil, 1, predictions(fit, 2, p.held, objective.MAP{}).Proba)
 	}
-	if lattice != nil {
-		s.lattice = outcomeOn(fit, classes, lattice, average)
-	}
-	return s, nil
+	return o, err
 }
 
 // climb runs the local optimiser from one start.
@@ -450,32 +439,24 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 		}
 	}
 	chains := j.posterior(trials, o.Layout, f)
-	var grid lattice
 	if j.whole {
 		if f.TrainLabels = j.set.labels(); f.TrainLabels != nil {
 			f.TrainLatentMean = lists(fit.LatentMeans(p.data.X.Fresh()))
 		}
-		grid = j.set.lattice()
-	}
-	if p.held == nil && grid == nil {
-		return nil
-	}
-	var s seen
-	if j.chain == nil {
-		s, err = p.see(fit, j.average, p.lay(grid))
-	} else {
-		s, err = j.mixture(objective.NewRun(ctx, o), chains, p, p.lay(grid), f)
-	}
-	if err != nil {
-		return err
-	}
-	if grid != nil {
-		f.Surface = j.set.surface(grid, s.lattice)
+		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return outcomeOn(fit, len(p.counts), z, j.average) })
 	}
 	if p.held == nil {
 		return nil
 	}
-	held := s.held
+	var held outcome
+	if j.chain == nil {
+		held, err = p.outcome(fit, j.average)
+	} else {
+		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
+	}
+	if err != nil {
+		return err
+	}
 	f.Rows, f.Labels = p.rows, p.labels
 	if held.Numeric() {
 		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
@@ -535,16 +516,15 @@ func (j *job) posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 }
 
 // mixture averages the predictions over the samples of the chains.
-func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, lattice *kernel.Inputs, f *record.Fit) (mixture seen, err error) {
+func (j *job) mixture(run *objective.Run, chains [][][]float64, p *prepared, f *record.Fit) (mixture outcome, err error) {
 	used := 0
 	err = j.everySample(run, chains, f, func(fit *objective.Point) error {
-		part, err := p.see(fit, j.average, lattice)
+		part, err := p.outcome(fit, j.average)
 		if err != nil {
 			return err
 		}
 		used++
-		mixture.held.average(part.held, used)
-		mixture.lattice.average(part.lattice, used)
+		mixture.average(part, used)
 		return nil
 	})
 	return mixture, err

@@ -75,16 +75,13 @@ func (l lattice) points() *mat.Dense {
 	return x
 }
 
-// lay is the lattice as the training set's fits see it; nil: there is none.
-func (p *prepared) lay(l lattice) *kernel.Inputs {
-	if len(l) == 0 {
+// surface is the record of what is predicted at the points of the lattice; nil where there is none.
+func (t *trainingSet) surface(p *data.Preprocessor, predict func(z *kernel.Inputs) outcome) *record.Surface {
+	l := t.lattice()
+	if l == nil {
 		return nil
 	}
-	return &kernel.Inputs{X: p.preprocessor.Apply(l.points())}
-}
-
-// surface is the record of what was predicted at the points of the lattice.
-func (t *trainingSet) surface(l lattice, o outcome) *record.Surface {
+	o := predict(&kernel.Inputs{X: p.Apply(l.points())})
 	s := &record.Surface{
 		Names: t.source.ColumnNames, Targets: record.Numbers(subset(t.source.Targets, t.train)), Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
 		LatentMean: lists(o.means), LatentVariance: lists(o.variances),

@@ -136,9 +136,9 @@ func (v view) regression() []figure.Panel {
 
 // maps are level lines over two inputs, of class probabilities or of the mean and the standard deviation of a new target.
 func (v view) maps() (panels []figure.Panel) {
-	add := func(title string, z, levels []float64) {
+	add := func(title string, z, levels, bold []float64) {
 		p := v.panel(title, "")
-		p.Layers = append(p.Layers, figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels})
+		p.Layers = append(p.Layers, figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels, Bold: bold})
 		if v.labels == nil {
 			p.Layers = append(p.Layers, figure.Points{Name: "training cases", X: v.inputs[0], Y: v.inputs[1], Hollow: true})
 		}
@@ -146,7 +146,7 @@ func (v view) maps() (panels []figure.Panel) {
 		panels = append(panels, p)
 	}
 	for _, k := range v.classes {
-		add(fmt.Sprintf("p(y = %s)", v.c.Classes[k]), v.proba(k), []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9})
+		add(fmt.Sprintf("p(y = %s)", v.c.Classes[k]), v.proba(k), []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}, []float64{0.5})
 	}
 	if len(v.c.Classes) == 0 {
 		sd := record.Floats(v.Variance)
@@ -157,7 +157,7 @@ func (v view) maps() (panels []figure.Panel) {
 			title string
 			z     []float64
 		}{{"mean of y", record.Floats(v.Mean)}, {"standard deviation of y", sd}} {
-			add(of.title, of.z, binEdges(slices.DeleteFunc(slices.Clone(of.z), func(v float64) bool { return !drawable(v) }), 10))
+			add(of.title, of.z, binEdges(slices.DeleteFunc(slices.Clone(of.z), func(v float64) bool { return !drawable(v) }), 10), nil)
 		}
 	}
 	return panels

@@ -175,7 +175,8 @@ type Fit struct {
 	Targets        []Number   `json:"targets,omitempty"`         // numeric targets of the held-out cases
 	Mean           []Number   `json:"mean,omitempty"`            // predicted for them
 	Variance       []Number   `json:"variance,omitempty"`        // predicted for them, noise included
-	// What figures show beside the held-out cases, of the study of all the training data.
+	// What figures show beside the held-out cases, of the study of all the training data. Under Markov chains it is of the fit
+	// at the sample of largest posterior density.
 	TrainLatentMean [][]Number `json:"train_latent_mean,omitempty"` // of the training cases, as LatentMean; for classes only
 	TrainLabels     []int      `json:"train_labels,omitempty"`      // their classes
 	Surface         *Surface   `json:"surface,omitempty"`           // where there are one or two inputs, and they are numeric
