@@ -16,7 +16,7 @@ type Contours struct {
 	Y      []float64   `json:"y"`                // rows, ascending
 	Z      [][]float64 `json:"z"`                // Z[row][column]
 	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
-	Bold   []float64   `json:"bold,omitempty"` // those of the levels whose lines stand out
+	Bold   []float64   `json:"bold,omitempty"`   // those of the levels whose lines stand out
 	Plain  bool        `json:"plain,omitempty"`
 }
 
