@@ -66,7 +66,7 @@ func TestLatentMeans(t *testing.T) {
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
 	f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold, lost)))
 	if f.Name != "latent-0" || f.Title != "Latent means: #0 toy · logit · laplace" || f.Columns != 2 || len(f.Panels) != 2 ||
-		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent means are too large to be drawn"}) {
+		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent means beyond the first and the last bin are counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
 	}
 	edges := []float64{-3, -2, -1, 0, 1, 2, 3, 4}
@@ -75,7 +75,7 @@ func TestLatentMeans(t *testing.T) {
 		no, yes []float64
 	}{
 		{"5 training cases", []float64{1, 0, 1, 1, 0, 0, 0}, []float64{0, 0, 0, 1, 0, 0, 1}},
-		{"3 held-out cases (kfold)", []float64{0, 0, 0, 0, 1, 0, 0}, []float64{0, 1, 0, 0, 0, 0, 0}},
+		{"3 held-out cases (kfold)", []float64{0, 0, 0, 0, 1, 0, 0}, []float64{0, 1, 0, 0, 0, 0, 1}},
 	} {
 		p := f.Panels[i]
 		if p.Title != want.title || !sameAxis(p.X, figure.Axis{Label: "latent mean f", Lo: -3, Hi: 4}) || p.Y.Label != "cases" {
@@ -138,23 +138,22 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 // Bins end at 0, hold all values, and have a round width.
 func TestBinEdges(t *testing.T) {
 	for _, test := range []struct {
-		values []float64
-		most   float64
-		want   []float64
+		lo, hi, most float64
+		want         []float64
 	}{
-		{[]float64{-0.3, 0.7}, 4, []float64{-0.5, 0, 0.5, 1}},
-		{[]float64{-0.3, 0.7}, 5, []float64{-0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8}},
-		{[]float64{0, 900}, 10, []float64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}},
-		{[]float64{0}, 10, []float64{0, 1e-9}},
-		{nil, 10, []float64{0, 1}},
+		{-0.3, 0.7, 4, []float64{-0.5, 0, 0.5, 1}},
+		{-0.3, 0.7, 5, []float64{-0.4, -0.2, 0, 0.2, 0.4, 0.6, 0.8}},
+		{0, 900, 10, []float64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}},
+		{0, 0, 10, []float64{0, 1e-9}},
 	} {
-		if got := binEdges(test.values, test.most); !alike(got, test.want) {
-			t.Errorf("%v in %v: %v, want %v", test.values, test.most, got, test.want)
+		if got := binEdges(test.lo, test.hi, test.most); !alike(got, test.want) || !(got[1]-got[0] > 0) {
+			t.Errorf("%v to %v in %v: %v, want %v", test.lo, test.hi, test.most, got, test.want)
 		}
 	}
-	for _, values := range [][]float64{{1e140, 1e140}, {-1e149, 1e149}, {0.1, 0.1}, {-7e-300, 3e-300}, {1 - 1e-15, 1}} {
-		edges := binEdges(values, 20)
-		if n := len(edges); n > 23 || !(edges[0] <= values[0]) || !(edges[n-1] > values[1]) {
+	for _, values := range [][]float64{{1e140, 1e140}, {-1e149, 1e149}, {0.1, 0.1}, {-7e-300, 3e-300}, {1 - 1e-15, 1}, {3, math.Inf(1)}, {math.NaN(), math.NaN()}} {
+		lo, hi := bulk(values)
+		edges := binEdges(lo, hi, 20)
+		if n := len(edges); n > 23 || !(edges[0] <= lo) || !(edges[n-1] > hi) {
 			t.Errorf("%v: %d edges from %v to %v", values, n, edges[0], edges[n-1])
 		}
 		sum := 0.0
@@ -164,6 +163,13 @@ func TestBinEdges(t *testing.T) {
 		if sum != 2 {
 			t.Errorf("%v: %v cases", values, sum)
 		}
+	}
+	many := []float64{-1e6, 900} // and ten from 0 to 9
+	for v := range 10 {
+		many = append(many, float64(v))
+	}
+	if lo, hi := bulk(many); lo != -9 || hi != 18 { // twelve values: one is cut off at either end
+		t.Errorf("the bulk is from %v to %v", lo, hi)
 	}
 }
 

@@ -157,7 +157,8 @@ func (v view) maps() (panels []figure.Panel) {
 			title string
 			z     []float64
 		}{{"mean of y", record.Floats(v.Mean)}, {"standard deviation of y", sd}} {
-			add(of.title, of.z, binEdges(slices.DeleteFunc(slices.Clone(of.z), func(v float64) bool { return !drawable(v) }), 10), nil)
+			lo, hi := bulk(of.z)
+			add(of.title, of.z, binEdges(lo, hi, 10), nil)
 		}
 	}
 	return panels

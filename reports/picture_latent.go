@@ -44,19 +44,19 @@ func latentMeans(r *Report) []figure.Figure {
 			processes, note = c.frequent(fit)
 			f.Notes = append(f.Notes, note...)
 		}
-		undrawn := 0
+		beyond := 0
 		for _, k := range processes {
 			var all []float64
 			for _, s := range sides {
-				for _, v := range s.means[k] {
-					if drawable(float64(v)) {
-						all = append(all, float64(v))
-					} else {
-						undrawn++
-					}
+				all = append(all, record.Floats(s.means[k])...)
+			}
+			lo, hi := bulk(all)
+			edges := binEdges(lo, hi, 4*math.Cbrt(float64(len(fit.TrainLabels))))
+			for _, v := range all {
+				if !(v >= edges[0] && v <= edges[len(edges)-1]) {
+					beyond++
 				}
 			}
-			edges := binEdges(all, 4*math.Cbrt(float64(len(fit.TrainLabels))))
 			for _, s := range sides {
 				p := figure.Panel{Title: s.title, X: figure.Axis{Label: "latent mean f", Lo: edges[0], Hi: edges[len(edges)-1]}, Y: figure.Axis{Label: "cases"}}
 				if len(c.Classes) == 2 {
@@ -76,20 +76,29 @@ func latentMeans(r *Report) []figure.Figure {
 				f.Panels = append(f.Panels, p)
 			}
 		}
-		if undrawn > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d latent means are too large to be drawn", undrawn))
+		if beyond > 0 {
+			f.Notes = append(f.Notes, fmt.Sprintf("%d latent means beyond the first and the last bin are counted there", beyond))
 		}
 		return f
 	})
 }
 
-// binEdges divide the range of values into at most so many bins, and two, whose width is 1, 2 or 5 times a power of ten and of
-// which one ends at 0.
-func binEdges(values []float64, most float64) []float64 {
+// bulk is the range of values, as far as it is not more than three times that of all but the lowest and the highest tenth:
+// amplitudes that differ between folds can make some values huge.
+func bulk(values []float64) (lo, hi float64) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !drawable(v) })
 	if len(values) == 0 {
-		return []float64{0, 1}
+		return 0, 0
 	}
-	lo, hi := slices.Min(values), slices.Max(values)
+	slices.Sort(values)
+	n := len(values)
+	from, to := values[n/10], values[n-1-n/10]
+	return max(values[0], 2*from-to), min(values[n-1], 2*to-from)
+}
+
+// binEdges divide a range into at most so many bins, and two, whose width is 1, 2 or 5 times a power of ten and of which one
+// ends at 0.
+func binEdges(lo, hi, most float64) []float64 {
 	least := max((hi-lo)/most, 1e-6*max(math.Abs(lo), math.Abs(hi)), 1e-9)
 	width := 0.0
 	for _, round := range []float64{10, 5, 2, 1} {
@@ -105,17 +114,16 @@ func binEdges(values []float64, most float64) []float64 {
 	}
 }
 
-// histogram counts the values between the edges, of which the lower one belongs to a bin.
+// histogram counts the values between the edges, of which the lower one belongs to a bin; what is beyond is in the first and
+// the last.
 func histogram(name string, edges, values []float64) figure.Bars {
 	b := figure.Bars{Name: name, Edges: edges, Heights: make([]float64, len(edges)-1)}
 	for _, v := range values {
-		if drawable(v) {
-			i, at := slices.BinarySearch(edges, v)
-			if !at {
-				i--
-			}
-			b.Heights[max(i, 0)]++ // rounding may have put the first edge above the least value
+		i, at := slices.BinarySearch(edges, v)
+		if !at {
+			i--
 		}
+		b.Heights[min(max(i, 0), len(b.Heights)-1)]++
 	}
 	return b
 }
