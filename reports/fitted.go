@@ -41,6 +41,14 @@ func (r *Report) fitted(name, title string, of func(c Configuration, fit *record
 	return out
 }
 
+// sampled is a note on what figures show of Markov chains.
+func sampled(what string, fit *record.Fit) []string {
+	if len(fit.Posterior) == 0 {
+		return nil
+	}
+	return []string{what + " at the sample of largest posterior density"}
+}
+
 // heldOut are the fits with held-out cases of the first evaluation, and its name.
 func (c Configuration) heldOut() (fits []*record.Fit, name string) {
 	if len(c.Evaluations) == 0 {

@@ -89,6 +89,12 @@ func TestLatentMeans(t *testing.T) {
 		}
 	}
 
+	// Of chains there is one fit to the training cases.
+	whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
+	if f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
+		t.Errorf("notes of chains %q", f.Notes)
+	}
+
 	// Without held-out cases there is one panel; without latent means, as of an old run or a comparator, nothing.
 	if f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole))); f.Columns != 1 || len(f.Panels) != 1 {
 		t.Errorf("%d panels without held-out cases", len(f.Panels))

@@ -21,6 +21,7 @@ func decisions(r *Report) []figure.Figure {
 			v.axes, v.inputs = append(v.axes, record.Floats(s.Axes[j])), append(v.inputs, record.Floats(s.Inputs[j]))
 		}
 		v.classes, f.Notes = c.frequent(fit)
+		f.Notes = append(f.Notes, sampled("the fit", fit)...)
 		if len(c.Classes) == 2 {
 			v.classes = []int{1}
 		}

@@ -36,7 +36,7 @@ func latentMeans(r *Report) []figure.Figure {
 		if held.title = fmt.Sprintf("%d held-out cases (%s)", len(held.labels), name); len(held.labels) > 0 {
 			sides = append(sides, held)
 		}
-		f.Columns = len(sides)
+		f.Columns, f.Notes = len(sides), sampled("training cases", fit)
 
 		processes := []int{0}
 		if len(c.Classes) > 2 {
