@@ -10,7 +10,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -138,40 +137,60 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 	return nil
 }
 
+// fitComparator fits the comparator, once where it is to be kept.
+func (j *job) fitComparator(ctx context.Context, p *prepared) (comparator.Fitted, error) {
+	if j.kept != nil {
+		return j.kept, nil
+	}
+	learnt, err := j.declared.Comparator.Fit(ctx, p.data, derive(j.set.seed, "comparator"))
+	if err != nil {
+		return nil, err
+	}
+	f := learnt.(comparator.Fitted)
+	if j.keeps {
+		j.kept = f
+	}
+	return f, nil
+}
+
+// compared is what a comparator says of cases.
+func compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o outcome) {
+	o.Proba = mat.NewDense(z.N(), classes, nil)
+	learnt.PredictProba(o.Proba, z)
+	if c, ok := learnt.(comparator.Confident); ok {
+		o.Confidence = make([]float64, z.N())
+		c.Confidence(o.Confidence, z)
+	}
+	return o
+}
+
 // learn fits the comparator and predicts the held-out cases.
 func (j *job) learn(ctx context.Context, f *record.Fit) error {
 	p, err := j.set.prepare()
 	if err != nil {
 		return err
 	}
-	learnt, err := j.declared.Comparator.Fit(ctx, p.data, derive(j.set.seed, "comparator"))
+	learnt, err := j.fitComparator(ctx, p)
 	if err != nil {
 		return err
 	}
-	s := learnt.(comparator.Fitted).Summary()
+	s := learnt.Summary()
 	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
 	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.warnings), s.Warnings...)
-	proba := func(z *kernel.Inputs) *mat.Dense {
-		dst := mat.NewDense(z.N(), len(p.counts), nil)
-		learnt.PredictProba(dst, z)
-		return dst
-	}
 	if j.whole {
 		f.TrainLabels = j.set.labels()
-		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return outcome{Predictions: cv.Predictions{Proba: proba(z)}} })
+		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return compared(learnt, z, len(p.counts)) })
 	}
 	if p.held == nil {
 		return nil
 	}
-	held := proba(p.held)
+	held := compared(learnt, p.held, len(p.counts))
 	f.Rows, f.Labels = p.rows, p.labels
 	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(held.RawRowView(i)))
+		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
 	}
-	if c, ok := learnt.(comparator.Confident); ok {
-		sure := make([]float64, len(p.labels))
-		c.Confidence(sure, p.held)
-		f.Confidence = record.Numbers(sure)
+	if held.Confidence != nil {
+		f.Confidence = record.Numbers(held.Confidence)
 	}
 	return nil
 }

@@ -32,9 +32,6 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
 			if f.Failure != "" {
 				t.Fatal(f.Failure)
 			}
-			if p.jobs[0].declared.Comparator != nil {
-				return f, nil
-			}
 			c, err := LoadClassifier(fitted(t, p, 0))
 			if err != nil {
 				t.Fatal(err)
@@ -182,11 +179,12 @@ func TestWhatFiguresShow(t *testing.T) {
 	}
 
 	// Comparators have probabilities alone; there, p1nn's are π on the side of the nearest case.
-	f, _ := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {inference: p1nn}\ntune: none\n", files["one"]))
+	f, c := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {inference: p1nn}\ntune: none\n", files["one"]))
 	s, pi := f.Surface, float64(f.Natural[0])
 	if s == nil || s.LatentMean != nil || f.TrainLatentMean != nil || len(f.TrainLabels) != 24 {
 		t.Fatal("the record of a comparator")
 	}
+	same(t, "p1nn", s.Proba[0], predicted(t, c, filepath.Join(dir, "points.csv"))["p[yes]"])
 	for i, x := range s.Axes[0] {
 		nearest := 0
 		for k, v := range s.Inputs[0] {
