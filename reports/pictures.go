@@ -25,6 +25,9 @@ var pictureTable = []struct {
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
 	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
+	{"latent", "latent means of training and held-out cases, by class", latentMeans},
+	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
+	{"decision", "predictions over one or two inputs", decisions},
 }
 
 // Pictures lists them.
