@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -118,22 +119,45 @@ func (c *cluster) end(daemon string, s syscall.Signal) {
 	}
 }
 
-// crash kills the controller and starts it again; with amnesia it has forgotten all jobs, and gives their numbers out again.
-func (c *cluster) crash(amnesia bool) {
+// crash kills the controller and starts it again, once it has saved what it knows of the tasks, which stop meanwhile.
+func (c *cluster) crash() {
+	c.t.Helper()
+	since := time.Now().Add(time.Second)
+	until(c.t, "the controller to save its jobs", func() bool {
+		c.signal(syscall.SIGSTOP)
+		saved, err := os.Stat(filepath.Join(c.folder, "state", "job_state"))
+		return err == nil && saved.ModTime().After(since)
+	})
+	c.end("slurmctld", syscall.SIGKILL)
+	c.signal(syscall.SIGCONT)
+	c.must("sh", c.start, c.folder)
+}
+
+// forget kills the controller and starts it again without its jobs, whose numbers it gives out again. The node goes on with them
+// to their end, and is then started anew, as it would not take others of the same number.
+func (c *cluster) forget() {
 	c.t.Helper()
 	c.end("slurmctld", syscall.SIGKILL)
-	if amnesia {
-		lost, err := filepath.Glob(filepath.Join(c.folder, "state", "*"))
+	for _, pattern := range []string{"job*", "hash*", "last*"} {
+		names, err := filepath.Glob(filepath.Join(c.folder, "state", pattern))
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		for _, name := range lost {
-			if strings.Contains(name, "job_state") || strings.Contains(name, "last_config") || strings.Contains(name, "hash") {
-				if err := os.RemoveAll(name); err != nil {
-					c.t.Fatal(err)
-				}
+		for _, name := range names {
+			if err := os.RemoveAll(name); err != nil {
+				c.t.Fatal(err)
 			}
 		}
+	}
+	c.must("sh", c.start, c.folder)
+	until(c.t, "the node to be rid of tasks that nobody knows", func() bool {
+		left, err := filepath.Glob(filepath.Join(c.folder, "spool", "job*"))
+		return err == nil && len(left) == 0
+	})
+	c.end("slurmd", syscall.SIGKILL)
+	spool := filepath.Join(c.folder, "spool")
+	if err := errors.Join(os.RemoveAll(spool), os.Mkdir(spool, 0o755)); err != nil {
+		c.t.Fatal(err)
 	}
 	c.must("sh", c.start, c.folder)
 }
@@ -144,14 +168,37 @@ func (c *cluster) running() []string {
 	return strings.Fields(c.must("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%F_%K"))
 }
 
-// drained says if the queue is empty. A node where jobs met others of the same number is drained, as Slurm says, and put back
-// here by who administers it.
-func (c *cluster) drained() bool {
-	if strings.Contains(c.must("sinfo", "--noheader", "--format=%T"), "drain") {
-		_ = exec.Command("scontrol", "update", "NodeName=ALL", "State=RESUME").Run() // as soon as it can be
+// signal signals the workers whose environment has all of these variables, and counts them.
+func (c *cluster) signal(s syscall.Signal, variables ...string) (n int) {
+	c.t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	return c.must("squeue", "--noheader") == ""
+	variables = append(variables, "SLURM_CONF="+os.Getenv("SLURM_CONF"), "SLURM_CLUSTER_NAME=test")
+	for _, name := range processes {
+		text, err := os.ReadFile(name)
+		if err != nil || slices.ContainsFunc(variables, func(v string) bool { return !slices.Contains(strings.Split(string(text), "\x00"), v) }) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && syscall.Kill(pid, s) == nil {
+			n++
+		}
+	}
+	return n
 }
+
+// kill kills the worker of a task, as the system does that is short of memory.
+func (c *cluster) kill(task string) {
+	c.t.Helper()
+	job, index, _ := strings.Cut(task, "_")
+	if c.signal(syscall.SIGKILL, "SLURM_ARRAY_JOB_ID="+job, "SLURM_ARRAY_TASK_ID="+index) == 0 {
+		c.t.Errorf("task %s has no process to be killed", task)
+	}
+}
+
+// drained says if the queue is empty.
+func (c *cluster) drained() bool { return c.must("squeue", "--noheader") == "" }
 
 // until waits.
 func until(t testing.TB, what string, done func() bool) {
@@ -198,7 +245,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(out)
 	}
 	until(t, "a first job", func() bool { return done() > 0 })
-	c.crash(true)
+	c.forget()
 	if out = status(); !strings.Contains(out, "slurm: 0 blocks running, 0 in the queue") {
 		t.Fatal(out)
 	}
@@ -209,13 +256,13 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("the numbers of jobs do not begin anew: %s", out)
 	}
 	until(t, "jobs of the second submission", func() bool {
-		return !c.drained() && done() > before+2 && len(c.running()) >= 2
+		return done() > before+2 && len(c.running()) >= 2
 	})
 	victims := c.running()
-	c.must("scancel", "--full", "--signal=KILL", victims[0])
+	c.kill(victims[0])
 	c.must("scontrol", "requeue", victims[1])
 	middle := done()
-	c.crash(false)
+	c.crash()
 	if middle >= arrayJobs*3/4 {
 		t.Fatalf("%d of %d jobs were done when the controller was killed: too late to test anything", middle, arrayJobs)
 	}
@@ -255,7 +302,7 @@ func TestSlurmWaves(t *testing.T) {
 	}
 	args := []string{"submit", "slurm", "nested.yaml", "-o", "run", "--blocks", "4", "--template", "mine.sh", "--partition", "test", "--time", "5", "--mem", "600M", "--array-parallelism", "3"}
 	succeeds(t, dir, args...)
-	until(t, "an empty queue", func() bool { return c.must("squeue", "--noheader") == "" })
+	until(t, "an empty queue", c.drained)
 	if !bytes.Equal(results(t, filepath.Join(dir, "run")), results(t, filepath.Join(dir, "whole"))) {
 		t.Error("results.json differs from that of one process")
 	}

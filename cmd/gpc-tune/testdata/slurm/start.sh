@@ -2,7 +2,7 @@
 # Start a Slurm of one node, this machine, in a folder of its own, as root, without systemd, cgroups or accounting:
 #
 #	start.sh FOLDER PORT [TASKS]      munged, slurmctld at PORT, slurmd at PORT+1; TASKS (4) at a time
-#	start.sh FOLDER                   slurmctld again, in a folder that has one
+#	start.sh FOLDER                   what is not running of these, in a folder that has them
 #
 # and wait until it answers. Clients find it by SLURM_CONF=FOLDER/slurm.conf; the daemons' process ids are in FOLDER/*.pid. What is
 # needed is in Debian's packages slurm-wlm and munge.
@@ -54,14 +54,16 @@ if [ $# -gt 1 ]; then
 	munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munged.pid" \
 		--log-file="$folder/munged.log" --seed-file="$folder/munge/seed"
 fi
-slurmctld
+# A process that is gone has no program, also if nobody has asked how it ended.
+running() {
+	[ -e "/proc/$(cat "$1.pid" 2>/dev/null)/exe" ]
+}
+running slurmctld || slurmctld
 for i in $(seq 100); do
 	scontrol ping 2>/dev/null | grep -q 'is UP' && break
 	sleep 0.1
 done
-if [ $# -gt 1 ]; then
-	slurmd -N "$host"
-fi
+running slurmd || slurmd -c -N "$host"
 for i in $(seq 100); do
 	sinfo -h -o %T 2>/dev/null | grep -qE '^(idle|mixed|allocated)$' && exit 0
 	sleep 0.1
