@@ -97,6 +97,7 @@ type powers interface{ powers() bool }
 type Diagnostics struct {
 	Iterations     int
 	Factorizations int // of B, GPML (3.26); the steps of Laplace's method mostly do with an earlier one
+	Products       int // of K with a vector for every class, in which softmax takes its steps
 	Converged      bool
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal
@@ -136,8 +137,8 @@ type Posterior interface {
 	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is none its value is NaN and
 	// its derivatives are ErrNoEvidence.
 	Evidence() Functional
-	// Latent sets mean[j] and variance[j] of f(z_j) for the given class. cross is K(X, Z), n×m; diag is k(z_j, z_j). The
-	// prior mean at z_j is added by the caller.
+	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; a variance that is nil is not wanted. cross is
+	// K(X, Z), n×m; diag is k(z_j, z_j). The prior mean at z_j is added by the caller.
 	Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
 	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two classes column 0 is y = -1 and
 	// column 1 is y = +1. cross, diag and mean (the prior mean at z_j; nil means zero) have one entry shared or one per class.
@@ -149,6 +150,12 @@ type Posterior interface {
 // LeaveOneOuter posteriors give Σ_i log p(y_i | y_{-i}) from the one fit.
 type LeaveOneOuter interface {
 	LeaveOneOut() (Functional, error)
+}
+
+// LeaveGroupOuter posteriors give Σ_g log p(y_g | y_{-g}) from the one fit: the joint log densities of the targets of every group
+// given those of the others. The groups, lists of cases, have every case once.
+type LeaveGroupOuter interface {
+	LeaveGroupOut(groups [][]int) (Functional, error)
 }
 
 // Errors that callers tell apart.

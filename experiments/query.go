@@ -73,6 +73,9 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		spec.Test = q.Test
 	}
 	m := q.model(d, "--", true)
+	if m.Comparator != nil {
+		d.as("--inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
+	}
 	ds, p, err := q.load(d, spec, m, q.Test != noTest)
 	if err != nil {
 		return nil, err
@@ -185,16 +188,27 @@ func Describe(name string) (data.Summary, error) {
 	if err != nil {
 		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	d, err := readAny(&spec)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return data.Describe(d), nil
+}
+
+// readAny reads data whose labels are classes or, where they cannot be, numbers, and sets what spec says of that. The error is that of
+// classes.
+func readAny(spec *data.Spec) (*data.Data, error) {
 	spec.Missing = "mean"
-	d, err := data.Load(spec, ".", 0)
+	d, err := data.Load(*spec, ".", 0)
 	if err != nil {
 		spec.Regression = true
 		var asNumbers error
-		if d, asNumbers = data.Load(spec, ".", 0); asNumbers != nil {
-			return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		if d, asNumbers = data.Load(*spec, ".", 0); asNumbers != nil {
+			spec.Regression = false
+			return nil, err
 		}
 	}
-	return data.Describe(d), nil
+	return d, nil
 }
 
 // model reads the parts of the model, with or without the inference. Mistakes are told where prefix and the name of the part
@@ -203,11 +217,15 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	nodes := modelNodes{prefix: prefix, Classes: q.Classes}
 	choose(d.as(prefix+"classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
+	var method *yaml.Node
+	if inference && strings.TrimSpace(q.Inference) != "" {
+		method = newDecoder("").parse([]byte(q.Inference))
+	}
 	for _, part := range []struct {
 		name, text, instance string
 		node                 **yaml.Node
 	}{{"kernel", q.Kernel, "se", &nodes.Kernel}, {"mean", q.Mean, "zero", &nodes.Mean}, {"likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"inference", q.Inference, "laplace", &nodes.Inference}} {
-		if part.node == &nodes.Inference && !inference {
+		if part.node == &nodes.Inference && !inference || part.text == noPart && d.needless(part.name, method) {
 			continue
 		}
 		where := prefix + part.name
@@ -224,9 +242,6 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	}
 	if ok {
 		m = d.model(nodes, objective.Averaged{})
-	}
-	if m.Comparator != nil {
-		d.as(prefix+"inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
 	}
 	return m
 }
