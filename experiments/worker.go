@@ -227,6 +227,7 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 
 // Wave is what blocks can do at a time. Those of the next wave wait for it.
 type Wave struct {
+	Index   int     // among all waves of the run
 	Blocks  []int   // that have something to do, ascending
 	Seconds float64 // of processor time, of the block that has most
 	Longest float64 // likewise, of the longest part that one worker does
@@ -256,7 +257,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	for _, k := range d.missing(left) {
 		u := d.units[k]
 		for len(w.Waves) <= u.wave {
-			w.Waves, loads = append(w.Waves, Wave{}), append(loads, map[int]float64{})
+			w.Waves, loads = append(w.Waves, Wave{Index: len(w.Waves)}), append(loads, map[int]float64{})
 		}
 		loads[u.wave][d.block[k]] += u.seconds
 		wave := &w.Waves[u.wave]

@@ -26,7 +26,16 @@ type Progress struct {
 	Rate           Number                  `json:"rate"`              // jobs done per second of one worker; NaN before the first
 	Left           Number                  `json:"left"`              // seconds that the other known jobs will take one worker; NaN before the first
 	Configurations []ConfigurationProgress `json:"configurations"`
-	Next           string                  `json:"next"` // command, which Folder.Progress sets
+	Queue          *Queue                  `json:"queue,omitempty"` // of a run that was submitted to an engine
+	Next           string                  `json:"next"`            // command, which Folder.Progress sets
+}
+
+// Queue is what an engine says of a run's blocks, which may be wrong: the journal says what is done.
+type Queue struct {
+	Engine  string `json:"engine"`
+	Running int    `json:"running"` // blocks, the end of the run counted as one
+	Pending int    `json:"pending"`
+	Failure string `json:"failure,omitempty"` // why it says nothing
 }
 
 // ConfigurationProgress is the progress of one configuration.
@@ -150,6 +159,11 @@ func progressText(out io.Writer, p *Progress) error {
 		if c.Failures > 0 {
 			fmt.Fprintf(w, "#%d FAILURES: %d, the first: %s\n", i, c.Failures, c.FirstFailure)
 		}
+	}
+	if q := p.Queue; q != nil && q.Failure != "" {
+		fmt.Fprintf(w, "%s does not say what is in its queue: %s\n", q.Engine, q.Failure)
+	} else if q != nil {
+		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue\n", q.Engine, q.Running, q.Pending)
 	}
 	fmt.Fprintf(w, "next: %s\n", p.Next)
 	return w.Flush()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -18,7 +19,7 @@ func statusCommand() *cobra.Command {
 		Use:   "status DIR",
 		Short: "Show how far a run is: jobs done and failed, time left, what to do next",
 		Long: `Show how far the run in a folder is, from its journal alone, also while it runs. Times are those of one worker, from the
-wall times of the jobs done.`,
+wall times of the jobs done. Of a run that was submitted to a cluster it shows too what is in the queue.`,
 		Args: cobra.ExactArgs(1),
 	}
 	shown(c, "text", reports.ProgressForms, func(args []string) (*reports.Progress, error) {
@@ -26,7 +27,11 @@ wall times of the jobs done.`,
 		if err != nil {
 			return nil, err
 		}
-		return folder.Progress()
+		progress, err := folder.Progress()
+		if err != nil {
+			return nil, err
+		}
+		return progress, submit.Status(c.Context(), args[0], progress)
 	})
 	return c
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -140,7 +141,7 @@ func code(err error) int {
 	switch {
 	case errors.As(err, &exit):
 		return int(exit)
-	case errors.As(err, &usage), errors.Is(err, experiments.ErrUnfinished):
+	case errors.As(err, &usage), errors.Is(err, submit.ErrOptions), errors.Is(err, experiments.ErrUnfinished):
 		return exitUsage
 	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, search.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
@@ -148,7 +149,7 @@ func code(err error) int {
 		return exitFailures
 	case errors.Is(err, experiments.ErrOtherConfiguration):
 		return exitForeign
-	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal), errors.Is(err, experiments.ErrUnreported):
+	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal), errors.Is(err, experiments.ErrUnreported), errors.Is(err, submit.ErrEngine):
 		return exitStopped
 	}
 	return exitUnexpected

@@ -71,26 +71,22 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 				return err
 			}
 			run.Out, run.Log = c.OutOrStdout(), c.ErrOrStderr()
-			done, err := engine.Submit(c.Context(), &run)
-			if err != nil || !done {
-				return err
+			if len(run.Workload.Waves) > 0 {
+				if done, err := engine.Submit(c.Context(), &run); err != nil || !done {
+					return err
+				}
+			} else if run.DryRun {
+				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
+				return nil
 			}
-			folder, err := experiments.ReadFolder(dir)
-			if err != nil {
-				return err
-			}
-			report, err := folder.Report()
+			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c)})
 			if err != nil {
 				return err
 			}
 			if err := reports.Formats[0].Render(c.OutOrStdout(), report); err != nil {
 				return err
 			}
-			progress, err := folder.Progress()
-			if err != nil {
-				return err
-			}
-			return ended(c, dir, search.Summary{Failed: progress.Failed, Total: progress.Known}, nil)
+			return ended(c, dir, summary, nil)
 		},
 	}
 	f := c.Flags()

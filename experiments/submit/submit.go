@@ -9,12 +9,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // Engine has machines. A new one is a pointer to its options, at their defaults.
@@ -41,6 +43,7 @@ type Run struct {
 // Table lists the engines.
 var Table = registry.Table[Engine]{
 	of[Local]("local", "processes on this machine"),
+	of[Slurm]("slurm", "job arrays of a Slurm cluster"),
 }
 
 // of makes the entry of an engine.
@@ -51,8 +54,46 @@ func of[T any, P interface {
 	return registry.Entry[Engine]{Name: name, Doc: doc, New: func(registry.Decode) (Engine, error) { return P(new(T)), nil }}
 }
 
-// ErrOptions marks options of an engine that cannot be.
-var ErrOptions = errors.New("options")
+var (
+	// ErrOptions marks options of an engine that cannot be.
+	ErrOptions = errors.New("options")
+	// ErrEngine marks what an engine refuses, or that it does not answer. What it had taken before, it has.
+	ErrEngine = errors.New("engine")
+)
+
+// Status adds to the progress of a run what the engine that it was submitted to has of it, and how to go on.
+func Status(ctx context.Context, dir string, p *reports.Progress) error {
+	l, err := experiments.ReadLayout(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (p.Finished || l.Engine == "") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	args := []string{"gpc-tune", "submit", l.Engine, l.File, "-o", dir}
+	for _, s := range l.Settings {
+		args = append(args, "--set", s)
+	}
+	p.Next = reports.CommandLine(args...)
+	entry, err := Table.Lookup("engine", l.Engine)
+	if err != nil {
+		return err
+	}
+	engine, err := entry.New(nil)
+	if err != nil {
+		return err
+	}
+	if e, ok := engine.(interface {
+		Queue(ctx context.Context, id string) (reports.Queue, error)
+	}); ok {
+		queue, err := e.Queue(ctx, l.ID)
+		if queue.Engine = l.Engine; err != nil {
+			queue.Failure = err.Error()
+		}
+		p.Queue = &queue
+	}
+	return nil
+}
 
 // rest names the end of a run where a block is asked for: what no block has done, and the results.
 const rest = "rest"

@@ -1,0 +1,392 @@
+package submit
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Slurm submits a job array for every wave of blocks, each after the one before, and a job for the rest after the last, to the
+// cluster of which sbatch is here. Its own identifiers of jobs are used within one submission and never kept: a job of a run is
+// known by its name, which has the run's ID, the wave and the blocks.
+type Slurm struct {
+	partition, time, memory, template string
+	parallelism, maxArraySize         int
+	force                             bool
+}
+
+func (e *Slurm) Flags(f *pflag.FlagSet) {
+	f.StringVar(&e.partition, "partition", "", "partition (default the cluster's)")
+	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is expected to take, and ten minutes)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs need, a quarter more, and 512 MiB)")
+	f.IntVar(&e.parallelism, "array-parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
+	f.StringVar(&e.template, "template", "", "batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
+	f.IntVar(&e.maxArraySize, "max-array-size", 0, "largest array that the cluster takes (default what scontrol says, or 1001)")
+	f.BoolVar(&e.force, "force", false, "send blocks that are in the queue already, too")
+}
+
+// plainWord is what options of sbatch may be.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
+
+func (e *Slurm) Check() error {
+	for _, o := range [][2]string{{"--partition", e.partition}, {"--time", e.time}, {"--mem", e.memory}} {
+		if !plainWord.MatchString(o[1]) {
+			return fmt.Errorf("%w: %s %q has characters that sbatch does not take", ErrOptions, o[0], o[1])
+		}
+	}
+	if e.parallelism < 0 || e.maxArraySize < 0 {
+		return fmt.Errorf("%w: --array-parallelism and --max-array-size must not be negative", ErrOptions)
+	}
+	script, err := e.script(map[string]string{"Name": "NAME", "Directives": "#SBATCH", "Command": "exec"})
+	if err != nil {
+		return fmt.Errorf("%w: --template: %w", ErrOptions, err)
+	}
+	if !strings.HasPrefix(script, "#!") || !strings.Contains(script, "\nexec") {
+		return fmt.Errorf("%w: --template %s: a batch script begins with #! and has {{.Command}} on a line of its own", ErrOptions, e.template)
+	}
+	return nil
+}
+
+//go:embed slurm.sh
+var batchScript string
+
+func (e *Slurm) script(fields map[string]string) (string, error) {
+	text := batchScript
+	if e.template != "" {
+		own, err := os.ReadFile(e.template)
+		if err != nil {
+			return "", err
+		}
+		text = string(own)
+	}
+	t, err := template.New("script").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = t.Execute(&out, fields)
+	return out.String(), err
+}
+
+// The script is slurm/worker.sh in the run's folder, with the logs beside it.
+const (
+	slurmFolder  = "slurm"
+	workerScript = "worker.sh"
+)
+
+// Submit sends what is neither on record nor in the queue.
+func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
+	if dir := filepath.Dir(r.Program); strings.HasPrefix(dir, os.TempDir()) && strings.Contains(dir, "go-build") {
+		return false, fmt.Errorf("%w: %s is gone when the jobs start; build the program where all nodes find it (go build -o gpc-tune ./cmd/gpc-tune), and submit with that", ErrOptions, r.Program)
+	}
+	queue, err := e.queue(ctx, r.ID)
+	if err != nil && !r.DryRun {
+		return false, err
+	}
+	size := e.maxArraySize
+	if size == 0 {
+		size = maxArraySize(ctx)
+	}
+	script, err := e.worker(r)
+	if err != nil {
+		return false, err
+	}
+	s := sending{Slurm: e, ctx: ctx, r: r, queue: queue}
+	folder := filepath.Join(r.Dir, slurmFolder)
+	if r.DryRun {
+		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'END'\n%sEND\n", reports.CommandLine(folder), slurmFolder, workerScript, script)
+	} else {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return false, err
+		}
+		if err := experiments.WriteFile(filepath.Join(folder, workerScript), func(w io.Writer) error {
+			_, err := io.WriteString(w, script)
+			return err
+		}); err != nil {
+			return false, err
+		}
+	}
+	for _, wave := range r.Workload.Waves {
+		if err := s.wave(wave, size); err != nil {
+			return false, err
+		}
+	}
+	return false, s.rest()
+}
+
+// worker is the script that every job runs, with the block as its arguments.
+func (e *Slurm) worker(r *Run) (string, error) {
+	memory := r.Workload.Memory * int64(r.Jobs)
+	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
+	if e.memory != "" {
+		directives = append(directives, "--mem="+e.memory)
+	} else {
+		directives = append(directives, fmt.Sprintf("--mem=%dM", (memory+memory/4)>>20+512))
+	}
+	if e.partition != "" {
+		directives = append(directives, "--partition="+e.partition)
+	}
+	directives = append(directives, "--requeue", "--open-mode=append", "--signal=B:TERM@60", "--output="+slurmFolder+"/%x.%A_%a.log")
+	return e.script(map[string]string{
+		"Name":       r.Plan.Name(),
+		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
+		"Command":    "exec " + reports.CommandLine(r.Program, "worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(memory, 10)) + ` "$@"`,
+	})
+}
+
+// limit is the time limit for so many seconds of computing; "" is the cluster's.
+func (e *Slurm) limit(r *Run, seconds float64) string {
+	switch {
+	case e.time != "":
+		return e.time
+	case !r.Measured:
+		return ""
+	}
+	return strconv.Itoa(10 + int(math.Ceil(2*seconds/60))) // minutes
+}
+
+// queued is a job, or a task of an array, that the cluster knows of.
+type queued struct {
+	job   string
+	name  string
+	state string
+	wave  int // of a block; -1 for the rest
+	block int
+	of    int
+}
+
+// jobName begins the names of the jobs of a run.
+func jobName(r *Run) string { return r.Plan.Name() + "." + r.ID + "." }
+
+var jobNames = regexp.MustCompile(`\.([0-9a-f]{8})\.(?:rest|w(\d+)\.(\d+)of(\d+))$`)
+
+// queue lists what the cluster has of a run.
+func (e *Slurm) queue(ctx context.Context, id string) (all []queued, err error) {
+	out, err := command(ctx, "", "squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%j")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(out) {
+		fields := strings.SplitN(strings.TrimSpace(line), "|", 4)
+		if len(fields) < 4 {
+			continue
+		}
+		m := jobNames.FindStringSubmatch(fields[3])
+		if m == nil || m[1] != id {
+			continue
+		}
+		q := queued{job: fields[0], name: fields[3], state: fields[2], wave: -1}
+		if m[2] != "" {
+			task, err := strconv.Atoi(fields[1])
+			if err != nil {
+				return nil, fmt.Errorf("%w: squeue lists %q, which is no task of an array", ErrEngine, line)
+			}
+			q.wave, _ = strconv.Atoi(m[2])
+			first, _ := strconv.Atoi(m[3])
+			q.of, _ = strconv.Atoi(m[4])
+			q.block = first + task
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// Queue counts the blocks that are in the queue.
+func (e *Slurm) Queue(ctx context.Context, id string) (reports.Queue, error) {
+	all, err := e.queue(ctx, id)
+	var q reports.Queue
+	for _, j := range all {
+		if j.state == "PENDING" {
+			q.Pending++
+		} else {
+			q.Running++
+		}
+	}
+	return q, err
+}
+
+// maxArraySize is one more than the largest index of an array.
+func maxArraySize(ctx context.Context) int {
+	const usual = 1001
+	out, err := command(ctx, "", "scontrol", "show", "config")
+	if err != nil {
+		return usual
+	}
+	for line := range strings.Lines(out) {
+		name, value, _ := strings.Cut(line, "=")
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 && strings.TrimSpace(name) == "MaxArraySize" {
+			return n
+		}
+	}
+	return usual
+}
+
+// command runs one of Slurm's commands.
+func command(ctx context.Context, dir, name string, args ...string) (out string, err error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	var said strings.Builder
+	c.Stderr = &said
+	text, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w: %s", ErrEngine, name, err, strings.TrimSpace(said.String()))
+	}
+	return string(text), nil
+}
+
+// sending is a submission under way.
+type sending struct {
+	*Slurm
+	ctx   context.Context
+	r     *Run
+	queue []queued
+	after []string // jobs that the next wave waits for
+	sent  int
+}
+
+// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster takes.
+func (s *sending) wave(w experiments.Wave, size int) error {
+	var before, now []string // jobs of the queue
+	there := map[int]bool{}
+	for _, q := range s.queue {
+		if q.wave != w.Index {
+			continue
+		}
+		if q.of != s.r.Blocks && !s.force {
+			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
+		}
+		there[q.block] = true
+		now = append(now, q.job)
+	}
+	before, s.after = s.after, now
+	chunks := map[int][]int{} // indices by the number of the array
+	for _, b := range w.Blocks {
+		if !there[b] || s.force {
+			chunks[b/size] = append(chunks[b/size], b%size)
+		}
+	}
+	for _, chunk := range slices.Sorted(maps.Keys(chunks)) {
+		if s.sent == 0 {
+			if err := s.withdraw(w.Index); err != nil {
+				return err
+			}
+		}
+		first := chunk * size
+		array := ranges(chunks[chunk])
+		if s.parallelism > 0 {
+			array += "%" + strconv.Itoa(s.parallelism)
+		}
+		args := []string{fmt.Sprintf("--job-name=%sw%d.%dof%d", jobName(s.r), w.Index, first, s.r.Blocks), "--array=" + array}
+		if limit := s.limit(s.r, max(w.Seconds/float64(s.r.Jobs), w.Longest)); limit != "" {
+			args = append(args, "--time="+limit)
+		}
+		if err := s.sbatch(args, before, "--blocks", strconv.Itoa(s.r.Blocks), "--first", strconv.Itoa(first)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it would not wait for them.
+func (s *sending) withdraw(wave int) error {
+	var names []string
+	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {
+		late := q.state == "PENDING" && (q.wave > wave || q.wave < 0)
+		if late && !slices.Contains(names, q.name) {
+			names = append(names, q.name)
+		}
+		return late
+	})
+	for _, name := range names {
+		args := []string{"--me", "--state=PENDING", "--name=" + name}
+		if s.r.DryRun {
+			fmt.Fprintln(s.r.Out, reports.CommandLine(append([]string{"scancel"}, args...)...))
+		} else if _, err := command(s.ctx, "", "scancel", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest sends the job that ends the run, unless it is in the queue.
+func (s *sending) rest() error {
+	if slices.ContainsFunc(s.queue, func(q queued) bool { return q.wave < 0 }) && !s.force {
+		if s.sent == 0 {
+			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n", reports.CommandLine(s.r.Dir))
+		}
+		return nil
+	}
+	after := slices.Clone(s.after)
+	for _, q := range s.queue {
+		if q.wave >= 0 {
+			after = append(after, q.job)
+		}
+	}
+	args := []string{"--job-name=" + jobName(s.r) + rest, "--output=" + slurmFolder + "/%x.%A.log"}
+	if limit := s.limit(s.r, s.r.Workload.Rest/float64(s.r.Jobs)); limit != "" {
+		args = append(args, "--time="+limit)
+	} else {
+		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default holds. gpc-tune doctor measures them; --time says them")
+	}
+	return s.sbatch(args, after, "--block", rest)
+}
+
+// sbatch sends a job that starts after others have ended, however they have.
+func (s *sending) sbatch(args, after []string, block ...string) error {
+	s.sent++
+	args = append([]string{"--parsable", "--comment=gpc-tune " + s.r.ID}, args...)
+	script := append([]string{slurmFolder + "/" + workerScript}, block...)
+	depends := ""
+	if slices.Sort(after); len(after) > 0 {
+		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
+	}
+	if s.r.DryRun { // the jobs before are variables of the shell, which are not to be quoted
+		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends, reports.CommandLine(script...))
+		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
+		return nil
+	}
+	if depends != "" {
+		args = append(args, depends)
+	}
+	out, err := command(s.ctx, s.r.Dir, "sbatch", append(args, script...)...)
+	if err != nil {
+		return fmt.Errorf("%w\nthe same command again sends what is missing then", err)
+	}
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";")
+	fmt.Fprintf(s.r.Log, "job %s: %s\n", job, strings.Join(block, " "))
+	s.after = append(s.after, job)
+	return nil
+}
+
+// ranges writes ascending numbers as 0-3,5,7-8.
+func ranges(n []int) string {
+	var parts []string
+	for i := 0; i < len(n); {
+		k := i
+		for k+1 < len(n) && n[k+1] == n[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(n[i])
+		if k > i {
+			part += "-" + strconv.Itoa(n[k])
+		}
+		parts, i = append(parts, part), k+1
+	}
+	return strings.Join(parts, ",")
+}
