@@ -85,7 +85,8 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	var starts func(c *cobra.Command)
+	starts = func(c *cobra.Command) {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
@@ -94,6 +95,12 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 			}
 			return err
 		}
+		for _, sub := range c.Commands() {
+			starts(sub)
+		}
+	}
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+		starts(c)
 		root.AddCommand(c)
 	}
 	root.SetArgs(args)
