@@ -288,6 +288,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	seen[string(identity)] = true
 	merges := o.MergesEqual()
+	c.Costs = d.costsOf(s.costs, ds)
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
 		set.studies++

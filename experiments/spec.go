@@ -41,6 +41,7 @@ type Spec struct {
 	settings []string
 
 	averageText string
+	costs       *costs // of decisions; nil: none are named
 	published   []*published
 }
 
@@ -97,8 +98,10 @@ type document struct {
 	Evaluate *yaml.Node `yaml:"evaluate"`
 	Race     *yaml.Node `yaml:"race"`
 	Predict  struct {
-		Average *yaml.Node `yaml:"average"`
-		Reject  string     `yaml:"reject"`
+		Average    *yaml.Node `yaml:"average"`
+		Reject     string     `yaml:"reject"`
+		Loss       *yaml.Node `yaml:"loss"`
+		RejectCost *float64   `yaml:"reject_cost"`
 	} `yaml:"predict"`
 	Report    Report     `yaml:"report"`
 	Published *yaml.Node `yaml:"published"`
@@ -153,6 +156,9 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	}
 	if r, ok := s.Average.(objective.Random); ok {
 		s.Average = r.Seeded(derive(s.Seed, "predict"))
+	}
+	if p := doc.Predict; p.Loss != nil || p.RejectCost != nil {
+		s.costs = &costs{p.Loss, p.RejectCost, find(root, "predict")}
 	}
 	d.models(root, doc.Model, s)
 	d.data(root, doc.Data, s)

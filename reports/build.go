@@ -111,7 +111,7 @@ func (b *builder) build() Configuration {
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
-			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), out.figure(p.Evaluation, f.Name)})
+			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), out.figure(p.Evaluation, f.Name)})
 		}
 		out.Published = append(out.Published, shown)
 	}
@@ -130,12 +130,23 @@ func (c Configuration) figure(evaluation, name string) Number {
 		return Number(v)
 	}
 	for _, e := range c.Evaluations {
-		if evaluation == "" || e.Name == evaluation {
-			if v, ok := e.Scores.Value(name); ok {
-				return Number(v.Value)
-			}
-			break
+		if evaluation != "" && e.Name != evaluation {
+			continue
 		}
+		switch v, ok := e.Scores.Value(name); {
+		case ok:
+			return Number(v.Value)
+		case e.Scores.N == 0:
+		case name == "min_probability":
+			return Number(e.extremes[0])
+		case name == "max_probability":
+			return Number(e.extremes[1])
+		case e.Decisions != nil && name == "mean_loss":
+			return e.Decisions.Loss
+		case e.Decisions != nil && name == "rejected":
+			return Number(e.Decisions.Rejected)
+		}
+		break
 	}
 	return Number(math.NaN())
 }
@@ -224,11 +235,29 @@ func (b *builder) pool(name string, studies []*study) Evaluation {
 	if p.Numeric() {
 		return e // numbers have no confusion, nor curves
 	}
-	e.Confusion = p.Confusion()
+	e.Confusion, e.Decisions = p.Confusion(), decisions(b.record.Costs, p)
+	e.extremes[0], e.extremes[1] = p.Extremes()
 	for _, curve := range b.curves {
 		e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
 	}
 	return e
+}
+
+// decisions are those under costs, if there are any.
+func decisions(of *record.Costs, p cv.Predictions) *Decisions {
+	if of == nil {
+		return nil
+	}
+	costs := cv.Costs{Reject: (*float64)(of.Reject)}
+	for _, row := range of.Loss {
+		costs.Loss = append(costs.Loss, record.Floats(row))
+	}
+	d := costs.Decisions(p)
+	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest), Rejected: d.Rejected, Table: d.Table}
+	if !math.IsNaN(d.Loss.Lo) {
+		out.CI95 = &[2]Number{Number(d.Loss.Lo), Number(d.Loss.Hi)}
+	}
+	return out
 }
 
 func (b *builder) fold(s *study) Fold {
