@@ -200,6 +200,9 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
+	if s.Tune.Strategy == nil {
+		criterion = nil // nothing is maximised, so that nothing need have it
+	}
 	model, tuned := m.on(len(ds.Classes)), m.tuned(len(ds.Classes))
 	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)

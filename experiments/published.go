@@ -119,7 +119,7 @@ func (d *decoder) publishedOf(c record.Configuration, all []*published) (found [
 		have = append(have, "mean_loss", "rejected")
 	}
 	for _, s := range cv.Scores {
-		have = append(have, s.Name)
+		have = append(have, s.Name, "best_"+s.Name)
 	}
 	for _, h := range c.Hyperparameters {
 		have = append(have, h.Name)

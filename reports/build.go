@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -118,7 +119,8 @@ func (b *builder) build() Configuration {
 	return out
 }
 
-// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first. NaN: there is none.
+// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first, and with best_ before
+// the name those of the best point of a grid. NaN: there is none.
 func (c Configuration) figure(evaluation, name string) Number {
 	switch name {
 	case "log_evidence":
@@ -128,6 +130,11 @@ func (c Configuration) figure(evaluation, name string) Number {
 	}
 	if v, ok := c.Hyperparameters.Get(name); ok {
 		return Number(v)
+	}
+	if by, best := strings.CutPrefix(name, "best_"); best {
+		if i := slices.IndexFunc(c.Best, func(b Best) bool { return b.By == by }); i >= 0 {
+			return c.Best[i].Value
+		}
 	}
 	for _, e := range c.Evaluations {
 		if evaluation != "" && e.Name != evaluation {

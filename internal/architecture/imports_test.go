@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"reports/figure":              {},
 	"experiments/data":            {"internal/linalg", "internal/registry"},
 	"experiments/gallery":         {},
+	"experiments/gallery/page":    {"experiments", "experiments/gallery", "reports"},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/machine", "internal/record", "internal/registry",
 		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "search"},
 	"cmd/gpc-tune":          {"experiments", "experiments/data", "internal/panicked", "internal/registry", "reports", "reports/figure", "search"},
