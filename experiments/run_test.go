@@ -118,7 +118,7 @@ func TestCsatoTable1(t *testing.T) {
 		if c.Inference == "naive_mean_field" && c.TuneInference == "ensemble_mean_field" {
 			tolerance = 7
 		}
-		if len(c.Published) != 1 || len(c.Published[0].Figures) != 1 {
+		if len(c.Published) != 1 || len(c.Published[0].Figures) != 2 {
 			t.Fatalf("published %+v", c.Published)
 		}
 		f := c.Published[0].Figures[0]

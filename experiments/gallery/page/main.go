@@ -179,16 +179,6 @@ func compare(r *reports.Report) (rows [][]string, faults []error) {
 		for _, p := range c.Published {
 			for _, f := range p.Figures {
 				here, published, uncertainty := float64(f.Here), float64(f.Published), float64(f.Uncertainty)
-				digits := 6
-				if uncertainty > 0 {
-					digits = max(0, 1-int(math.Floor(math.Log10(2*uncertainty))))
-				}
-				show := func(x float64) string {
-					if math.IsNaN(x) {
-						return "none"
-					}
-					return strconv.FormatFloat(x, 'f', digits, 64)
-				}
 				why := ""
 				if !(math.Abs(here-published) <= uncertainty*(1+1e-9)) {
 					if why = p.Note; why == "" {
@@ -196,11 +186,38 @@ func compare(r *reports.Report) (rows [][]string, faults []error) {
 						faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
 					}
 				}
-				rows = append(rows, []string{strconv.Itoa(i), p.Source, fmt.Sprintf("%s %g", f.Name, published), show(here), show(here - published), why})
+				rows = append(rows, []string{strconv.Itoa(i), p.Source, f.Name + " " + stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
 			}
 		}
 	}
 	return rows, faults
+}
+
+// shown is x with a digit more than it is compared to; a whole number, as a count is, without.
+func shown(x, uncertainty float64) string {
+	digits := 6
+	if uncertainty > 0 {
+		digits = max(0, 1-int(math.Floor(math.Log10(2*uncertainty))))
+	}
+	if math.IsNaN(x) {
+		return "none"
+	}
+	if x == math.Trunc(x) {
+		digits = 0
+	}
+	scale := math.Pow10(digits)
+	return strconv.FormatFloat(math.Round(x*scale)/scale+0, 'f', digits, 64) // + 0: no negative zero
+}
+
+// stated is a published number, with its uncertainty where that is not half a unit of its last digit.
+func stated(x, uncertainty float64) string {
+	text := strconv.FormatFloat(x, 'f', -1, 64)
+	units := x / (2 * uncertainty)
+	if at := -math.Log10(2 * uncertainty); uncertainty > 0 && math.Abs(at-math.Round(at)) < 1e-9 && math.Abs(units-math.Round(units)) < 1e-6 {
+		_, decimals, _ := strings.Cut(text, ".")
+		return strconv.FormatFloat(x, 'f', max(int(math.Round(at)), len(decimals), 0), 64)
+	}
+	return text + " ± " + strconv.FormatFloat(uncertainty, 'f', -1, 64)
 }
 
 // table writes a table.

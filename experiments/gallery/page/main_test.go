@@ -89,14 +89,14 @@ func TestDifferencesNeedAReason(t *testing.T) {
 	}
 	r := &reports.Report{Configurations: []reports.Configuration{{}, {Published: []reports.Published{
 		{Source: "A", Figures: reports.Figures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
-		{Source: "B", Note: "for a reason", Figures: reports.Figures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1)}},
+		{Source: "B", Note: "for a reason", Figures: reports.Figures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
 	}}}}
 	rows, faults := compare(r)
 	var got []string
 	for _, row := range rows {
 		got = append(got, strings.Join(row, " "))
 	}
-	want := []string{"1 A log_evidence -99 -99.5 -0.5 ", "1 A errors 21 22.0 1.0 not said", "1 B error_rate 0.031 0.0321 0.0011 for a reason", "1 B rmse 1 1.000000 0.000000 "}
+	want := []string{"1 A log_evidence -99 -99.5 -0.5 ", "1 A errors 21 22 1 not said", "1 B error_rate 0.031 0.0321 0.0011 for a reason", "1 B rmse 1 ± 0 1 0 ", "1 B errors 67 ± 5 62 -5 ", "1 B log_evidence -107.0 -107.00 0.00 "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
