@@ -129,7 +129,10 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 		}
 		c.Studies = append(c.Studies, record.Study{Key: study.Key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: 1})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
-		p.costs = append(p.costs, func(*Rates) (Costs, bool) { return Costs{}, false })
+		p.first = append(p.first, 0)
+		p.costs = append(p.costs, func(r *Rates) (Costs, bool) {
+			return Costs{All: nominalMethod.Fit.of(methodTerms(len(set.train)))}, r == nominal
+		})
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	return nil

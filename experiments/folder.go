@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -64,12 +65,29 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 // the names of the files.
 func (f *Folder) Write(report *reports.Report, formats []string) (files []string, err error) {
 	write := func(file string, render func(io.Writer) error) error {
-		files = append(files, filepath.Join(f.Dir, file))
-		return WriteFile(files[len(files)-1], render)
+		file = filepath.Join(f.Dir, file)
+		files = append(files, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		return WriteFile(file, render)
 	}
 	for _, format := range reports.FilesOf(formats) {
-		if err := write(format.File, func(w io.Writer) error { return format.Render(w, report) }); err != nil {
+		for _, file := range format.Files(report) {
+			if err := write(file.Name, file.Write); err != nil {
+				return nil, err
+			}
+		}
+		found, err := fs.Glob(os.DirFS(f.Dir), format.File)
+		if err != nil {
 			return nil, err
+		}
+		for _, name := range found {
+			if name = filepath.Join(f.Dir, name); !slices.Contains(files, name) { // of a figure that is no more
+				if err := os.Remove(name); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	timings, err := reports.BuildTimings(f.Manifest, f.Lines)

@@ -30,6 +30,7 @@ type Plan struct {
 	studies    []search.Study
 	jobs       []*job                       // of each
 	costs      []func(*Rates) (Costs, bool) // of each
+	first      []int                        // of each, the trials that it asks for at once, if those are all; else 0
 	configured []configured
 }
 
@@ -315,9 +316,10 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
-		trials, budget := batches(study)
+		trials, first, budget := batches(study)
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget.Trials + 1, AtMost: budget.AtMost})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
+		p.first = append(p.first, first)
 		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), trials) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
@@ -495,10 +497,10 @@ func (p *Plan) Overview(rates *Rates) []Overview {
 type batch struct{ trials, points, rounds int }
 
 // batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves. An
-// assessment follows.
-func batches(s search.Study) (b []batch, budget search.Budget) {
+// assessment follows. once is their number, if it asks for all of them at once.
+func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	if s.Strategy == nil {
-		return nil, budget
+		return nil, 0, budget
 	}
 	first := s.Strategy.Ask(s.Space, nil, s.Seed)
 	for _, p := range first {
@@ -510,9 +512,9 @@ func batches(s search.Study) (b []batch, budget search.Budget) {
 	}
 	budget = s.Strategy.Budget(s.Space)
 	if more := budget.Trials - len(first); more > 0 {
-		b = append(b, batch{more, 1, (more + budget.AtOnce - 1) / budget.AtOnce})
+		return append(b, batch{more, 1, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
 	}
-	return b, budget
+	return b, len(first), budget
 }
 
 // Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or if configurations must

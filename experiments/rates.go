@@ -56,6 +56,32 @@ type CriterionRate struct {
 	Gradient Rate `json:"gradient"`
 }
 
+// nominal stand for Rates where none were measured: of the right order on any machine, and by their growth with the size of
+// the problem good enough to divide work evenly.
+var (
+	nominal       = &Rates{}
+	nominalKernel = KernelRates{First: Rate{1e-10, 1e-9}, Gram: Rate{0, 1e-8}, Pullback: Rate{1e-9, 1e-9}}
+	nominalMethod = MethodRates{Fit: Rate{1e-10, 1e-7, 1e-6}, Again: Rate{3e-11, 3e-8, 1e-6}, Predict: Rate{1e-9, 1e-8, 1e-6},
+		Criteria: map[string]CriterionRate{"log_evidence": {Gradient: Rate{5e-11, 1e-8}}}}
+)
+
+// kernel and method are the rates of a name.
+func (r *Rates) kernel(name string) (k KernelRates, ok bool) {
+	if r == nominal {
+		return nominalKernel, true
+	}
+	k, ok = r.Kernels[name]
+	return k, ok
+}
+
+func (r *Rates) method(name string) (m MethodRates, ok bool) {
+	if r == nominal {
+		return nominalMethod, true
+	}
+	m, ok = r.Methods[name]
+	return m, ok
+}
+
 const ratesSchema = "gpc-tune/rates/1"
 
 // thisMachine is Rates without any.
@@ -187,6 +213,7 @@ type Costs struct {
 	Evaluation  float64 // one, cold, with its gradient if a local optimiser wants it
 	Evaluations float64 // expected, in the longest job
 	Longest     float64 // job
+	Trials      float64 // of the jobs, those that are trials
 	All         float64 // jobs
 	Path        float64 // the jobs of a study that come one after another, whatever the number of workers
 }
@@ -205,7 +232,7 @@ type phases struct{ first, gram, pullback, fit, again, value, gradient, predict 
 func (r *Rates) phases(m objective.Model, s approx.Size, dim int, criterion string) (p phases, ok bool) {
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
-			rates, ok := r.Kernels[kernelKey(leaf.Kernel)]
+			rates, ok := r.kernel(kernelKey(leaf.Kernel))
 			if !ok {
 				return p, false
 			}
@@ -222,7 +249,7 @@ func (r *Rates) phases(m objective.Model, s approx.Size, dim int, criterion stri
 	if each, ok := method.(approx.OneVsRest); ok {
 		method = each.Binary
 	}
-	rates, ok := r.Methods[methodKey(method, m.Likelihood)]
+	rates, ok := r.method(methodKey(method, m.Likelihood))
 	if !ok {
 		return p, false
 	}
@@ -301,6 +328,7 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 			add(b, n, tuned.first+tuned.fit+(n-1)*tuned.again+n*each)
 		}
 	}
+	c.Trials = c.All
 	assess := model.first + model.gram + model.fit + model.predict + samples*(model.gram+model.again+model.predict)
 	if j.whole {
 		assess += model.value

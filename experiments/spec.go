@@ -38,6 +38,7 @@ type Spec struct {
 	Reject   string            // the measure of confidence by which cases are rejected
 	Report   Report
 	file     string
+	text     string // as it was read
 	settings []string
 
 	averageText string
@@ -148,7 +149,7 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	if !runName.MatchString(doc.Name) {
 		d.at(find(root, "name"), "name %q must be letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
 	}
-	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file, settings: settings}
+	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file, text: string(text), settings: settings}
 	if a := doc.Predict.Average; a != nil && !isNull(a) {
 		if average, _, ok := component(d, a, "average", objective.Averages); ok {
 			s.Average, s.averageText = average, flow(a)

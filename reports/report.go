@@ -10,10 +10,12 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // Schema names the form of results.json.
@@ -267,17 +269,36 @@ type Format struct {
 	Always bool   // written after every run; otherwise where the experiment's report.formats names it
 	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *Report) error
+	Draw   func(w io.Writer, figures ...figure.Figure) error // writes one of the files of a format of which every figure has one; * in File is its name
+}
+
+// File is a file of a format.
+type File struct {
+	Name  string // in the folder of the run
+	Write func(w io.Writer) error
+}
+
+// Files are the files of the format.
+func (f Format) Files(r *Report) (out []File) {
+	if f.Draw == nil {
+		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
+	}
+	for _, p := range r.Figures() {
+		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1), func(w io.Writer) error { return f.Draw(w, p) }})
+	}
+	return out
 }
 
 // Formats lists the formats.
 var Formats = []Format{
-	{"text", "tables for the terminal", "", false, "", renderText},
-	{"json", "everything, for programs", "results.json", true, "", renderJSON},
-	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "", renderCSV},
-	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", renderTrials},
-	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions},
-	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG},
-	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML},
+	{"text", "tables for the terminal", "", false, "", renderText, nil},
+	{"json", "everything, for programs", "results.json", true, "", renderJSON, nil},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "", renderCSV, nil},
+	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", renderTrials, nil},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions, nil},
+	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG, nil},
+	{"png", "the figures, each a file", "figures/*.png", false, "", draws(figure.PNG), figure.PNG},
+	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML, nil},
 }
 
 // FilesOf lists the formats whose files are written where the given formats are asked for.

@@ -40,6 +40,11 @@ type Options struct {
 	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is the one thing by which
 	// results depend on the clock.
 	TrialTimeout time.Duration
+	// Own, if set, leaves jobs to other processes: it says of a study, by its place in the list, and of the index of a trial
+	// among those that it asks for first, if this process is to run it; with index Later, if it is to run what comes after
+	// them, the assessment included. The run ends when nothing is left that it may run now, be that because other jobs must be
+	// done before, by others; see Missing.
+	Own func(study, trial int) bool
 	// Drain, once closed, lets the running jobs finish and starts no other. (Cancelling the context cancels them.)
 	Drain <-chan struct{}
 	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at a time, and the
@@ -49,6 +54,9 @@ type Options struct {
 	// long as there are jobs for all workers, and then the workers that are left without.
 	Threads func(int)
 }
+
+// Later, as the index of a trial in Options.Own, stands for all that follows those that a study asks for first.
+const Later = -1
 
 // Summary counts jobs: trials and assessments.
 type Summary struct {
@@ -97,7 +105,7 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 	if err := r.begin(studies); err != nil {
 		return r.summary, err
 	}
-	if len(r.active) > 0 {
+	if slices.ContainsFunc(r.active, func(s *study) bool { return len(s.pending) > 0 }) {
 		if err := journal.Begin(); err != nil {
 			return r.summary, err
 		}
@@ -200,10 +208,10 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		case <-done:
 		}
 	}
-	if len(r.active) > 0 {
+	if len(r.active) > 0 && stop != nil {
 		return r.summary, stop
 	}
-	if r.closed > 0 {
+	if len(r.active) == 0 && r.closed > 0 {
 		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", r.closed))
 	}
 	_, err := journal.Refresh() // is the folder still there?
@@ -217,6 +225,40 @@ func Recorded(studies []Study, journal *Journal) (int, error) {
 	r := run{journal: journal}
 	err := r.begin(studies)
 	return r.summary.Skipped, err
+}
+
+// Missing is what a study has that is not on record.
+type Missing struct {
+	Study  int   // its place in the list
+	First  []int // trials, by index, of those that it asks for first
+	Later  bool  // those are done, and something that follows them is to run
+	Closed bool  // nothing can run yet: it waits at a Stage
+}
+
+// Left lists the studies that are not finished. Nothing is written to the folder, and the journal is of no use afterwards.
+func Left(studies []Study, journal *Journal) (left []Missing, err error) {
+	journal.dir = ""
+	r := run{journal: journal}
+	if err := r.begin(studies); err != nil {
+		return nil, err
+	}
+	for _, s := range r.active {
+		m := Missing{Study: s.place}
+		for _, j := range s.pending {
+			if j.place == Later {
+				m.Later = true
+			} else {
+				m.First = append(m.First, j.index)
+			}
+		}
+		left = append(left, m)
+	}
+	for _, s := range r.studies {
+		if s.closed {
+			left = append(left, Missing{Study: s.place, Closed: true})
+		}
+	}
+	return left, nil
 }
 
 // Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
@@ -272,7 +314,9 @@ type study struct {
 	place     int            // in the list of studies
 	fit       *record.Fit    // the assessment, once it is on record
 	trials    []record.Trial // all that were asked for, by index
+	closed    bool           // it waits at its Stage
 	pending   []job          // of the current batch, not yet started
+	away      []job          // of the current batch, left to other processes
 	expected  int            // trials in all, as counted in the summary
 	waiting   int            // jobs of the current batch that are not on record
 	assessing bool           // the current batch is the assessment
@@ -286,6 +330,7 @@ type job struct {
 	of       *study
 	key      string
 	index    int // of the trial; of the winner for an assessment
+	place    int // index, if the study asks for it first; else Later
 	proposal Proposal
 	fit      bool
 	theta    []float64 // the winner
@@ -339,7 +384,11 @@ func (r *run) refresh() error {
 	if took := r.refreshed.Sub(started); first || took < r.took {
 		r.took = took
 	}
-	if news && !r.shared {
+	switch {
+	case err != nil || !news:
+	case r.Own != nil:
+		return r.hear()
+	case !r.shared:
 		r.shared = true
 		shuffle(r.active)
 		for _, s := range r.active {
@@ -347,6 +396,27 @@ func (r *run) refresh() error {
 		}
 	}
 	return err
+}
+
+// hear enters what was left to other processes and is now on record.
+func (r *run) hear() error {
+	for _, s := range slices.Clone(r.active) {
+		var done []job
+		s.away = slices.DeleteFunc(s.away, func(j job) bool {
+			_, found := r.journal.Done(j.key)
+			if found {
+				done = append(done, j)
+			}
+			return found
+		})
+		for _, j := range done {
+			r.summary.Skipped++
+			if err := r.accept(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func shuffle[T any](x []T) {
@@ -371,6 +441,7 @@ func (r *run) begin(studies []Study) error {
 				r.gates[before] = append(r.gates[before], g)
 			}
 		}
+		s.closed = true
 		stages[s.Stage].waiting = append(stages[s.Stage].waiting, s)
 	}
 	r.closed = len(gates)
@@ -411,6 +482,7 @@ func (r *run) end(s *study) error {
 		}
 		goOn := g.Open(fits)
 		for _, s := range g.waiting {
+			s.closed = false
 			next := r.end
 			if slices.Contains(goOn, s.Configuration) {
 				next = r.start
@@ -426,6 +498,7 @@ func (r *run) end(s *study) error {
 // advance asks for batches until one has a job that is not on record, or the study is finished.
 func (r *run) advance(s *study) error {
 	for s.waiting == 0 && !s.assessing {
+		first := len(s.trials) == 0
 		batch := s.ask()
 		expected := len(s.trials)
 		if s.Strategy != nil && !s.assessing {
@@ -437,13 +510,19 @@ func (r *run) advance(s *study) error {
 		var recorded []job
 		var taken []record.Line // over from another plan
 		for _, j := range batch {
+			if j.place = Later; first && !s.assessing {
+				j.place = j.index
+			}
 			_, found := r.journal.Done(j.key)
 			if line, before := r.journal.earlier(j.key); before && !found {
 				taken, found = append(taken, j.stamp(line)), true
 			}
-			if found {
+			switch {
+			case found:
 				recorded = append(recorded, j)
-			} else {
+			case r.Own != nil && !r.Own(s.place, j.place):
+				s.away = append(s.away, j)
+			default:
 				s.pending = append(s.pending, j)
 			}
 		}

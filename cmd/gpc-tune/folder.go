@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // statusCommand is `gpc-tune status`.
@@ -153,12 +154,13 @@ some are small by chance.`,
 // reportCommand is `gpc-tune report`.
 func reportCommand() *cobra.Command {
 	var formats []string
+	var name string // of a figure
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write the report files of a run again, from its journal, and print the text",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder again, from its manifest and
 journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing.`,
-		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions",
+		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune report runs/crabs --format png --figure curves-test > curves.png",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := experiments.ReadFolder(args[0])
@@ -176,6 +178,18 @@ journal alone: the bytes are those that the run wrote. Of a run that is not fini
 			report, err := folder.Report()
 			if err != nil {
 				return err
+			}
+			if name != "" {
+				f, err := report.Figure(name)
+				if err != nil {
+					return usageError{err}
+				}
+				for _, format := range reports.Formats {
+					if format.Draw != nil && slices.Contains(formats, format.Name) {
+						return format.Draw(c.OutOrStdout(), f)
+					}
+				}
+				return figure.SVG(c.OutOrStdout(), f)
 			}
 			for _, f := range reports.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {
@@ -196,6 +210,7 @@ journal alone: the bytes are those that the run wrote. Of a run that is not fini
 		names = append(names, f.Name)
 	}
 	c.Flags().StringSliceVar(&formats, "formats", nil, "beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
+	c.Flags().StringVar(&name, "figure", "", "print this figure, as svg or as the format that is named, and write nothing")
 	c.Flags().StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
 	c.Flags().MarkHidden("format")
 	return c

@@ -43,8 +43,8 @@ const (
 	exitForeign    = 6
 )
 
-// grace is how long running fits may go on after the first signal.
-const grace = 30 * time.Second
+// grace is how long running fits may go on after the first signal: clusters kill what is there 30 s after it.
+const grace = 25 * time.Second
 
 // watch turns signals into a drain (the first: finish what runs, start nothing) and a cancellation (the second, or the end
 // of the grace period); the third ends the program. signalled tells which signal came, 0 for none.
@@ -85,8 +85,8 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 	}
 	// What fails before a command starts is a mistake on the command line.
 	started := false
-	var starts func(c *cobra.Command)
-	starts = func(c *cobra.Command) {
+	var guard func(c *cobra.Command)
+	guard = func(c *cobra.Command) {
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
@@ -95,12 +95,12 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 			}
 			return err
 		}
-		for _, sub := range c.Commands() {
-			starts(sub)
+		for _, below := range c.Commands() {
+			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
-		starts(c)
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), submitCommand(drain), workerCommand(drain), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+		guard(c)
 		root.AddCommand(c)
 	}
 	root.SetArgs(args)

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// submitCommand is `gpc-tune submit`, with a command below it for every engine.
+func submitCommand(drain <-chan struct{}) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "submit ENGINE FILE.yaml | gallery:NAME",
+		Short: "Have an experiment run in blocks: by processes here, or on a cluster",
+		Long: `Lay an experiment out in its run folder and have an engine start a gpc-tune worker for every block of its jobs. Again with
+the same file it sends only what is missing. Whatever happens to the workers, results.json has the bytes that gpc-tune run writes.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, err := submit.Table.Lookup("engine", strings.Join(args, " "))
+			return usageError{err}
+		},
+	}
+	for _, e := range submit.Table {
+		c.AddCommand(engineCommand(e, drain))
+	}
+	return c
+}
+
+func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobra.Command {
+	var (
+		dir      string
+		settings []string
+		blocks   int
+		laying   = experiments.LayOutOptions{Engine: e.Name}
+		run      = submit.Run{Drain: drain}
+	)
+	engine, _ := e.New(nil)
+	c := &cobra.Command{
+		Use:   e.Name + " FILE.yaml | gallery:NAME",
+		Short: strings.ToUpper(e.Doc[:1]) + e.Doc[1:],
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if err := engine.Check(); err != nil {
+				return usageError{err}
+			}
+			if run.Jobs < 1 || blocks < 0 {
+				return usageError{fmt.Errorf("-j must be at least 1, and --blocks not negative")}
+			}
+			plan, err := loadPlan(c, args[0], settings)
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				dir = "runs/" + plan.Name()
+			}
+			laying.Blocks, laying.Jobs, laying.DryRun = blocks, run.Jobs, run.DryRun
+			if run.LaidOut, err = plan.LayOut(dir, laying); err != nil {
+				return err
+			}
+			if run.Workload, err = run.Missing(); err != nil {
+				return err
+			}
+			if run.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			run.Out, run.Log = c.OutOrStdout(), c.ErrOrStderr()
+			done, err := engine.Submit(c.Context(), &run)
+			if err != nil || !done {
+				return err
+			}
+			folder, err := experiments.ReadFolder(dir)
+			if err != nil {
+				return err
+			}
+			report, err := folder.Report()
+			if err != nil {
+				return err
+			}
+			if err := reports.Formats[0].Render(c.OutOrStdout(), report); err != nil {
+				return err
+			}
+			progress, err := folder.Progress()
+			if err != nil {
+				return err
+			}
+			return ended(c, dir, search.Summary{Failed: progress.Failed, Total: progress.Known}, nil)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of about an hour; 16 where times are not known, see gpc-tune doctor)")
+	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
+	f.BoolVar(&laying.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
+	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
+	engine.Flags(f)
+	return c
+}
+
+// ended says where the results are, or how a run that was stopped goes on.
+func ended(c *cobra.Command, dir string, summary search.Summary, err error) error {
+	if err != nil {
+		if errors.Is(err, search.ErrStopped) && summary.Total > 0 {
+			return fmt.Errorf("%w\n%d of %d jobs are done", err, summary.Done+summary.Skipped, summary.Total)
+		}
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
+	if summary.Failed > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them\n", summary.Failed, summary.Total)
+		return exitCode(exitFailures)
+	}
+	return nil
+}

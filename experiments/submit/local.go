@@ -1,0 +1,194 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Local runs every block as a process of this program on this machine, and starts again those that are killed: what an engine
+// does with many machines.
+type Local struct {
+	parallel, retries int
+	memory            int64 // of each process, in bytes; 0: the system does not tell how much there is
+}
+
+func (e *Local) Flags(f *pflag.FlagSet) {
+	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, and memory)")
+	f.IntVar(&e.retries, "retries", 5, "how often a block is started again that was killed, or ended early")
+}
+
+func (e *Local) Check() error {
+	if e.retries < 0 || e.parallel < 0 {
+		return fmt.Errorf("%w: --retries and --parallel must not be negative", ErrOptions)
+	}
+	return nil
+}
+
+// Submit runs the waves, and then the rest.
+func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
+	free, _ := machine.Available()
+	if e.parallel == 0 {
+		e.parallel = max(1, runtime.GOMAXPROCS(0)/r.Jobs)
+		if free > 0 && r.Workload.Memory > 0 {
+			e.parallel = max(1, min(e.parallel, int(free/r.Workload.Memory)))
+		}
+	}
+	e.memory = free / int64(e.parallel)
+	for w := r.Workload; len(w.Waves) > 0; {
+		var blocks []string
+		for _, b := range w.Waves[0].Blocks {
+			blocks = append(blocks, experiments.Block{Index: b, Of: r.Blocks}.String())
+		}
+		if err := e.together(ctx, r, blocks); err != nil {
+			return false, err
+		}
+		if r.DryRun {
+			w.Waves = w.Waves[1:]
+		} else if w, err = r.Missing(); err != nil {
+			return false, err
+		}
+	}
+	if err := e.together(ctx, r, []string{rest}); err != nil {
+		return false, err
+	}
+	return !r.DryRun, nil
+}
+
+// command is that of a process.
+func (e *Local) command(r *Run, block string) []string {
+	args := r.worker(block)
+	if e.memory > 0 {
+		args = append(args, "--memory", strconv.FormatInt(e.memory, 10))
+	}
+	return args
+}
+
+// together runs a process for each of the blocks, and waits for all.
+func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
+	errs := make([]error, len(blocks))
+	log := &lines{to: r.Log}
+	var processes sync.WaitGroup
+	turns := make(chan struct{}, e.parallel)
+	for i, block := range blocks {
+		if r.DryRun {
+			fmt.Fprintln(r.Out, reports.CommandLine(e.command(r, block)...))
+			continue
+		}
+		processes.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			errs[i] = e.persist(ctx, r, block, log)
+		})
+	}
+	processes.Wait()
+	return errors.Join(errs...)
+}
+
+// persist runs the process of a block until it has ended well, or must not be started again.
+func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) error {
+	for attempt := 0; ; attempt++ {
+		if stopped(ctx, r) {
+			return fmt.Errorf("%w: block %s was to go on", search.ErrStopped, block)
+		}
+		code, how, err := process(ctx, r, e.command(r, block), log)
+		switch {
+		case err != nil:
+			return fmt.Errorf("block %s: %w", block, err)
+		case code == 0, code == 4 && block == rest: // some jobs have failed, which is on record
+			return nil
+		case stopped(ctx, r):
+			return fmt.Errorf("%w: block %s ended with %s", search.ErrStopped, block, how)
+		case code == 3:
+			return fmt.Errorf("%w: block %s ended with %s", experiments.ErrInvalid, block, how)
+		case attempt == e.retries:
+			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block, attempt+1, how)
+		}
+		log.printf("block %s ended with %s; it is started again", block, how)
+	}
+}
+
+func stopped(ctx context.Context, r *Run) bool {
+	select {
+	case <-r.Drain:
+		return true
+	default:
+		return ctx.Err() != nil
+	}
+}
+
+// process runs a worker to its end. The first signal to this process, and the second, are passed on.
+func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
+	c := exec.Command(args[0], args[1:]...)
+	c.SysProcAttr = apart
+	c.Stderr = log.writer()
+	if err := c.Start(); err != nil {
+		return 0, "", err
+	}
+	ended := make(chan struct{})
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for _, signal := range []<-chan struct{}{r.Drain, ctx.Done()} {
+			select {
+			case <-ended:
+				return
+			case <-signal:
+				_ = c.Process.Signal(syscall.SIGTERM) // it may just have ended
+			}
+		}
+	})
+	err = c.Wait()
+	close(ended)
+	passing.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode(), exit.Error(), nil
+	}
+	return 0, "", err
+}
+
+// lines takes what many processes write, and keeps their lines whole.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) printf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.to, format+"\n", args...)
+}
+
+// writer is for one process.
+func (l *lines) writer() io.Writer { return &line{of: l} }
+
+// line is what a process has begun to write.
+type line struct {
+	of   *lines
+	text string
+}
+
+func (l *line) Write(text []byte) (int, error) {
+	l.text += string(text)
+	for {
+		first, after, whole := strings.Cut(l.text, "\n")
+		if !whole {
+			return len(text), nil
+		}
+		l.text = after
+		l.of.printf("%s", first)
+	}
+}

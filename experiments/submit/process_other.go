@@ -1,0 +1,7 @@
+//go:build !unix
+
+package submit
+
+import "syscall"
+
+var apart *syscall.SysProcAttr

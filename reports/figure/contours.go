@@ -1,0 +1,260 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value unless Plain. NaN is a hole.
+type Contours struct {
+	X      []float64   `json:"x"`                // columns, ascending
+	Y      []float64   `json:"y"`                // rows, ascending
+	Z      [][]float64 `json:"z"`                // Z[row][column]
+	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
+	Plain  bool        `json:"plain,omitempty"`
+}
+
+func (l Contours) label() string { return "" }
+
+func (l Contours) extent() (x, y span) {
+	x, y = spanOf(l.X), spanOf(l.Y)
+	x.snug, y.snug = true, true
+	return x, y
+}
+
+// draw fills the regions above the levels, lighter and lighter, and labels their boundaries, the upper ones first, where there is
+// room.
+func (l Contours) draw(p *pane, _ look) {
+	at, labels := l.Levels, []string(nil)
+	for _, v := range at {
+		labels = append(labels, strings.ReplaceAll(strconv.FormatFloat(v, 'g', 4, 64), "-", "−"))
+	}
+	if len(at) == 0 {
+		at, labels = levels(known(l.Z))
+	}
+	places := make([][]point, len(at)) // on the lines
+	thin := look{colour: color.NRGBA{0x33, 0x33, 0x33, 0xff}, width: 0.6}
+	for k, level := range slices.Concat([]float64{math.Inf(-1)}, at) {
+		var regions, lines [][]point
+		for _, loop := range outlines(l.Z, level) {
+			region := make([]point, len(loop))
+			for i, n := range loop {
+				region[i] = l.place(p, n, level)
+			}
+			regions = append(regions, region)
+			first := max(0, slices.IndexFunc(loop, func(n node) bool { return n.along == 0 }))
+			var line []point // between corners, which are inside or on the border
+			for i := range len(loop) + 1 {
+				if j := (first + i) % len(loop); loop[j].along != 0 {
+					line = append(line, region[j])
+				} else if len(line) > 0 {
+					lines, line = append(lines, line), nil
+				}
+			}
+			lines = append(lines, line)
+		}
+		if !l.Plain {
+			p.fill(shade(k, len(at)), regions...)
+		}
+		p.lines(thin, lines...)
+		for _, line := range lines {
+			for i := 1; i < len(line); i++ {
+				places[k-1] = append(places[k-1], line[i], line[i].Add(line[i-1]).Scale(0.5))
+			}
+		}
+	}
+	for k := len(at) - 1; k >= 0; k-- {
+		width := tiny.width(labels[k])
+		if spot, ok := p.room(places[k], width/2); ok {
+			p.busy = append(p.busy, spot)
+			p.fill(color.NRGBA{0xff, 0xff, 0xff, 0xb0}, rectangle(spot, width/2+1, 4))
+			tiny.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*tiny.size}, 0.5, labels[k])
+		}
+	}
+}
+
+func (l Contours) sample(*pane, point, look) {}
+
+// place is the place of a node.
+func (l Contours) place(p *pane, n node, level float64) point {
+	x, y, from := l.X[n.j], l.Y[n.i], l.Z[n.i][n.j]
+	switch n.along {
+	case 'j':
+		x += (level - from) / (l.Z[n.i][n.j+1] - from) * (l.X[n.j+1] - x)
+	case 'i':
+		y += (level - from) / (l.Z[n.i+1][n.j] - from) * (l.Y[n.i+1] - y)
+	}
+	at, _ := p.at(x, y)
+	return at
+}
+
+// room finds the place of a line that is farthest from what is busy, and says if a label of the given half width fits.
+func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
+	const clear = 16
+	best := 0.0
+	for _, at := range line {
+		if at.X < p.Min.X+half+2 || at.X > p.Max.X-half-2 || at.Y < p.Min.Y+6 || at.Y > p.Max.Y-6 {
+			continue
+		}
+		distance := math.Inf(1)
+		for _, b := range p.busy {
+			distance = min(distance, math.Hypot(0.6*float64(at.X-b.X), float64(at.Y-b.Y))) // labels are wide
+		}
+		if distance > best {
+			where, best = at, distance
+		}
+	}
+	return where, best > clear
+}
+
+// known lists the values that are there.
+func known(z [][]float64) (out []float64) {
+	for _, row := range z {
+		for _, v := range row {
+			if drawable(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// levels are heights for contours of values, from the lowest to the highest: round numbers below the greatest value,
+// ever farther apart (1, 2, 5, 10, … below it), as in GPML Figures 3.7 and 3.8. So they are dense where a surface is
+// flat, around its best point, and its steep flanks do not crowd out the rest.
+func levels(values []float64) (at []float64, labels []string) {
+	const most = 6
+	if len(values) == 0 {
+		return nil, nil
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	lowest, top := sorted[len(sorted)/20], sorted[len(sorted)-1] // what is lower is left without contours
+	if top-lowest <= max(1e-9*math.Abs(top), 1e-100) {
+		return nil, nil // flat
+	}
+	for e := int(math.Floor(math.Log10(top - lowest))); len(at) < most; e-- {
+		for _, step := range []struct{ below, round float64 }{{5, 5}, {2, 1}, {1, 0.5}} {
+			unit := step.round * math.Pow10(e)
+			level := math.Floor((top-step.below*math.Pow10(e))/unit+1e-9) * unit
+			if level <= lowest || len(at) == most {
+				continue
+			}
+			digits := max(0, -int(math.Floor(math.Log10(unit))))
+			label := number(level, digits)
+			if digits > 0 && digits <= 6 {
+				label = strings.TrimRight(strings.TrimRight(label, "0"), ".")
+			}
+			at, labels = append(at, level), append(labels, label)
+		}
+	}
+	return at, labels
+}
+
+// node is a corner of a lattice, or where a level crosses the edge from that corner to the next one along i or j.
+type node struct {
+	i, j  int
+	along byte // 0, 'i' or 'j'
+}
+
+// outlines are the boundary of the region where z is at least the level, as closed loops of nodes. z is linear along the
+// edges of the lattice; cells with a corner that is not drawable are left out. A cell with two opposite corners in the region
+// connects them if its mean is in it.
+func outlines(z [][]float64, level float64) [][]node {
+	type edge struct{ from, to node }
+	var edges []edge
+	boundary := map[edge]bool{}
+	for i := 0; i+1 < len(z); i++ {
+		for j := 0; j+1 < len(z[i]); j++ {
+			for _, part := range cell(z, i, j, level) {
+				for k, from := range part {
+					e := edge{from, part[(k+1)%len(part)]}
+					if back := (edge{e.to, e.from}); boundary[back] {
+						delete(boundary, back) // both sides are in the region
+						continue
+					}
+					boundary[e] = true
+					edges = append(edges, e)
+				}
+			}
+		}
+	}
+	next := map[node][]node{}
+	for _, e := range edges {
+		if boundary[e] {
+			next[e.from] = append(next[e.from], e.to)
+		}
+	}
+	var loops [][]node
+	for _, e := range edges {
+		for len(next[e.from]) > 0 {
+			var loop []node
+			for at := e.from; len(next[at]) > 0; {
+				loop = append(loop, at)
+				to := next[at][0]
+				next[at] = next[at][1:]
+				at = to
+			}
+			loops = append(loops, loop)
+		}
+	}
+	return loops
+}
+
+// cell is the part of the region within a cell: no polygon, one, or two.
+func cell(z [][]float64, i, j int, level float64) [][]node {
+	corners := [4]node{{i, j, 0}, {i + 1, j, 0}, {i + 1, j + 1, 0}, {i, j + 1, 0}}
+	crossings := [4]node{{i, j, 'i'}, {i + 1, j, 'j'}, {i, j + 1, 'i'}, {i, j, 'j'}} // after each corner
+	var in [4]bool
+	mean := 0.0
+	for k, c := range corners {
+		v := z[c.i][c.j]
+		if !drawable(v) {
+			return nil
+		}
+		in[k] = v >= level
+		mean += v / 4
+	}
+	var whole []node
+	var apart [][]node
+	for k, c := range corners {
+		if in[k] {
+			whole = append(whole, c)
+			apart = append(apart, []node{crossings[(k+3)%4], c, crossings[k]})
+		}
+		if in[k] != in[(k+1)%4] {
+			whole = append(whole, crossings[k])
+		}
+	}
+	switch {
+	case len(whole) == 0:
+		return nil
+	case len(whole) == 6 && mean < level: // opposite corners
+		return apart
+	}
+	return [][]node{whole}
+}
+
+// viridis goes from dark to light with evenly growing luminance, so that it can be read by the colour-blind and in
+// grey; its colours are those of Smith & van der Walt's map at 0, 1/8, … 1.
+var viridis = [9][3]float64{
+	{0x44, 0x01, 0x54}, {0x47, 0x2d, 0x7b}, {0x3b, 0x52, 0x8b}, {0x2c, 0x72, 0x8e}, {0x21, 0x91, 0x8c},
+	{0x28, 0xae, 0x80}, {0x5e, 0xc9, 0x62}, {0xad, 0xdc, 0x30}, {0xfd, 0xe7, 0x25},
+}
+
+// shade is the k-th of the colours 0 … last from worst to best: viridis, paled so that black text can be read on it.
+func shade(k, last int) color.NRGBA {
+	const pale = 0.55
+	place := float64(k) / float64(max(1, last)) * float64(len(viridis)-1)
+	k = min(int(place), len(viridis)-2)
+	var rgb [3]uint8
+	for c := range rgb {
+		v := viridis[k][c] + (place-float64(k))*(viridis[k+1][c]-viridis[k][c])
+		rgb[c] = uint8(math.Round(v + pale*(255-v)))
+	}
+	return color.NRGBA{rgb[0], rgb[1], rgb[2], 0xff}
+}

@@ -1,0 +1,62 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Line joins points in their order.
+type Line struct {
+	Name    string    `json:"name,omitempty"` // in the legend; lines without one are black, thin and not in it
+	X       []float64 `json:"x"`
+	Y       []float64 `json:"y"`
+	Markers bool      `json:"markers,omitempty"` // on all points if they are few, else on some
+	Dashed  bool      `json:"dashed,omitempty"`  // a line to compare with: a diagonal, a chance level
+}
+
+func (l Line) label() string       { return l.Name }
+func (l Line) extent() (x, y span) { return spanOf(l.X), spanOf(l.Y) }
+
+// line is the look of the line.
+func (l Line) line(look look) look {
+	if l.Dashed {
+		look.colour, look.dashes, look.width = color.NRGBA{0x77, 0x77, 0x77, 0xff}, []vg.Length{3.5, 2.5}, 1
+	}
+	return look
+}
+
+func (l Line) draw(p *pane, look look) {
+	look = l.line(look)
+	var lines [][]point
+	var line, marks []point
+	next := p.Min.X + (p.Max.X-p.Min.X)/8*vg.Length(look.index)/vg.Length(look.of)
+	for i, x := range l.X {
+		at, ok := p.at(x, l.Y[i])
+		if !ok {
+			lines, line = append(lines, line), nil
+			continue
+		}
+		if len(l.X) <= 20 || at.X >= next {
+			marks = append(marks, at)
+			next = max(next, at.X-(p.Max.X-p.Min.X)/8) + (p.Max.X-p.Min.X)/8
+		}
+		if n := len(line); n > 0 && i < len(l.X)-1 && math.Hypot(float64(at.X-line[n-1].X), float64(at.Y-line[n-1].Y)) < 0.6 {
+			continue // too close to be told apart
+		}
+		line = append(line, at)
+	}
+	p.lines(look, append(lines, line)...)
+	if l.Markers {
+		p.markers(look, marks, 2.6)
+	}
+}
+
+func (l Line) sample(p *pane, at point, look look) {
+	look = l.line(look)
+	p.lines(look, []point{{X: at.X - half, Y: at.Y}, {X: at.X + half, Y: at.Y}})
+	if l.Markers {
+		p.markers(look, []point{at}, 2.6)
+	}
+}

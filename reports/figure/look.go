@@ -1,0 +1,108 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+type point = vg.Point
+
+// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of these have no common factor,
+// so that all combinations occur. The zero look is of what has no name.
+type look struct {
+	colour color.NRGBA
+	dashes []vg.Length
+	marker outline
+	hollow bool
+	width  vg.Length
+	index  int // among the names of a figure
+	of     int // so many
+}
+
+// colours are those of Okabe & Ito, without yellow.
+var colours = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
+	{0x00, 0x00, 0x00, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
+}
+
+var dashes = [][]vg.Length{nil, {5, 2.2}, {1.6, 1.6}, {7, 2, 1.6, 2}}
+
+// outline is a closed shape around a place; without corners it is a circle.
+type outline []point
+
+var (
+	circle   outline
+	square   = outline{{X: -0.88, Y: -0.88}, {X: 0.88, Y: -0.88}, {X: 0.88, Y: 0.88}, {X: -0.88, Y: 0.88}}
+	pyramid  = outline{{X: 0, Y: 1.2}, {X: -1.1, Y: -0.8}, {X: 1.1, Y: -0.8}}
+	diamond  = outline{{X: 0, Y: 1.25}, {X: -1.25, Y: 0}, {X: 0, Y: -1.25}, {X: 1.25, Y: 0}}
+	triangle = outline{{X: 0, Y: -1.2}, {X: -1.1, Y: 0.8}, {X: 1.1, Y: 0.8}}
+	markers  = []outline{circle, square, pyramid, diamond, triangle}
+)
+
+// trace adds the shape to a path.
+func (o outline) trace(path *vg.Path, at point, radius vg.Length) {
+	if len(o) == 0 {
+		path.Move(at.Add(point{X: radius}))
+		path.Arc(at, radius, 0, 2*math.Pi)
+	}
+	for i, corner := range o {
+		if corner = at.Add(corner.Scale(radius)); i == 0 {
+			path.Move(corner)
+		} else {
+			path.Line(corner)
+		}
+	}
+	path.Close()
+}
+
+func lookOf(i, of int) look {
+	return look{colour: colours[i%len(colours)], dashes: dashes[i%len(dashes)], marker: markers[i%len(markers)], hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
+}
+
+// faint is the colour of an area of the look, through which what is below it can be seen.
+func (l look) faint(share float64) color.NRGBA {
+	c := l.colour
+	c.A = uint8(255 * share)
+	return c
+}
+
+// looks gives every name of a figure a look: those of marks, and all others in the order of their appearance.
+func (f Figure) looks() (of func(Layer) look, names []string) {
+	series, marks := map[string]int{}, map[string]int{}
+	seen := map[string]bool{}
+	for _, p := range f.Panels {
+		for _, l := range p.Layers {
+			name := l.label()
+			if name == "" {
+				continue
+			}
+			if !seen[name] {
+				seen[name], names = true, append(names, name)
+			}
+			into := series
+			switch l := l.(type) {
+			case Mark:
+				into = marks
+			case Line:
+				if l.Dashed {
+					continue
+				}
+			}
+			if _, ok := into[name]; !ok {
+				into[name] = len(into)
+			}
+		}
+	}
+	return func(l Layer) look {
+		name := l.label()
+		if _, ok := l.(Mark); ok {
+			return look{index: marks[name]}
+		}
+		if i, ok := series[name]; ok {
+			return lookOf(i, len(series))
+		}
+		return look{colour: color.NRGBA{A: 0xff}, width: 0.8, of: 1}
+	}, names
+}

@@ -1,0 +1,37 @@
+package figure
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within it.
+type Mark struct {
+	Name string  `json:"name"`
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+}
+
+func (l Mark) label() string { return l.Name }
+
+func (l Mark) extent() (x, y span) { return spanOf([]float64{l.X}), spanOf([]float64{l.Y}) }
+
+func (l Mark) draw(p *pane, look look) {
+	if at, ok := p.at(l.X, l.Y); ok && p.Contains(at) {
+		l.sample(p, at, look)
+	}
+}
+
+// sample draws an outline, black on white, that differs from mark to mark.
+func (l Mark) sample(p *pane, at point, look look) {
+	var path vg.Path
+	markers[look.index%len(markers)].trace(&path, at, 6)
+	for _, rim := range []struct {
+		width  vg.Length
+		colour color.Color
+	}{{2.8, color.White}, {1.4, color.Black}} {
+		p.style(rim.colour, rim.width, nil)
+		p.Stroke(path)
+	}
+}

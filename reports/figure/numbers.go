@@ -1,0 +1,123 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in it. NaN is a hole.
+type Numbers struct {
+	X []float64   `json:"x"` // columns, ascending
+	Y []float64   `json:"y"` // rows, ascending
+	Z [][]float64 `json:"z"` // Z[row][column]
+}
+
+func (l Numbers) label() string { return "" }
+
+func (l Numbers) extent() (x, y span) {
+	x, y = spanOf(bounds(l.X)), spanOf(bounds(l.Y))
+	x.snug, y.snug = true, true
+	return x, y
+}
+
+// bounds are those of cells around values: one more than there are values.
+func bounds(values []float64) []float64 {
+	n := len(values)
+	if n < 2 {
+		return values
+	}
+	out := []float64{values[0] - (values[1]-values[0])/2}
+	for i := 1; i < n; i++ {
+		out = append(out, (values[i-1]+values[i])/2)
+	}
+	return append(out, values[n-1]+(values[n-1]-values[n-2])/2)
+}
+
+// draw writes every number if there is room, or else one of several, those of the first mark among them.
+func (l Numbers) draw(p *pane, _ look) {
+	left, low := bounds(l.X), bounds(l.Y)
+	if len(left) < 2 || len(low) < 2 {
+		return
+	}
+	var negated []float64
+	characters := 1
+	for _, v := range known(l.Z) {
+		negated = append(negated, -v)
+		characters = max(characters, utf8.RuneCountInString(number(v, 0)))
+	}
+	const smallest, largest = 5.5, 9
+	em := 0.6 * vg.Length(characters) // width of the longest with some room, in sizes
+	wide, high := p.narrowest(left, true)/em, p.narrowest(low, false)/1.05
+	stepX, stepY := max(1, math.Ceil(float64(smallest/wide))), max(1, math.Ceil(float64(smallest/high)))
+	stepX, stepY = min(stepX, float64(len(l.X))), min(stepY, float64(len(l.Y)))
+	digits := plain
+	digits.size = min(largest, wide*vg.Length(stepX), high*vg.Length(stepY))
+	at, _ := levels(negated)
+	cells := make([][][]point, len(at)+1)
+	for i, row := range l.Z {
+		for j, v := range row {
+			if drawable(v) {
+				from, _ := p.at(left[j], low[i])
+				to, _ := p.at(left[j+1], low[i+1])
+				k, reached := slices.BinarySearch(at, -v)
+				if reached {
+					k++
+				}
+				cells[k] = append(cells[k], []point{from, {X: to.X, Y: from.Y}, to, {X: from.X, Y: to.Y}})
+			}
+		}
+	}
+	for k, c := range cells {
+		p.fill(shade(k, len(at)), c...)
+	}
+	for _, c := range slices.Concat(cells...) {
+		p.lines(look{colour: color.NRGBA{0xff, 0xff, 0xff, 0xff}, width: 0.5}, append(c, c[0]))
+	}
+	i0, j0 := 0, 0
+	nearest := math.Inf(1)
+	write := func(i, j int) {
+		if spot, ok := p.at(l.X[j], l.Y[i]); ok && drawable(l.Z[i][j]) && p.Contains(spot) {
+			digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, number(l.Z[i][j], 0))
+		}
+	}
+	for i, y := range l.Y {
+		for j, x := range l.X {
+			if spot, ok := p.at(x, y); ok && len(p.busy) > 0 {
+				if d := math.Hypot(float64(spot.X-p.busy[0].X), float64(spot.Y-p.busy[0].Y)); d < nearest {
+					i0, j0, nearest = i, j, d
+				}
+			}
+		}
+	}
+	for i := range l.Y {
+		for j := range l.X {
+			if (i-i0)%int(stepY) == 0 && (j-j0)%int(stepX) == 0 {
+				write(i, j)
+			}
+		}
+	}
+}
+
+func (l Numbers) sample(*pane, point, look) {}
+
+// narrowest is the smallest distance of neighbours on the page.
+func (p *pane) narrowest(values []float64, along bool) vg.Length {
+	least := vg.Length(math.Inf(1))
+	for i := 1; i < len(values); i++ {
+		a, b := point{}, point{}
+		if along {
+			a, _ = p.at(values[i-1], p.y.lo)
+			b, _ = p.at(values[i], p.y.lo)
+			least = min(least, b.X-a.X)
+		} else {
+			a, _ = p.at(p.x.lo, values[i-1])
+			b, _ = p.at(p.x.lo, values[i])
+			least = min(least, b.Y-a.Y)
+		}
+	}
+	return max(least, 0.1)
+}

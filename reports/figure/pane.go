@@ -1,0 +1,96 @@
+package figure
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// pane is the data area of a panel: its rectangle on the page shows the values of x and y.
+type pane struct {
+	draw.Canvas
+	x, y span
+	down bool    // y grows downwards
+	busy []point // places that labels keep away from: those of marks first
+}
+
+// at is the place of a pair of values, if it can be drawn. What is far outside stays finite.
+func (p *pane) at(x, y float64) (at point, ok bool) {
+	if !drawable(x) || !drawable(y) {
+		return point{}, false
+	}
+	share := func(v float64, s span) float64 { return max(-1e3, min(1e3, (v-s.lo)/(s.hi-s.lo))) }
+	up := share(y, p.y)
+	if p.down {
+		up = 1 - up
+	}
+	return point{X: p.X(share(x, p.x)), Y: p.Y(up)}, true
+}
+
+func (p *pane) style(c color.Color, width vg.Length, dashes []vg.Length) {
+	p.SetLineStyle(draw.LineStyle{Color: c, Width: width, Dashes: dashes})
+}
+
+// lines draws lines, as far as they are in the data area, as one path.
+func (p *pane) lines(l look, lines ...[]point) {
+	var path vg.Path
+	for _, line := range p.ClipLinesXY(lines...) {
+		path.Move(line[0])
+		for _, at := range line[1:] {
+			path.Line(at)
+		}
+	}
+	if len(path) > 0 {
+		p.style(l.colour, l.width, l.dashes)
+		p.Stroke(path)
+	}
+}
+
+// fill fills polygons, as far as they are in the data area, as one path.
+func (p *pane) fill(c color.Color, polygons ...[]point) {
+	var path vg.Path
+	for _, polygon := range polygons {
+		for i, at := range p.ClipPolygonXY(polygon) {
+			if i == 0 {
+				path.Move(at)
+			} else {
+				path.Line(at)
+			}
+		}
+		if len(path) > 0 {
+			path.Close()
+		}
+	}
+	if len(path) > 0 {
+		p.SetColor(c)
+		p.Fill(path)
+	}
+}
+
+// markers draws the symbol of a look at places in the data area, as one path.
+func (p *pane) markers(l look, places []point, radius vg.Length) {
+	var path vg.Path
+	for _, at := range places {
+		if p.Contains(at) {
+			l.marker.trace(&path, at, radius)
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	if !l.hollow {
+		p.SetColor(l.colour)
+		p.Fill(path)
+		return
+	}
+	p.SetColor(color.White)
+	p.Fill(path)
+	p.style(l.colour, 1, nil)
+	p.Stroke(path)
+}
+
+// rectangle is the one around a place.
+func rectangle(at point, half, high vg.Length) []point {
+	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high}, {X: at.X - half, Y: at.Y + high}}
+}

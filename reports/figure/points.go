@@ -1,0 +1,49 @@
+package figure
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Points are places that are not joined. What they are of is told by colour and by symbol.
+type Points struct {
+	Name   string    `json:"name,omitempty"`
+	X      []float64 `json:"x"`
+	Y      []float64 `json:"y"`
+	Hollow bool      `json:"hollow,omitempty"`
+}
+
+func (l Points) label() string       { return l.Name }
+func (l Points) extent() (x, y span) { return spanOf(l.X), spanOf(l.Y) }
+
+func (l Points) draw(p *pane, look look) {
+	look.hollow = look.hollow != l.Hollow
+	var places []point
+	taken := map[[2]int]bool{} // what would hide another one is drawn once
+	for i, x := range l.X {
+		if at, ok := p.at(x, l.Y[i]); ok {
+			cell := [2]int{int(math.Floor(2 * at.X.Points())), int(math.Floor(2 * at.Y.Points()))}
+			if !taken[cell] {
+				taken[cell], places = true, append(places, at)
+			}
+		}
+	}
+	p.markers(look, places, l.radius())
+}
+
+// radius is smaller where there are many.
+func (l Points) radius() vg.Length {
+	switch n := len(l.X); {
+	case n > 1000:
+		return 1.4
+	case n > 150:
+		return 2
+	}
+	return 2.6
+}
+
+func (l Points) sample(p *pane, at point, look look) {
+	look.hollow = look.hollow != l.Hollow
+	p.markers(look, []point{at}, 2.6)
+}

@@ -1,0 +1,147 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"sort"
+	"strings"
+	"sync"
+	"unicode"
+
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	weight "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Text has the widths of Liberation Sans, which are those of Arial and Helvetica.
+var (
+	regular = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansregular.TTF) })
+	bold    = sync.OnceValue(func() *opentype.Font { return parsed(liberationsansbold.TTF) })
+)
+
+func parsed(ttf []byte) *opentype.Font {
+	f, err := opentype.Parse(ttf)
+	if err != nil {
+		panic(fmt.Sprintf("figure: the font that is compiled in: %v", err))
+	}
+	return f
+}
+
+// letters are a way to write.
+type letters struct {
+	size   vg.Length
+	bold   bool
+	colour color.Color
+}
+
+var (
+	ink      = color.Gray{0x22}
+	pale     = color.Gray{0x55}
+	headline = letters{12, true, ink}
+	note     = letters{9, false, pale}
+	heading  = letters{9.5, true, ink}
+	plain    = letters{9, false, ink}
+	small    = letters{8, false, ink}
+	tiny     = letters{7.5, false, ink}
+)
+
+const leading = 1.25 // distance of lines, in sizes
+
+func (l letters) line() vg.Length { return leading * l.size }
+
+func (l letters) face() font.Face {
+	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: l.size}, Face: regular()}
+	if l.bold {
+		f.Font.Weight, f.Face = weight.WeightBold, bold()
+	}
+	return f
+}
+
+// width is the width of a text on one line.
+func (l letters) width(text string) vg.Length {
+	f := l.face()
+	return f.Width(clean(text))
+}
+
+// widest is the width of the widest of several lines.
+func (l letters) widest(lines []string) (w vg.Length) {
+	for _, line := range lines {
+		w = max(w, l.width(line))
+	}
+	return w
+}
+
+// clean replaces what no picture can hold: characters that XML forbids, and ends of lines.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r) || r == 0xfffe || r == 0xffff:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
+}
+
+// cut shortens a text to a width.
+func (l letters) cut(text string, width vg.Length) string {
+	if l.width(text) <= width {
+		return text
+	}
+	runes := []rune(clean(text))
+	n := sort.Search(min(len(runes), 1000), func(n int) bool { return l.width(string(runes[:n+1])+"…") > width })
+	return string(runes[:n]) + "…"
+}
+
+// wrap breaks a text between words into at most so many lines; what has no room is cut.
+func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
+	line := ""
+	words := strings.Fields(clean(text))
+	for i, word := range words {
+		next := strings.TrimSpace(line + " " + word)
+		if line == "" || l.width(next) <= width {
+			line = next
+			continue
+		}
+		if len(lines) == most-1 {
+			return append(lines, l.cut(line+" "+strings.Join(words[i:min(len(words), i+100)], " "), width))
+		}
+		lines, line = append(lines, l.cut(line, width)), word
+	}
+	if line == "" {
+		return lines
+	}
+	return append(lines, l.cut(line, width))
+}
+
+// write writes a text with its base line at a place, which is at the given share of its width.
+func (l letters) write(c draw.Canvas, at point, share vg.Length, text string) {
+	c.SetColor(l.colour)
+	text = clean(text)
+	f := l.face()
+	at.X -= share * f.Width(text)
+	c.FillString(f, at, text)
+}
+
+// block writes lines, the first one below a place, and gives the place below the last.
+func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string) point {
+	for _, line := range lines {
+		at.Y -= l.line()
+		l.write(c, point{X: at.X, Y: at.Y + (leading-1)*l.size}, share, line)
+	}
+	return at
+}
+
+// turned writes lines upwards, the first one to the right of a place, which is at the given share of their width.
+func (l letters) turned(c draw.Canvas, at point, share vg.Length, lines []string) {
+	c.Push()
+	c.Rotate(math.Pi / 2)
+	l.block(c, point{X: at.Y, Y: -at.X}, share, lines)
+	c.Pop()
+}
