@@ -141,6 +141,14 @@ func TestDecisionsOfARun(t *testing.T) {
 	if got := c.Published[0].Figures; !slices.Equal(got, want) {
 		t.Errorf("published %+v, want %+v", got, want)
 	}
+	for _, f := range reports.Formats {
+		var page strings.Builder
+		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.6g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
+			if err := f.Render(&page, r); err != nil || !strings.Contains(page.String(), want) {
+				t.Errorf("%s lacks %q (%v)", f.Name, want, err)
+			}
+		}
+	}
 	if r := runs(t, text); r.Configurations[0].Evaluations[0].Decisions != nil {
 		t.Error("decisions without costs")
 	}

@@ -223,10 +223,34 @@ func TestSetChangesTheFile(t *testing.T) {
 }
 
 func TestGalleryIsValid(t *testing.T) {
-	for _, name := range gallery.Names() {
-		if _, err := Load("gallery:"+name, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
+	digits := t.TempDir() // in place of those that may not be distributed
+	for name, text := range map[string]string{"usps_3v5": "x,y,label\n1,2,3\n2,1,5\n0,1,3\n", "usps_resampled": "x,y,label\n1,2,3\n2,1,5\n0,1,7\n"} {
+		for _, part := range []string{"_train", "_test"} {
+			if err := os.WriteFile(filepath.Join(digits, name+part+".csv.gz"), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
+	}
+	for _, name := range gallery.Names() {
+		t.Run(name, func(t *testing.T) {
+			s, err := Load("gallery:"+name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Name != name {
+				t.Errorf("the name is %q", s.Name)
+			}
+			s.Dir = digits
+			p, err := NewPlan(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range p.Manifest.Warnings {
+				if strings.Contains(w, "published") {
+					t.Error(w)
+				}
+			}
+		})
 	}
 	if _, err := Load("gallery:crab", nil); err == nil {
 		t.Error("an unknown experiment was found")
