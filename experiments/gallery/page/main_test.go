@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// short are the experiments that take no more than a second or two.
-var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "gpml_fig313", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "pima_grid"}
+// short are the experiments that take no more than a second.
+var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2"}
 
 // found runs an experiment of the gallery.
 func found(t *testing.T, name string) *reports.Report {
