@@ -9,8 +9,8 @@ help: ## list the targets
 test: ## run all tests
 	go test ./...
 
-test-browser: ## report.html in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
-	go test -v -count 1 -run InBrowser ./reports -args -browser "$(BROWSER)" $(ARGS)
+test-browser: ## the pages in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
+	go test -v -count 1 -run InBrowser ./reports ./experiments/live -args -browser "$(BROWSER)" $(ARGS)
 
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)

@@ -151,6 +151,12 @@ type LeaveOneOuter interface {
 	LeaveOneOut() (Functional, error)
 }
 
+// LeaveGroupOuter posteriors give Σ_g log p(y_g | y_{-g}) from the one fit: the joint log densities of the targets of every group
+// given those of the others. The groups, lists of cases, have every case once.
+type LeaveGroupOuter interface {
+	LeaveGroupOut(groups [][]int) (Functional, error)
+}
+
 // Errors that callers tell apart.
 var (
 	// ErrNoGradient: the functional has no gradient at this point.

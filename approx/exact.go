@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -14,8 +16,9 @@ import (
 )
 
 var (
-	_ Approximation = Exact{}
-	_ LeaveOneOuter = (*exactPosterior)(nil)
+	_ Approximation   = Exact{}
+	_ LeaveOneOuter   = (*exactPosterior)(nil)
+	_ LeaveGroupOuter = (*exactPosterior)(nil)
 )
 
 // Exact is regression with Gaussian noise of variance σ² (GPML 2.2), where nothing needs to be approximated: every case is
@@ -123,7 +126,7 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 //	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,   q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
 func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 	n := len(p.y)
-	q, c, rq := make([]float64, n), make([]float64, n), make([]float64, n)
+	q, c := make([]float64, n), make([]float64, n)
 	full := linalg.NewGeneral(n, n)
 	for i, b := range p.b {
 		q[i] = b / r.At(i, i)
@@ -132,6 +135,13 @@ func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 			full.Data[i*n+j] = r.At(i, j)
 		}
 	}
+	p.leftOutAdjoint(dst, r, q, full, c)
+}
+
+// leftOutAdjoint sets dst from R, q and C, for which root diag(c) rootᵀ = R C R.
+func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, root blas64.General, c []float64) {
+	n := len(p.y)
+	rq := make([]float64, n)
 	linalg.Symv(1, r.RawSymmetric(), q, 0, rq)
 	checkAdjoint(dst.K, n)
 	g := dst.K.RawSymmetric()
@@ -140,8 +150,73 @@ func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 			g.Data[i*g.Stride+j] = (rq[i]*p.b[j] + b*rq[j]) / 2
 		}
 	}
-	linalg.SyrkDiag(blas.NoTrans, -1, full, c, 1, g)
+	linalg.SyrkDiag(blas.NoTrans, -1, root, c, 1, g)
 	if dst.Mean != nil {
 		copy(dst.Mean, rq)
 	}
+}
+
+// LeaveGroupOut implements LeaveGroupOuter. With the block R_gg of a group's cases, and n_g of those,
+//
+//	log p(y_g|y_-g) = ½ log|R_gg| - ½ b_gᵀ R_gg⁻¹ b_g - ½ n_g log 2π
+//
+// and the adjoint is that of LeaveOneOut with q_g = R_gg⁻¹ b_g and C_gg = ½ (q_g q_gᵀ + R_gg⁻¹).
+func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
+	n := len(p.y)
+	r := mat.NewSymDense(n, nil)
+	p.information(r, nil)
+	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
+	roots := make([]blas64.Triangular, len(groups)) // U with C_gg = UᵀU
+	for k, g := range groups {
+		block, own, qg := linalg.NewSym(len(g)), make([]float64, len(g)), make([]float64, len(g))
+		for a, i := range g {
+			own[a] = p.b[i]
+			for c := a; c < len(g); c++ {
+				block.Data[a*block.Stride+c] = r.At(i, g[c])
+			}
+		}
+		u, ok := linalg.Cholesky(block)
+		if !ok {
+			return nil, fmt.Errorf("%w: exact, the precision of group %d given the others", ErrNotPositiveDefinite, k)
+		}
+		value += linalg.LogDet(u)
+		block = linalg.InverseCholesky(u)
+		linalg.Symv(1, block, own, 0, qg)
+		value -= dot(own, qg) / 2
+		for a, i := range g {
+			q[i] = qg[a]
+			for c := a; c < len(g); c++ {
+				block.Data[a*block.Stride+c] = (qg[a]*qg[c] + block.Data[a*block.Stride+c]) / 2
+			}
+		}
+		if roots[k], ok = linalg.Cholesky(block); !ok {
+			return nil, fmt.Errorf("%w: exact, the covariance of group %d given the others", ErrNotPositiveDefinite, k)
+		}
+	}
+	return p.functional(value, func(dst *Cov) {
+		root, ones := linalg.NewGeneral(n, n), slices.Repeat([]float64{1}, n)
+		for k, g := range groups { // R C R = Σ_g (R_·g Uᵀ)(R_·g Uᵀ)ᵀ
+			m := len(g)
+			u := linalg.NewGeneral(m, m)
+			for a := range g {
+				copy(u.Data[a*m+a:(a+1)*m], roots[k].Data[a*roots[k].Stride+a:])
+			}
+			for from := 0; from < n; from += block {
+				rows := min(block, n-from)
+				columns, product := linalg.NewGeneral(rows, m), linalg.NewGeneral(rows, m)
+				for row := range rows {
+					for a, i := range g {
+						columns.Data[row*m+a] = r.At(from+row, i)
+					}
+				}
+				linalg.Gemm(blas.NoTrans, blas.Trans, 1, columns, u, 0, product)
+				for row := range rows {
+					for a, i := range g {
+						root.Data[(from+row)*n+i] = product.Data[row*m+a]
+					}
+				}
+			}
+		}
+		p.leftOutAdjoint(dst, r, q, root, ones)
+	}), nil
 }

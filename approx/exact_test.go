@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -122,6 +123,34 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 		if got := loo.Value(); !near(got, want, 1e-9) {
 			t.Errorf("log noise %v: leave-one-out %.13g, want %.13g", logNoise, got, want)
 		}
+
+		// log p(y_g|y_-g) = log p(y) - log p(y_-g)
+		for _, groups := range [][][]int{{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}}, {{9, 0, 4}, {1}, {2, 3, 5, 6, 7, 8, 10, 11}}} {
+			want := 0.0
+			for _, g := range groups {
+				var part regression
+				var keep []int
+				for j := range n {
+					if !slices.Contains(g, j) {
+						keep, part.y, part.mean = append(keep, j), append(part.y, data.y[j]), append(part.mean, data.mean[j])
+					}
+				}
+				c := mat.NewSymDense(len(keep), nil)
+				for a, i := range keep {
+					for b, j := range keep {
+						c.SetSym(a, b, joint.At(i, j))
+					}
+				}
+				want += post.Evidence().Value() - part.fit(t, approx.Exact{}, c, part.mean, logNoise).Evidence().Value()
+			}
+			left, err := post.(approx.LeaveGroupOuter).LeaveGroupOut(groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := left.Value(); !near(got, want, 1e-9) {
+				t.Errorf("log noise %v: leave-group-out %.13g, want %.13g", logNoise, got, want)
+			}
+		}
 	}
 }
 
@@ -164,7 +193,16 @@ func TestExactGradients(t *testing.T) {
 			return data.fit(t, approx.Exact{}, k, mean, at[2]+step[2])
 		}
 		_, byLength, byAmp := seGram(data.x, at[0], at[1])
-		for name, f := range functionals(t, move([5]float64{})) {
+		all := func(post approx.Posterior) map[string]approx.Functional {
+			all := functionals(t, post)
+			left, err := post.(approx.LeaveGroupOuter).LeaveGroupOut([][]int{{9, 0, 4}, {1}, {14}, {2, 3, 5, 6, 7, 8, 10, 11, 12, 13}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all["leave-group-out"] = left
+			return all
+		}
+		for name, f := range all(move([5]float64{})) {
 			g, byNoise := approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}, []float64{7} // Likelihood adds
 			if err := f.Adjoint(&g, 0); err != nil {
 				t.Fatal(err)
@@ -176,9 +214,9 @@ func TestExactGradients(t *testing.T) {
 			for c := range got {
 				step := [5]float64{}
 				step[c] = h
-				up := functionals(t, move(step))[name].Value()
+				up := all(move(step))[name].Value()
 				step[c] = -h
-				want := (up - functionals(t, move(step))[name].Value()) / (2 * h)
+				want := (up - all(move(step))[name].Value()) / (2 * h)
 				if scale := max(1, math.Abs(want), math.Abs(f.Value())); !(math.Abs(got[c]-want) <= 1e-6*scale) {
 					t.Errorf("%v: %s: gradient[%d] = %.10g, differences give %.10g", at, name, c, got[c], want)
 				}

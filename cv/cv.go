@@ -56,7 +56,7 @@ var Table = registry.Table[Splitter]{
 	registry.Of[RepeatedKFold, Splitter]("repeated_kfold", "kfold again and again, shuffled anew (k: 10, repeats: 10, stratified: true)"),
 	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "every case is tested once, by all the others"),
 	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
-	registry.Of[GroupKFold, Splitter]("group_kfold", "k parts that keep the cases of a group together (k: 10)"),
+	registry.Of[GroupKFold, Splitter]("group_kfold", "k parts that keep the cases of a group together (k: 10, stratified: false)"),
 	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
 }
 

@@ -53,7 +53,7 @@ func variants() map[string][]Splitter {
 		"kfold":          {KFold{K: 2}, KFold{K: 7, Stratified: &no}, KFold{K: 5, Stratified: &yes}},
 		"repeated_kfold": {RepeatedKFold{K: 3, Repeats: 4}, RepeatedKFold{K: 5, Repeats: 2, Stratified: &no}},
 		"hold_out":       {HoldOut{TestSize: 0.5}, HoldOut{TestSize: 0.33, Stratified: &no}},
-		"group_kfold":    {GroupKFold{K: 2}, GroupKFold{K: 12}},
+		"group_kfold":    {GroupKFold{K: 2}, GroupKFold{K: 12}, GroupKFold{K: 3, Stratified: true}},
 	}
 }
 
@@ -325,6 +325,42 @@ func TestGroupsBalanced(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// 12 groups of two cases of class 0 and 6 of class 1, into three equal parts; without the balance of classes, chance decides.
+func TestGroupsStratified(t *testing.T) {
+	var groups []string
+	var labels []int
+	for i := range 36 {
+		groups, labels = append(groups, fmt.Sprint(i/2)), append(labels, i/24)
+	}
+	unequal := 0
+	for seed := range uint64(10) {
+		for _, stratified := range []bool{true, false} {
+			folds, err := GroupKFold{K: 3, Stratified: stratified}.Split(len(groups), labels, groups, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range folds {
+				counts := make([]int, 2)
+				for _, i := range f.Test {
+					counts[labels[i]]++
+				}
+				switch equal := slices.Equal(counts, []int{8, 4}); {
+				case !equal && stratified:
+					t.Errorf("seed %d: a part of %v cases", seed, counts)
+				case !equal:
+					unequal++
+				}
+			}
+		}
+	}
+	if unequal == 0 {
+		t.Error("without stratification the classes are balanced too")
+	}
+	if _, err := (GroupKFold{K: 2, Stratified: true}).Split(len(groups), nil, groups, 1); err == nil {
+		t.Error("stratified numbers: no error")
 	}
 }
 

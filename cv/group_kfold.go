@@ -9,9 +9,12 @@ import (
 
 // GroupKFold divides the groups into k parts, so that no group is in both parts of a fold. The groups are dealt out from
 // the largest to the smallest, each to the part with the fewest cases so far; groups of equal size come in a random order
-// and of equal parts the first is taken. Classes are not balanced. The order of the cases does not matter.
+// and of equal parts the first is taken. Stratified, each goes to the part where it makes Σ_f Σ_c (n_fc/n_c)² the least, with
+// n_fc the cases of class c in part f and n_c all of that class; of equals, to the part with the fewest cases. So the parts are
+// alike in every class, as far as dealing out groups can make them so. The order of the cases does not matter.
 type GroupKFold struct {
-	K int `yaml:"k"` // number of folds, 2 … number of groups; 0 means 10
+	K          int  `yaml:"k"`          // number of folds, 2 … number of groups; 0 means 10
+	Stratified bool `yaml:"stratified"` // balance the classes
 }
 
 // Split implements Splitter.
@@ -22,9 +25,21 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 	if groups == nil {
 		return nil, fmt.Errorf("the data have no groups; name their column in data.group")
 	}
-	size := map[string]int{}
-	for _, g := range groups {
+	if _, err := stratify(&s.Stratified, labels); err != nil {
+		return nil, err
+	}
+	class := make([]int, n) // one, for balance
+	if s.Stratified {
+		class = labels
+	}
+	total := classCounts(class)
+	size, of := map[string]int{}, map[string][]int{} // cases of a group, and of every class in it
+	for i, g := range groups {
+		if of[g] == nil {
+			of[g] = make([]int, len(total))
+		}
 		size[g]++
+		of[g][class[i]]++
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(groups)))
 	k, err := numberOfFolds(s.K, len(names), "groups")
@@ -33,12 +48,29 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 	}
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(names), func(a, b int) { names[a], names[b] = names[b], names[a] })
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
-	load := make([]int, k)
+	load, held, parts := make([][]int, k), make([]int, k), make([]int, k) // cases of every class, and in all, of each of the parts
+	for f := range load {
+		load[f], parts[f] = make([]int, len(total)), f
+	}
 	part := map[string]int{}
 	for _, g := range names {
-		f := slices.Index(load, slices.Min(load))
+		// What the group adds to the sum of squares.
+		added := make([]float64, k)
+		for f := range added {
+			for c, m := range of[g] {
+				if m > 0 {
+					added[f] += float64(m*(2*load[f][c]+m)) / float64(total[c]) / float64(total[c])
+				}
+			}
+		}
+		f := slices.MinFunc(parts, func(a, b int) int {
+			return cmp.Or(cmp.Compare(added[a], added[b]), cmp.Compare(held[a], held[b]))
+		})
 		part[g] = f
-		load[f] += size[g]
+		held[f] += size[g]
+		for c, m := range of[g] {
+			load[f][c] += m
+		}
 	}
 	tested := make([]int, n)
 	for i, g := range groups {

@@ -138,32 +138,56 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 	return nil
 }
 
+// fitComparator fits the comparator, once where it is to be kept.
+func (j *job) fitComparator(ctx context.Context, p *prepared) (comparator.Fitted, error) {
+	if j.kept != nil {
+		return j.kept, nil
+	}
+	learnt, err := j.declared.Comparator.Fit(ctx, p.data, derive(j.set.seed, "comparator"))
+	if err != nil {
+		return nil, err
+	}
+	f := learnt.(comparator.Fitted)
+	if j.keeps {
+		j.kept = f
+	}
+	return f, nil
+}
+
+// compared is what a comparator says of cases.
+func compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o outcome) {
+	o.Proba = mat.NewDense(z.N(), classes, nil)
+	learnt.PredictProba(o.Proba, z)
+	if c, ok := learnt.(comparator.Confident); ok {
+		o.Confidence = make([]float64, z.N())
+		c.Confidence(o.Confidence, z)
+	}
+	return o
+}
+
 // learn fits the comparator and predicts the held-out cases.
 func (j *job) learn(ctx context.Context, f *record.Fit) error {
 	p, err := j.set.prepare()
 	if err != nil {
 		return err
 	}
-	learnt, err := j.declared.Comparator.Fit(ctx, p.data, derive(j.set.seed, "comparator"))
+	learnt, err := j.fitComparator(ctx, p)
 	if err != nil {
 		return err
 	}
-	s := learnt.(comparator.Fitted).Summary()
+	s := learnt.Summary()
 	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
 	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.warnings), s.Warnings...)
 	if p.held == nil {
 		return nil
 	}
-	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
-	learnt.PredictProba(proba, p.held)
+	held := compared(learnt, p.held, len(p.counts))
 	f.Rows, f.Labels = p.rows, p.labels
 	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(proba.RawRowView(i)))
+		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
 	}
-	if c, ok := learnt.(comparator.Confident); ok {
-		sure := make([]float64, len(p.labels))
-		c.Confidence(sure, p.held)
-		f.Confidence = record.Numbers(sure)
+	if held.Confidence != nil {
+		f.Confidence = record.Numbers(held.Confidence)
 	}
 	return nil
 }

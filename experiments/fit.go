@@ -108,9 +108,7 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
 			continue
 		}
-		if j.declared.Comparator != nil {
-			return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, which a model file cannot keep; choose another with --configuration N", ErrInvalid, s.Configuration, p.configuration(s.Configuration))
-		}
+		j.keeps = true
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].set.targets(), j.set.targets()) || !slices.Equal(jobs[0].set.source.Classes, j.set.source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
 			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
@@ -118,6 +116,10 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 		}
 		s.Stage = nil // for studies that are not here
 		studies, jobs = append(studies, s), append(jobs, j)
+	}
+	if i := slices.IndexFunc(jobs, func(j *job) bool { return j.declared.Comparator != nil }); i >= 0 && len(jobs) > 1 {
+		c := studies[i].Configuration
+		return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, and no log evidence says whether it or another is better; choose with --configuration N", ErrInvalid, c, p.configuration(c))
 	}
 	return studies, jobs, nil
 }
@@ -161,9 +163,21 @@ func (p *Plan) configuration(i int) Overview {
 	return Overview{Configuration: p.Manifest.Configurations[i]}
 }
 
-// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its assessment did.
+// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its assessment did, or the
+// comparator.
 func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*ModelFile, error) {
 	defer j.set.use()()
+	if j.declared.Comparator != nil {
+		prepared, err := j.set.prepare()
+		if err != nil {
+			return nil, err
+		}
+		fit, err := j.fitComparator(ctx, prepared)
+		if err != nil {
+			return nil, err
+		}
+		return p.modelFile(j, configuration, w, prepared, fit.Summary().LogEvidence, fit.State()), nil
+	}
 	o, prepared, err := j.objective(j.model, nil)
 	if err != nil {
 		return nil, err
@@ -176,25 +190,9 @@ func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*
 	if err != nil {
 		return nil, err
 	}
-	c, m := p.Manifest.Configurations[configuration], j.declared
-	f := &ModelFile{
-		Schema: modelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: w.value},
-		LogEvidence: record.Number(fit.Posterior.Evidence().Value()),
-		Model: Declared{
-			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
-		},
-		Theta: map[string]float64{}, Columns: j.set.source.Schema, Preprocess: prepared.preprocessor,
-		Targets: prepared.data.Y.Value, State: append(approx.State{}, fit.Posterior.State()...),
-	}
+	f := p.modelFile(j, configuration, w, prepared, fit.Posterior.Evidence().Value(), fit.Posterior.State())
 	for i, s := range o.Layout.Specs {
 		f.Theta[s.ThetaName()] = theta[i]
-	}
-	if j.set.source.Targets == nil {
-		f.Targets, f.Labels = nil, subset(j.set.source.Labels, j.set.train)
-	}
-	for i := range prepared.data.X.N() {
-		f.Inputs = append(f.Inputs, prepared.data.X.X.RawRowView(i))
 	}
 	if j.chain == nil {
 		return f, nil
@@ -208,4 +206,26 @@ func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*
 		f.Samples = append(f.Samples, s)
 		return nil
 	})
+}
+
+// modelFile has all but theta.
+func (p *Plan) modelFile(j *job, configuration int, w winner, fitted *prepared, logEvidence float64, state approx.State) *ModelFile {
+	c, m := p.Manifest.Configurations[configuration], j.declared
+	f := &ModelFile{
+		Schema: modelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
+		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: w.value},
+		LogEvidence: record.Number(logEvidence),
+		Model: Declared{
+			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
+		},
+		Theta: map[string]float64{}, Columns: j.set.source.Schema, Preprocess: fitted.preprocessor,
+		Targets: fitted.data.Y.Value, State: append(approx.State{}, state...),
+	}
+	if j.set.source.Targets == nil {
+		f.Targets, f.Labels = nil, subset(j.set.source.Labels, j.set.train)
+	}
+	for i := range fitted.data.X.N() {
+		f.Inputs = append(f.Inputs, fitted.data.X.X.RawRowView(i))
+	}
+	return f
 }

@@ -28,16 +28,48 @@ type Folder struct {
 var ErrFolder = errors.New("not the folder of a run, or damaged")
 
 // ReadFolder reads the manifest and the journal of a run folder.
-func ReadFolder(dir string) (*Folder, error) {
-	m, err := search.ReadManifest(dir)
+func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read() }
+
+// Follower reads a run folder again and again, and of the journal only what is new.
+type Follower struct {
+	Dir      string
+	manifest os.FileInfo // of the file that was read
+	journal  *search.Journal
+	last     *Folder
+}
+
+// Read returns what is on record by now: the same Folder as before if there is no news. A manifest that was replaced, as
+// --extend does, and a folder that was put in the place of another, are read from the beginning.
+func (f *Follower) Read() (*Folder, error) {
+	folder, err := f.read()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", dir, ErrFolder, err)
+		*f = Follower{Dir: f.Dir} // a line that cannot be read stays an error
+		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
-	journal, err := search.OpenJournal(dir, m.Key)
+	return folder, nil
+}
+
+func (f *Follower) read() (*Folder, error) {
+	info, err := search.StatManifest(f.Dir)
+	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) && info.Size() == f.manifest.Size() {
+		news, err := f.journal.Refresh()
+		if err == nil && news {
+			f.last = &Folder{f.Dir, f.last.Manifest, f.journal.Lines()}
+		}
+		return f.last, err
+	}
+	var m record.Manifest
+	if err == nil {
+		m, err = search.ReadManifest(f.Dir)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
+		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", err)
 	}
-	return &Folder{dir, m, journal.Lines()}, nil
+	if f.journal, err = search.OpenJournal(f.Dir, m.Key); err != nil {
+		return nil, err
+	}
+	f.manifest, f.last = info, &Folder{f.Dir, m, f.journal.Lines()}
+	return f.last, nil
 }
 
 // Report builds the report of what is on record.

@@ -27,6 +27,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -131,7 +132,8 @@ type Classifier struct {
 	data      objective.Data
 	counts    []int // training cases per class
 	objective *objective.Objective
-	point     *objective.Point // at the file's theta; its samples are restored one at a time
+	point     *objective.Point  // at the file's theta; its samples are restored one at a time
+	compared  comparator.Fitted // instead of the two; nil: none
 }
 
 // LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an ErrInvalid, or Problems,
@@ -236,8 +238,10 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	if err := c.average.Uses(m.Likelihood); err != nil {
-		return nil, damaged("model.average", "%w", err)
+	if m.Comparator == nil {
+		if err := c.average.Uses(m.Likelihood); err != nil {
+			return nil, damaged("model.average", "%w", err)
+		}
 	}
 	if m.numeric() != (classes == 0) {
 		return nil, damaged("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
@@ -275,30 +279,44 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	}
 	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true} // where length scales start matters no more
 
-	model := m.on(classes)
-	if _, err := model.Check(classes); err != nil {
+	model, size := m.on(classes), approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
+	var need int64
+	if m.Comparator != nil {
+		need = m.Comparator.Memory(size, dim)
+	} else if _, err := model.Check(classes); err != nil {
 		return nil, damaged("model", "%w", err)
+	} else {
+		need = model.Memory(size, dim, nil, false)
 	}
-	need := jobOverhead + model.Memory(approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}, dim, nil, false)*(100+slack)/100
+	need = jobOverhead + need*(100+slack)/100
 	if len(f.Samples) > 0 {
 		need *= 2 // a sample beside the one that theta is
 	}
 	if free, known := machine.Available(); known && need > free {
 		return nil, fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
 	}
-	o, err := objective.New(model, nil, c.data)
-	if err != nil {
-		return nil, damaged("model", "%w", err)
+	found, want := 0.0, float64(f.LogEvidence)
+	if m.Comparator != nil {
+		var err error
+		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {
+			return nil, damaged("state", "%w", err)
+		}
+		found = c.compared.Summary().LogEvidence
+	} else {
+		o, err := objective.New(model, nil, c.data)
+		if err != nil {
+			return nil, damaged("model", "%w", err)
+		}
+		theta, err := thetaOf(f.Theta, o.Layout)
+		if err != nil {
+			return nil, damaged("theta", "%w", err)
+		}
+		c.objective = o
+		if c.point, err = o.Restore(theta, f.State); err != nil {
+			return nil, damaged("state", "%w", err)
+		}
+		found = c.point.Posterior.Evidence().Value()
 	}
-	theta, err := thetaOf(f.Theta, o.Layout)
-	if err != nil {
-		return nil, damaged("theta", "%w", err)
-	}
-	c.objective = o
-	if c.point, err = o.Restore(theta, f.State); err != nil {
-		return nil, damaged("state", "%w", err)
-	}
-	found, want := c.point.Posterior.Evidence().Value(), float64(f.LogEvidence)
 	if math.IsNaN(found) != math.IsNaN(want) || math.Abs(found-want) > evidenceTolerance*max(1, math.Abs(want)) {
 		return nil, damaged("log_evidence", "%v on file, and %v by its numbers", want, found)
 	}
@@ -315,6 +333,9 @@ func damage(name, part string, err error) error {
 
 // outcome predicts cases, with the one fit or with the average over the samples.
 func (c *Classifier) outcome(held *kernel.Inputs) (average outcome, err error) {
+	if c.compared != nil {
+		return compared(c.compared, held, c.data.Y.Classes), nil
+	}
 	predict := func(point *objective.Point) (o outcome) {
 		if classes := c.data.Y.Classes; classes > 0 {
 			o.Proba = mat.NewDense(held.N(), classes, nil)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
 
 // rows writes n cases of three inputs, one of which is a combination of the others, and of labels that have to do with
@@ -34,7 +35,7 @@ func rows(n, classes int, seed uint64) string {
 }
 
 // everyModel lists, as YAML flow text, the models of every inference with every likelihood that it can have on so many
-// classes, with kernels of every shape.
+// classes, with kernels of every shape, and every comparator.
 func everyModel(t *testing.T, classes int) (models []string) {
 	t.Helper()
 	kernels := []string{"se", "{sum: [{se: {ard: true}}, {noise: {amplitude: {fixed: 0.31623}}}]}", "{product: [matern32, linear]}"}
@@ -66,6 +67,11 @@ func everyModel(t *testing.T, classes int) (models []string) {
 				add(k, "one_vs_rest")
 				add("{per_class: "+k+"}", "one_vs_rest")
 			}
+		}
+	}
+	if classes > 0 {
+		for _, c := range comparator.Table {
+			models = append(models, fmt.Sprintf("{kernel: %s, inference: %s}", kernels[len(models)%len(kernels)], c.Name))
 		}
 	}
 	return models
@@ -240,7 +246,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// models are small model files of two classes, three, and numbers.
+// models are small model files of two classes, three, and numbers, and of every comparator.
 func models(t testing.TB) (texts [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -251,6 +257,11 @@ func models(t testing.TB) (texts [][]byte) {
 		{2, "{kernel: se, likelihood: probit, inference: laplace}\ntune: none"},
 		{3, "{kernel: {per_class: se}, likelihood: logit, inference: ep, classes: one_vs_rest}\ntune: none"},
 		{0, "{kernel: se, likelihood: gaussian, inference: exact}\ntune: none"},
+		{3, "{inference: base_rate}"},
+		{2, "{inference: p1nn}"},
+		{2, "{kernel: se, inference: {svm: {costs: [1], length_scales: [2], folds: 2}}}"},
+		{3, "{kernel: se, inference: least_squares}"},
+		{2, "{inference: logistic_regression}"},
 		{2, prior("se", "probit", "laplace") + "\ntune: " + strings.Replace(chains, "restarts: 2", "restarts: 1", 1)},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {

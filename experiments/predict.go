@@ -40,7 +40,7 @@ type Deciding struct {
 const rejected = "reject"
 
 // Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
-// class; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
+// class; confidence, by which a comparator that has one rejects; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
 // latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where costs were given. Numbers have mean and
 // variance, noise included, before the latent ones, and no decision. A column other than an id that would have the name of one
 // has an underscore behind it.
@@ -115,6 +115,9 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 	} else {
 		for k, class := range classes {
 			numbers("p["+class+"]", mat.Col(nil, k, held.Proba))
+		}
+		if held.Confidence != nil {
+			numbers("confidence", held.Confidence)
 		}
 		for i, label := range ds.Labels {
 			if label >= 0 {

@@ -76,6 +76,9 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 		spec.Test = q.Test
 	}
 	m := q.model(d, "--", true)
+	if m.Comparator != nil {
+		d.as("--inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
+	}
 	ds, p, err := q.load(d, spec, m, q.Test != noTest)
 	if err != nil {
 		return nil, err
@@ -230,11 +233,15 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	nodes := modelNodes{prefix: prefix, Classes: q.Classes}
 	choose(d.as(prefix+"classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
+	var method *yaml.Node
+	if inference && strings.TrimSpace(q.Inference) != "" {
+		method = newDecoder("").parse([]byte(q.Inference))
+	}
 	for _, part := range []struct {
 		name, text, instance string
 		node                 **yaml.Node
 	}{{"kernel", q.Kernel, "se", &nodes.Kernel}, {"mean", q.Mean, "zero", &nodes.Mean}, {"likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"inference", q.Inference, "laplace", &nodes.Inference}} {
-		if part.node == &nodes.Inference && !inference {
+		if part.node == &nodes.Inference && !inference || part.text == noPart && d.needless(part.name, method) {
 			continue
 		}
 		where := prefix + part.name
@@ -251,9 +258,6 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	}
 	if ok {
 		m = d.model(nodes, objective.Averaged{})
-	}
-	if m.Comparator != nil {
-		d.as(prefix+"inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
 	}
 	return m
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -104,7 +105,7 @@ func (t *trainingSet) fill(p *prepared) error {
 		return err
 	}
 	p.warnings, p.preprocessor = warnings, pre
-	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Scaled: t.how != "none"}
+	p.data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.targets(), Classes: t.source.Classes, Groups: subset(t.source.Groups, t.train), Scaled: t.how != "none"}
 	p.counts = make([]int, len(t.source.Classes))
 	if t.source.Targets != nil {
 		mean, variance := stat.PopMeanVariance(p.data.Y.Value, nil)
@@ -175,6 +176,8 @@ type job struct {
 	optimizer string              // the local optimiser, "" for plain points
 	chain     *objective.Chain    // what starts at a point instead; nil: none
 	average   objective.Average
+	keeps     bool              // whoever runs the job wants the comparator
+	kept      comparator.Fitted // which it was
 	set       *trainingSet
 	cross     *crossValidation // what is tuned, if not the criterion
 	folds     []*trainingSet   // of cross

@@ -79,3 +79,14 @@ func (LeaveOneOut) Memory(m approx.Memory, _ bool) approx.Bytes { return m.Leave
 
 // AddsPrior is false.
 func (LeaveOneOut) AddsPrior() bool { return false }
+
+// LeaveGroupOut is Σ_g log p(y_g|X, y_-g, θ), with cases that are left out group by group, of regression by approx.Exact.
+type LeaveGroupOut struct {
+	LeaveOneOut
+	Groups [][]int // every case once
+}
+
+// Of returns the posterior's leave-group-out log density.
+func (c LeaveGroupOut) Of(p approx.Posterior) (approx.Functional, error) {
+	return p.(approx.LeaveGroupOuter).LeaveGroupOut(c.Groups)
+}

@@ -62,6 +62,7 @@ type Data struct {
 	X       *kernel.Inputs
 	Y       approx.Targets
 	Classes []string // labels in natural order, for names; nil: the classes are numbered
+	Groups  []string // of every case, for learners that hold cases out of their training set: those of one group belong together; nil: every case is its own
 	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts at √d; otherwise it
 	// starts at the median distance between cases.
 	Scaled bool

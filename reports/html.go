@@ -44,8 +44,11 @@ const (
 type page struct {
 	Experiment  string
 	Style       template.CSS
-	Script      template.JS
-	Policy      string // content security: nothing is loaded, and no script runs but Script
+	Scripts     []template.JS
+	Policy      string // content security: nothing is loaded, and no script runs but Scripts
+	Live        *Live  // nil: the page of a file
+	Waiting     bool   // there is no run yet
+	Files       []fileSet
 	Alerts      []alert
 	Summary     sheet
 	Published   sheet
@@ -125,18 +128,34 @@ type picture struct {
 // summary, published figures beside those of the run, contests, the pictures of figures.svg, comparisons, every configuration, and
 // where all of it comes from.
 func renderHTML(w io.Writer, r *Report) error {
-	hash := sha256.Sum256([]byte(pageScript))
+	return pageTemplate.Execute(w, newPage(r, pageScript))
+}
+
+// policy lets a page run its scripts and load nothing.
+func policy(scripts ...string) string {
+	p := "default-src 'none'; style-src 'unsafe-inline'; script-src"
+	for _, s := range scripts {
+		hash := sha256.Sum256([]byte(s))
+		p += " 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+	}
+	return p
+}
+
+// newPage lays out a Report.
+func newPage(r *Report, scripts ...string) page {
 	p := page{
 		Experiment:  r.Experiment,
 		Style:       template.CSS(pageStyle + ".drawing{" + style + "}"),
-		Script:      template.JS(pageScript),
-		Policy:      "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
+		Policy:      policy(scripts...),
 		Alerts:      r.alerts(),
 		Summary:     newSheet("", r.Summary(), -1, longestSummary, "results.csv has all of them"),
 		Published:   newSheet("", r.published(), -1, longestTable, "results.json has all of them"),
 		Details:     r.details(),
 		DetailsLeft: max(0, len(r.Configurations)-mostDetailed),
 		Provenance:  r.provenance(),
+	}
+	for _, s := range scripts {
+		p.Scripts = append(p.Scripts, template.JS(s))
 	}
 	p.Summary.Linked, p.Published.Linked = len(p.Details), len(p.Details)
 	p.Compared.Rest = "that gpc-tune compare DIR shows"
@@ -150,7 +169,7 @@ func renderHTML(w io.Writer, r *Report) error {
 		p.Comparisons = newSheet("differences", c.differences(), -1, longestTable, "gpc-tune compare DIR shows all of them")
 		p.Compared.add(-1, c.notes()...)
 	}
-	return pageTemplate.Execute(w, p)
+	return p
 }
 
 // alerts are what a reader must know before the results.

@@ -138,22 +138,7 @@ var ProgressForms = Forms[*Progress]{{"text", progressText}, {"json", writeJSON[
 // do next.
 func progressText(out io.Writer, p *Progress) error {
 	w := bufio.NewWriter(out) // keeps the first error
-	state := "unfinished (running, or stopped)"
-	if p.Finished {
-		state = "finished"
-	}
-	limit := ""
-	if p.AtMost {
-		limit = "at most "
-	}
-	fmt.Fprintf(w, "%s: %s, %d of %s%d known jobs done, %d failed\n", p.Experiment, state, p.Done, limit, p.Known, p.Failed)
-	if p.Done > 0 {
-		fmt.Fprintf(w, "%.3g jobs/s of one worker, %v so far", float64(p.Rate), Duration(p.Seconds))
-		if !p.Finished {
-			fmt.Fprintf(w, ", %sabout %v left; with -j N about an N-th of that", limit, Duration(float64(p.Left)))
-		}
-		fmt.Fprintln(w)
-	}
+	fmt.Fprintf(w, "%s: %s\n", p.Experiment, strings.Join(p.sentences(), "\n"))
 	t := p.table()
 	if len(t.Caption) > 0 {
 		fmt.Fprintln(w, strings.Join(t.Caption, ", "))
@@ -168,6 +153,26 @@ func progressText(out io.Writer, p *Progress) error {
 	}
 	fmt.Fprintf(w, "next: %s\n", p.Next)
 	return w.Flush()
+}
+
+// sentences say how far the whole run is, and how fast.
+func (p *Progress) sentences() []string {
+	state, limit := "unfinished (running, or stopped)", ""
+	if p.Finished {
+		state = "finished"
+	}
+	if p.AtMost {
+		limit = "at most "
+	}
+	jobs := fmt.Sprintf("%s, %d of %s%d known jobs done, %d failed", state, p.Done, limit, p.Known, p.Failed)
+	if p.Done == 0 {
+		return []string{jobs}
+	}
+	pace := fmt.Sprintf("%.3g jobs/s of one worker, %v so far", float64(p.Rate), Duration(p.Seconds))
+	if !p.Finished {
+		pace += fmt.Sprintf(", %sabout %v left; with -j N about an N-th of that", limit, Duration(float64(p.Left)))
+	}
+	return []string{jobs, pace}
 }
 
 func (p *Progress) table() Table {

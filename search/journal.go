@@ -470,6 +470,9 @@ func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
 	return errors.Join(err, syncDir(dir))
 }
 
+// StatManifest describes the file dir/manifest.json, by which one that replaces it is told from it.
+func StatManifest(dir string) (os.FileInfo, error) { return os.Stat(filepath.Join(dir, manifestName)) }
+
 // ReadManifest reads dir/manifest.json, strictly. A folder without one is an fs.ErrNotExist.
 func ReadManifest(dir string) (record.Manifest, error) {
 	name := filepath.Join(dir, manifestName)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,11 @@ that run does on all of the training data: what either has done in the folder, t
 				}
 				return err
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "model: %s, log evidence %.6g\n", name, float64(model.LogEvidence))
+			evidence := ""
+			if l := float64(model.LogEvidence); !math.IsNaN(l) {
+				evidence = fmt.Sprintf(", log evidence %.6g", l)
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "model: %s%s\n", name, evidence)
 			if summary.Failed > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why\n", summary.Failed, summary.Total)
 				return exitCode(exitFailures)

@@ -56,7 +56,7 @@ func watch() (ctx context.Context, drain <-chan struct{}, signalled func() sysca
 	got := make(chan syscall.Signal, 1)
 	go func() {
 		got <- (<-signals).(syscall.Signal)
-		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing the running fits for up to %v; signal again to stop at once\n", grace)
+		fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at once\n", grace)
 		close(first)
 		select {
 		case <-signals:
@@ -99,7 +99,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), submitCommand(drain), workerCommand(drain), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), submitCommand(drain), workerCommand(drain), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(drain), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		guard(c)
 		root.AddCommand(c)
 	}

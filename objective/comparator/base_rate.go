@@ -41,6 +41,18 @@ func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.
 	return f, ctx.Err()
 }
 
+// Restore counts again: the state is empty.
+func (b BaseRate) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	if _, err := cut(s); err != nil {
+		return nil, err
+	}
+	f, err := b.Fit(context.Background(), d, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f.(Fitted), nil
+}
+
 // frequencies is a fitted BaseRate.
 type frequencies []float64
 
@@ -51,6 +63,9 @@ func (f frequencies) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		dst.SetRow(i, f)
 	}
 }
+
+// State is empty.
+func (frequencies) State() approx.State { return nil }
 
 // Summary has nothing but that there is no evidence.
 func (frequencies) Summary() Summary { return Summary{LogEvidence: math.NaN(), Converged: true} }

@@ -24,7 +24,8 @@ import (
 )
 
 // Comparator is a classifier to compare with. Its options are its exported fields; their zero values are the documented
-// defaults. Its Fit returns a Fitted.
+// defaults. Its Fit returns a Fitted. Where cases have groups, what it holds out within the training set it holds out group by
+// group.
 type Comparator interface {
 	objective.Learner
 	// Check says what is wrong with the options.
@@ -38,12 +39,18 @@ type Comparator interface {
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
+	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left this state: its predictions are
+	// the same, to the bit, and of its Summary the hyperparameters and the log evidence. It is an error if the state has another
+	// length, a number that is not finite, or one that no fit can have.
+	Restore(d objective.Data, s approx.State) (Fitted, error)
 }
 
 // Fitted is a fitted Comparator.
 type Fitted interface {
 	objective.Fitted
 	Summary() Summary
+	// State is what Restore needs besides the training set and the options.
+	State() approx.State
 }
 
 // Summary is what there is to say of a fit.
@@ -94,6 +101,38 @@ func counted(y approx.Targets) (index, counts []int, err error) {
 		counts[c]++
 	}
 	return index, counts, nil
+}
+
+// members lists the cases of every group, in the order of their first; nil where there are no groups.
+func members(groups []string) (of [][]int) {
+	at := map[string]int{}
+	for i, g := range groups {
+		if _, met := at[g]; !met {
+			at[g], of = len(of), append(of, nil)
+		}
+		of[at[g]] = append(of[at[g]], i)
+	}
+	return of
+}
+
+// cut divides a state into parts of these lengths.
+func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
+	want := 0
+	for _, n := range lengths {
+		want += n
+	}
+	if len(s) != want {
+		return nil, fmt.Errorf("state has %d numbers, want %d; it belongs to other data or another method", len(s), want)
+	}
+	for i, v := range s {
+		if v-v != 0 {
+			return nil, fmt.Errorf("state[%d] = %v, want a finite number", i, v)
+		}
+	}
+	for _, n := range lengths {
+		parts, s = append(parts, s[:n]), s[n:]
+	}
+	return parts, nil
 }
 
 // machines is the number of two-class problems that so many classes make.

@@ -114,6 +114,97 @@ func TestEveryComparator(t *testing.T) {
 	})
 }
 
+// TestRestore: what is restored from a state predicts to the bit what was fitted, and says the same of itself.
+func TestRestore(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		for _, classes := range []int{2, 3} {
+			d, z := blobs(60, classes, 1), blobs(100, classes, 2)
+			f := fitted(t, c, d)
+			s := f.State()
+			again, err := c.Restore(objective.Data{X: &kernel.Inputs{X: d.X.X}, Y: d.Y, Scaled: true}, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, q := predicted(f, z.X, classes), predicted(again, z.X, classes); !mat.Equal(p, q) {
+				t.Errorf("%d classes: restored, it predicts differently", classes)
+			}
+			was, is := f.Summary(), again.Summary()
+			if !slices.Equal(was.Natural, is.Natural) || math.Float64bits(was.LogEvidence) != math.Float64bits(is.LogEvidence) {
+				t.Errorf("%d classes: %v with log evidence %v, restored %v with %v", classes, was.Natural, was.LogEvidence, is.Natural, is.LogEvidence)
+			}
+			if !slices.Equal(again.State(), s) {
+				t.Errorf("%d classes: state %v, restored %v", classes, s, again.State())
+			}
+			wrong := []approx.State{append(slices.Clone(s), 1)}
+			if len(s) > 0 {
+				wrong = append(wrong, s[1:], nil)
+			}
+			for i := range s {
+				for _, v := range []float64{math.NaN(), math.Inf(1)} {
+					w := slices.Clone(s)
+					w[i] = v
+					wrong = append(wrong, w)
+				}
+			}
+			for _, w := range wrong {
+				if _, err := c.Restore(d, w); err == nil {
+					t.Fatalf("%d classes: state %v: no error", classes, w)
+				}
+			}
+		}
+		numbers := objective.Data{X: &kernel.Inputs{X: mat.NewDense(3, 1, []float64{1, 2, 3})}, Y: approx.Targets{Value: []float64{1, 2, 3}}}
+		if _, err := c.Restore(numbers, nil); err == nil {
+			t.Error("numeric targets: no error")
+		}
+	})
+}
+
+// TestGroupsAreHeldOutTogether: every case is there twice. Where its twin is not held out with it, a comparator is told that
+// neighbours know all, and is too sure of new cases.
+func TestGroupsAreHeldOutTogether(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		for _, classes := range []int{2, 3} {
+			once, z := blobs(60, classes, 1), blobs(300, classes, 2)
+			twice := objective.Data{X: &kernel.Inputs{X: mat.NewDense(120, 2, nil)}, Y: approx.Targets{Classes: classes}}
+			var names []string
+			for i := range 120 {
+				twice.X.X.SetRow(i, once.X.X.RawRowView(i/2))
+				names = append(names, strconv.Itoa(i/2))
+				if classes == 2 {
+					twice.Y.Value = append(twice.Y.Value, once.Y.Value[i/2])
+				} else {
+					twice.Y.Index = append(twice.Y.Index, once.Y.Index[i/2])
+				}
+			}
+			loss := func(f Fitted) (sum float64) {
+				labels, _, _ := counted(z.Y)
+				p := predicted(f, z.X, classes)
+				for i, c := range labels {
+					sum -= math.Log(max(p.At(i, c), 1e-12)) / float64(len(labels))
+				}
+				return sum
+			}
+			alone := loss(fitted(t, c, twice))
+			twice.Groups = names
+			together := loss(fitted(t, c, twice))
+			switch c.(type) {
+			case P1NN, LeastSquares, SVM:
+				if !(together < alone-0.05) {
+					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
+				}
+				twice.Groups = slices.Repeat([]string{"one"}, 120)
+				if _, err := c.Fit(context.Background(), twice, 1); err == nil {
+					t.Errorf("%d classes: one group: no error", classes)
+				}
+			default: // they hold nothing out
+				if together != alone {
+					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
+				}
+			}
+		}
+	})
+}
+
 // TestClassesAreAlike: what a class is called, as far as the order of the table goes, changes nothing.
 func TestClassesAreAlike(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {

@@ -2,6 +2,7 @@ package comparator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -16,12 +17,12 @@ import (
 )
 
 // LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on targets -1 and +1. The
-// hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12). With μ
-// and σ² the mean and variance of a target that was left out, the probabilities are
+// hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12), or where there
+// are groups the leave-group-out one. With μ and σ² the mean and variance of a target that was left out, the probabilities are
 //
 //	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
 //
-// with α and β fitted to the leave-one-out outputs. Each of more than two classes has a regression, with hyperparameters
+// with α and β fitted to these outputs. Each of more than two classes has a regression, with hyperparameters
 // of its own.
 type LeastSquares struct {
 	Restarts int           `yaml:"restarts"` // of BFGS, the first from the initial values; 0 is 1
@@ -88,9 +89,17 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 		return nil, err
 	}
 	f := &regressions{classes: len(counts), converged: true}
+	groups := members(d.Groups)
+	if len(groups) == 1 {
+		return nil, errors.New("least_squares: a training set of one group has no other to leave it to")
+	}
+	var criterion objective.Criterion = objective.LeaveOneOut{}
+	if groups != nil {
+		criterion = objective.LeaveGroupOut{Groups: groups}
+	}
 	for m := range machines(f.classes) {
 		y := against(index, f.classes, m)
-		o, err := objective.New(l.model(), objective.LeaveOneOut{}, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
+		o, err := objective.New(l.model(), criterion, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
 		if err != nil {
 			return nil, fmt.Errorf("least_squares: %w", err)
 		}
@@ -102,7 +111,7 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 		if err != nil {
 			return nil, fmt.Errorf("least_squares: %w", err)
 		}
-		mean, variance := l.leaveOneOut(point.Theta, d.X, y)
+		mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
 		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, platt(y, mean, variance))
 		f.natural = append(f.natural, o.Layout.Natural(point.Theta)...)
 		f.iterations += tuning.Evaluations
@@ -112,9 +121,43 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 	return f, nil
 }
 
-// leaveOneOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹:
-// y_i - [R y]_i/R_ii and 1/R_ii.
-func (l LeastSquares) leaveOneOut(theta []float64, x *kernel.Inputs, y []float64) (mean, variance []float64) {
+// Restore fits every regression at the theta of the state.
+func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	index, counts, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	if err := kernel.CheckDim(l.kernel, d.X.Dim()); err != nil {
+		return nil, err
+	}
+	f := &regressions{classes: len(counts)}
+	var lengths []int
+	for range machines(f.classes) {
+		lengths = append(lengths, len(l.kernel.Params(d.X.Dim()))+1, 2)
+	}
+	parts, err := cut(s, lengths...)
+	if err != nil {
+		return nil, err
+	}
+	for m := range machines(f.classes) {
+		theta, ab := parts[2*m], parts[2*m+1]
+		o, err := objective.New(l.model(), nil, objective.Data{X: d.X, Y: approx.Targets{Value: against(index, f.classes, m)}, Scaled: d.Scaled})
+		if err != nil {
+			return nil, err
+		}
+		point, err := o.Restore(theta, nil)
+		if err != nil {
+			return nil, err
+		}
+		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, sigmoid{ab[0], ab[1]})
+		f.natural = append(f.natural, o.Layout.Natural(theta)...)
+	}
+	return f, nil
+}
+
+// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹: y_i - [R y]_i/R_ii and
+// 1/R_ii; or of those of every group given the others, with the block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
+func (l LeastSquares) leaveOut(theta []float64, x *kernel.Inputs, y []float64, groups [][]int) (mean, variance []float64) {
 	n, last := x.N(), len(theta)-1
 	k := mat.NewSymDense(n, nil)
 	l.kernel.Gram(k, theta[:last], x)
@@ -127,9 +170,28 @@ func (l LeastSquares) leaveOneOut(theta []float64, x *kernel.Inputs, y []float64
 	b := make([]float64, n)
 	linalg.Symv(1, r, y, 0, b)
 	mean, variance = make([]float64, n), make([]float64, n)
-	for i := range n {
-		variance[i] = 1 / r.Data[i*r.Stride+i]
-		mean[i] = y[i] - b[i]*variance[i]
+	if groups == nil {
+		for i := range n {
+			variance[i] = 1 / r.Data[i*r.Stride+i]
+			mean[i] = y[i] - b[i]*variance[i]
+		}
+	}
+	for _, g := range groups {
+		block := linalg.NewSym(len(g))
+		for a, i := range g {
+			for c, j := range g[a:] {
+				block.Data[a*block.Stride+a+c] = r.Data[i*r.Stride+j]
+			}
+		}
+		u, _ := linalg.Cholesky(block) // so it has for the criterion
+		covariance := linalg.InverseCholesky(u)
+		for a, i := range g {
+			mean[i] = y[i]
+			for c, j := range g {
+				mean[i] -= covariance.Data[min(a, c)*covariance.Stride+max(a, c)] * b[j]
+			}
+			variance[i] = covariance.Data[a*covariance.Stride+a]
+		}
 	}
 	return mean, variance
 }
@@ -154,6 +216,14 @@ func (f *regressions) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		p.PredictMoments(mean[m], variance[m], z)
 	}
 	probabilities(dst, func(m, i int, y float64) float64 { return f.sigmoids[m].logProb(y, mean[m][i], variance[m][i]) })
+}
+
+// State is, for every regression, its theta and the α and β of its probabilities.
+func (f *regressions) State() (s approx.State) {
+	for m, p := range f.points {
+		s = append(append(s, p.Theta...), f.sigmoids[m].alpha, f.sigmoids[m].beta)
+	}
+	return s
 }
 
 // Summary has the hyperparameters of every regression.

@@ -46,7 +46,7 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	whole := d
 	whole.Y = approx.Targets{Value: d.Y.Value}
 	theta, total := []float64{0.2, -0.1, -0.7}, 0.0
-	mean, variance := l.leaveOneOut(theta, d.X, d.Y.Value)
+	mean, variance := l.leaveOut(theta, d.X, d.Y.Value, nil)
 	for i := range d.X.N() {
 		m, v := []float64{0}, []float64{0}
 		regress(without(d, i), theta).PredictMoments(m, v, &kernel.Inputs{X: d.X.X.Slice(i, i+1, 0, 2).(*mat.Dense)})
@@ -57,6 +57,22 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 	}
 	if got := regress(whole, theta).Value(); math.Abs(got-total) > 1e-8 {
 		t.Errorf("leave-one-out log density %.10f, added up %.10f", got, total)
+	}
+	// Groups by definition.
+	groups := members(groupsOf(40))
+	mean, variance = l.leaveOut(theta, d.X, d.Y.Value, groups)
+	for _, g := range groups {
+		rest := d
+		for k := range g {
+			rest = without(rest, g[len(g)-1-k])
+		}
+		for _, i := range g {
+			m, v := []float64{0}, []float64{0}
+			regress(rest, theta).PredictMoments(m, v, &kernel.Inputs{X: d.X.X.Slice(i, i+1, 0, 2).(*mat.Dense)})
+			if math.Abs(m[0]-mean[i]) > 1e-9 || math.Abs(v[0]-variance[i]) > 1e-9*v[0] {
+				t.Fatalf("case %d left out with its group: mean %v and variance %v, from all at once %v and %v", i, m[0], v[0], mean[i], variance[i])
+			}
+		}
 	}
 	// What was chosen is a stationary point, within what objective.Optimize accepts where rounding stops it, and its
 	// probabilities are those of the definition.
@@ -77,6 +93,60 @@ func TestLeastSquaresByDefinition(t *testing.T) {
 		if math.Abs(p.At(i, 1)-want) > 1e-12 {
 			t.Errorf("case %d: probability %v, want %v", i, p.At(i, 1), want)
 		}
+	}
+}
+
+// groupsOf are groups of one to four cases, apart from each other.
+func groupsOf(n int) (groups []string) {
+	for i := range n {
+		groups = append(groups, string(rune('a'+i*i%17)))
+	}
+	return groups
+}
+
+// TestLeastSquaresOfGroups: what is chosen is a stationary point of the leave-group-out log density, and α and β are fitted to
+// what is left out with its group.
+func TestLeastSquaresOfGroups(t *testing.T) {
+	d := blobs(80, 2, 21)
+	d.Groups = groupsOf(80)
+	l := LeastSquares{kernel: kernel.SE{}}
+	f := fitted(t, l, d).(*regressions)
+	o, err := objective.New(l.model(), objective.LeaveGroupOut{Groups: members(d.Groups)}, objective.Data{X: d.X, Y: approx.Targets{Value: d.Y.Value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(theta ...float64) *objective.Point {
+		p, err := o.Fit(context.Background(), theta, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	gradient := make([]float64, 3)
+	if err := at(0.2, -0.1, -0.7).Gradient(gradient); err != nil {
+		t.Fatal(err)
+	}
+	for j, g := range gradient {
+		const h = 1e-5
+		up, down := []float64{0.2, -0.1, -0.7}, []float64{0.2, -0.1, -0.7}
+		up[j], down[j] = up[j]+h, down[j]-h
+		value := at(up...).Value()
+		if want := (value - at(down...).Value()) / (2 * h); math.Abs(g-want) > 1e-6*max(1, math.Abs(want), math.Abs(value)) {
+			t.Errorf("derivative %v by hyperparameter %d, by differences %v", g, j, want)
+		}
+	}
+	p := at(f.points[0].Theta...)
+	if err := p.Gradient(gradient); err != nil {
+		t.Fatal(err)
+	}
+	for j, g := range gradient {
+		if math.Abs(g) > 1e-4*max(1, math.Abs(p.Value())) {
+			t.Errorf("derivative %v by hyperparameter %d at the chosen ones", g, j)
+		}
+	}
+	mean, variance := l.leaveOut(p.Theta, d.X, d.Y.Value, members(d.Groups))
+	if want := platt(d.Y.Value, mean, variance); f.sigmoids[0] != want {
+		t.Errorf("probabilities by %+v, want %+v", f.sigmoids[0], want)
 	}
 }
 

@@ -66,6 +66,43 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 
 // Fit finds the amplitude and the weights.
 func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
+	t, err := l.on(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := t.tune(ctx, l.Params(d.X.Dim(), nil)[0])
+	if err != nil {
+		return nil, fmt.Errorf("logistic_regression: %w", err)
+	}
+	fit.invert() // for predictions
+	return fit, nil
+}
+
+// Restore takes the amplitude and the weights from the state.
+func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	t, err := l.on(context.Background(), d)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := cut(s, 1, t.x.Cols*t.processes)
+	if err != nil {
+		return nil, err
+	}
+	f := t.at(parts[0][0], parts[1])
+	if !(f.sigma > 0) {
+		return nil, fmt.Errorf("amplitude = %v must be greater than 0", f.sigma)
+	}
+	f.psi = f.evaluate(f.w)
+	if err := f.curvature(); err != nil {
+		return nil, err
+	}
+	f.value = f.psi - linalg.LogDet(f.factor)
+	f.invert()
+	return f, nil
+}
+
+// on is the data as the regression has them.
+func (l LogisticRegression) on(ctx context.Context, d objective.Data) (*regression, error) {
 	index, _, err := counted(d.Y)
 	if err == nil {
 		err = checkInputs(ctx, d)
@@ -76,13 +113,7 @@ func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64)
 	t := &regression{classes: d.Y.Classes, processes: machines(d.Y.Classes), bias: l.Bias == nil || *l.Bias, index: index}
 	t.x = t.rows(d.X)
 	t.y = against(index, d.Y.Classes, 0) // of two classes
-	spec := l.Params(d.X.Dim(), nil)[0]
-	fit, err := t.tune(ctx, spec)
-	if err != nil {
-		return nil, fmt.Errorf("logistic_regression: %w", err)
-	}
-	fit.invert() // for predictions
-	return fit, nil
+	return t, nil
 }
 
 // regression is the data of a logistic regression.
@@ -201,16 +232,22 @@ func (f *weights) newton() (step []float64, squared float64) {
 	return step, floats.Dot(rhs, step) / (f.sigma * f.sigma)
 }
 
-// mode fits at σ, from the weights of another σ or from 0: Newton's method, with halved steps where Ψ would fall. Its last
-// factor is that of the mode.
-func (t *regression) mode(ctx context.Context, sigma float64, start []float64) (*weights, error) {
+// at has the weights w, or 0 where they are nil, and nothing that follows from them.
+func (t *regression) at(sigma float64, w []float64) *weights {
 	n, p := t.x.Rows, t.x.Cols*t.processes
 	f := &weights{regression: t, sigma: sigma, w: make([]float64, p), pi: linalg.NewGeneral(n, t.processes), g: linalg.NewGeneral(n, t.processes),
 		inverse: linalg.NewSym(p)}
 	if t.classes == 2 {
 		f.d3 = make([]float64, n)
 	}
-	copy(f.w, start)
+	copy(f.w, w)
+	return f
+}
+
+// mode fits at σ, from the weights of another σ or from 0: Newton's method, with halved steps where Ψ would fall. Its last
+// factor is that of the mode.
+func (t *regression) mode(ctx context.Context, sigma float64, start []float64) (*weights, error) {
+	f, p := t.at(sigma, start), t.x.Cols*t.processes
 	f.psi = f.evaluate(f.w)
 	if zero := make([]float64, p); start != nil && !(f.psi >= f.evaluate(zero)) {
 		copy(f.w, zero)
@@ -419,6 +456,9 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		}
 	}
 }
+
+// State is the amplitude and the weights, a process after the other.
+func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.w...) }
 
 // Summary has the amplitude and the log evidence.
 func (f *weights) Summary() Summary {

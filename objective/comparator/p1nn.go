@@ -2,6 +2,7 @@ package comparator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -18,7 +19,7 @@ import (
 //	p(y = c) = π,  p(y = d) = (1 - π)/(C - 1) for d ≠ c
 //
 // π maximises the leave-one-out likelihood of the training set: the share of training cases whose nearest neighbour
-// among the others is of their own class. Distances are Euclidean, on the preprocessed inputs; of neighbours equally
+// among the others, where there are groups among those of other groups, is of their own class. Distances are Euclidean, on the preprocessed inputs; of neighbours equally
 // near, the first counts. As the largest probability is the same for nearly all cases, it is sure of those whose neighbour is near.
 type P1NN struct{ kernelFree }
 
@@ -36,7 +37,7 @@ func (P1NN) Params(int, []string) []param.Spec {
 // Memory is next to nothing: distances are not kept.
 func (P1NN) Memory(approx.Size, int) int64 { return 0 }
 
-// Fit finds π. A training set of one case is an error.
+// Fit finds π. A training set of one case, or group, is an error.
 func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
 	index, _, err := counted(d.Y)
 	if err == nil {
@@ -45,28 +46,43 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 	if err != nil {
 		return nil, err
 	}
-	n := d.X.N()
-	if n < 2 {
-		return nil, fmt.Errorf("p1nn: a training set of %d case has no neighbours", n)
-	}
-	right := 0
+	n, right := d.X.N(), 0
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if j, _ := nearest(d.X.X, d.X.X.RawRowView(i), i); index[j] == index[i] {
+		apart := func(j int) bool { return j == i || d.Groups != nil && d.Groups[j] == d.Groups[i] }
+		switch j, _ := nearest(d.X.X, d.X.X.RawRowView(i), apart); {
+		case j < 0:
+			return nil, errors.New("p1nn: a training set of one case, or one group, has no neighbours")
+		case index[j] == index[i]:
 			right++
 		}
 	}
 	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: float64(right) / float64(n)}, nil
 }
 
-// nearest is the row of x nearest to z, row leave apart, and its squared distance.
-func nearest(x *mat.Dense, z []float64, leave int) (row int, squared float64) {
+// Restore takes π from the state.
+func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
+	index, _, err := counted(d.Y)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := cut(s, 1); err != nil {
+		return nil, err
+	}
+	if pi := s[0]; !(pi >= 0 && pi <= 1) {
+		return nil, fmt.Errorf("pi = %v, want 0 to 1", pi)
+	}
+	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: s[0]}, nil
+}
+
+// nearest is the row of x nearest to z, those apart left out, and its squared distance; -1 if there is none.
+func nearest(x *mat.Dense, z []float64, apart func(row int) bool) (row int, squared float64) {
 	row, squared = -1, math.Inf(1)
 	n, _ := x.Dims()
 	for i := range n {
-		if i == leave {
+		if apart(i) {
 			continue
 		}
 		if s := within(x.RawRowView(i), z, squared); s < squared || row < 0 {
@@ -91,6 +107,8 @@ func within(x, z []float64, limit float64) (sum float64) {
 	return sum
 }
 
+func nobody(int) bool { return false }
+
 // neighbours is a fitted P1NN.
 type neighbours struct {
 	x       *mat.Dense
@@ -107,7 +125,7 @@ func (f *neighbours) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		for c := range row {
 			row[c] = (1 - f.pi) / float64(f.classes-1)
 		}
-		j, _ := nearest(f.x, z.X.RawRowView(i), -1)
+		j, _ := nearest(f.x, z.X.RawRowView(i), nobody)
 		row[f.index[j]] = f.pi
 	}
 }
@@ -115,10 +133,13 @@ func (f *neighbours) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 // Confidence is minus the distance to the nearest training case.
 func (f *neighbours) Confidence(dst []float64, z *kernel.Inputs) {
 	for i := range dst {
-		_, squared := nearest(f.x, z.X.RawRowView(i), -1)
+		_, squared := nearest(f.x, z.X.RawRowView(i), nobody)
 		dst[i] = -math.Sqrt(squared)
 	}
 }
+
+// State is π.
+func (f *neighbours) State() approx.State { return approx.State{f.pi} }
 
 // Summary has π.
 func (f *neighbours) Summary() Summary {

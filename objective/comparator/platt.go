@@ -72,7 +72,7 @@ func platt(y, m, v []float64) sigmoid {
 		better := false
 		for range 60 {
 			next := sigmoid{s.alpha + da, s.beta + db}
-			if nl, nga, ngb, naa, nab, nbb := at(next); nl > l {
+			if nl, nga, ngb, naa, nab, nbb := at(next); nl > l || gain < 1e-9*n { // so near, l tells nothing
 				s, l, ga, gb, aa, ab, bb, better = next, nl, nga, ngb, naa, nab, nbb, true
 				break
 			}

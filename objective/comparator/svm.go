@@ -21,8 +21,8 @@ import (
 )
 
 // SVM is the support vector machine with soft margin, GPML 6.4: f minimises ½|f|² + C Σ_i max(0, 1 - y_i f_i) over the
-// kernel's functions and a constant. Cost C and length scale are those, of a grid, under which cross-validation within the
-// training set makes the fewest errors; of equals, those that give the held-out labels the larger probability, then the
+// kernel's functions and a constant. Cost C and length scale are those, of a grid, under which stratified cross-validation within
+// the training set, of groups as a whole where there are any, makes the fewest errors; of equals, those that give the held-out labels the larger probability, then the
 // smaller ones. The probabilities are Φ(αf + β), fitted to the outputs of those held-out cases.
 //
 // The grid moves the kernel's free length scales, all together; whatever else the kernel has is held where it starts. So an
@@ -139,11 +139,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	if err != nil {
 		return nil, err
 	}
-	folds := s.Folds
-	if folds == 0 {
-		folds = 5
-	}
-	parts, err := cv.KFold{K: folds}.Split(d.X.N(), index, nil, seed)
+	parts, err := s.parts(index, d.Groups, seed)
 	if err != nil {
 		return nil, fmt.Errorf("svm, cross-validation: %w", err)
 	}
@@ -185,6 +181,41 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	edge("length scale", at, len(grid))
 	if v.converged = t.failed == 0; !v.converged {
 		v.warnings = append(v.warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, s.tolerance()))
+	}
+	return v, nil
+}
+
+// parts divides the training set.
+func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
+	folds := s.Folds
+	if folds == 0 {
+		folds = 5
+	}
+	if groups != nil {
+		return cv.GroupKFold{K: folds, Stratified: true}.Split(len(index), index, groups, seed)
+	}
+	return cv.KFold{K: folds}.Split(len(index), index, nil, seed)
+}
+
+// Restore takes the machines from the state.
+func (s SVM) Restore(d objective.Data, state approx.State) (Fitted, error) {
+	if _, _, err := counted(d.Y); err != nil {
+		return nil, err
+	}
+	if err := kernel.CheckDim(s.kernel, d.X.Dim()); err != nil {
+		return nil, err
+	}
+	lengths := []int{len(s.kernel.Params(d.X.Dim())), 1}
+	for range machines(d.Y.Classes) {
+		lengths = append(lengths, 3, d.X.N())
+	}
+	parts, err := cut(state, lengths...)
+	if err != nil {
+		return nil, err
+	}
+	v := &vectors{kernel: s.kernel, x: d.X, classes: d.Y.Classes, theta: parts[0], cost: parts[1][0]}
+	for parts = parts[2:]; len(parts) > 0; parts = parts[2:] {
+		v.bias, v.sigmoids, v.beta = append(v.bias, parts[0][0]), append(v.sigmoids, sigmoid{parts[0][1], parts[0][2]}), append(v.beta, parts[1])
 	}
 	return v, nil
 }
@@ -322,6 +353,15 @@ func (v *vectors) outputs(z *kernel.Inputs) (f [][]float64) {
 		linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), beta, 1, f[m])
 	}
 	return f
+}
+
+// State is the kernel's theta and the cost, and then, for every machine, its bias, the α and β of its probabilities, and the β_i.
+func (v *vectors) State() approx.State {
+	s := append(append(approx.State{}, v.theta...), v.cost)
+	for m, beta := range v.beta {
+		s = append(append(s, v.bias[m], v.sigmoids[m].alpha, v.sigmoids[m].beta), beta...)
+	}
+	return s
 }
 
 // Summary has the kernel's hyperparameters and the cost.

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -257,6 +259,42 @@ func TestSVMChoosesByHeldOutCases(t *testing.T) {
 	}
 }
 
+// TestSVMKeepsGroupsTogether: every fold has whole groups, and its share of every class.
+func TestSVMKeepsGroupsTogether(t *testing.T) {
+	const n = 90
+	index, groups := make([]int, n), make([]string, n)
+	for i := range n {
+		index[i], groups[i] = i/3%3, string(rune('A'+i/3))
+	}
+	for seed := range uint64(5) {
+		parts, err := SVM{}.parts(index, groups, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			counts := make([]int, 3)
+			for _, i := range part.Test {
+				counts[index[i]]++
+				for _, j := range part.Train {
+					if groups[i] == groups[j] {
+						t.Fatalf("seed %d: group %s is in both parts", seed, groups[i])
+					}
+				}
+			}
+			if !slices.Equal(counts, []int{6, 6, 6}) {
+				t.Errorf("seed %d: a fold of %v cases", seed, counts)
+			}
+		}
+		other, err := SVM{}.parts(index, groups, seed+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.EqualFunc(parts, other, func(a, b cv.Fold) bool { return slices.Equal(a.Test, b.Test) }) {
+			t.Errorf("seeds %d and %d have the same folds", seed, seed+1)
+		}
+	}
+}
+
 func TestSVMMovesFreeLengthScalesOnly(t *testing.T) {
 	value := 2.0
 	held := kernel.SE{}
@@ -333,6 +371,68 @@ func TestSigmoidIsTheMaximum(t *testing.T) {
 	}
 	if s := platt(y, make([]float64, n), nil); s.alpha-s.alpha != 0 || math.Abs(math.Exp(linalg.LogNormCDF(s.beta))-0.5) > 1e-9 {
 		t.Errorf("outputs that say nothing: %+v", s)
+	}
+}
+
+// TestSigmoidInExtendedPrecision: α and β where mpmath, in 40 digits, finds the gradient of the likelihood to be 0.
+func TestSigmoidInExtendedPrecision(t *testing.T) {
+	const n = 40
+	y, m, v := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		y[i] = -1
+		if i%3 == 0 {
+			y[i] = 1
+		}
+		m[i], v[i] = 3*math.Sin(1.7*float64(i))+y[i], 1.25+math.Cos(float64(i))
+	}
+	for _, c := range []struct {
+		v           []float64
+		alpha, beta float64
+	}{
+		{nil, 0.17408246692255572, -0.36544805076561127},
+		{v, 0.1768293714723461, -0.37233399293501839},
+	} {
+		// The last step gains less than 1e-20 n of the likelihood, whose second derivatives are about n/10: α and β are within 1e-9.
+		if s := platt(y, m, c.v); math.Abs(s.alpha-c.alpha) > 1e-9 || math.Abs(s.beta-c.beta) > 1e-9 {
+			t.Errorf("%+v, want %v and %v", s, c.alpha, c.beta)
+		}
+	}
+}
+
+// TestSVMProbabilitiesAreOfHeldOutCases trains every fold apart, on the cases of its training part alone.
+func TestSVMProbabilitiesAreOfHeldOutCases(t *testing.T) {
+	d := blobs(60, 3, 8)
+	machine := SVM{Costs: []float64{3}, LengthScales: []float64{0.8}, Tolerance: 1e-10, kernel: kernel.SE{}}
+	f := fitted(t, machine, d).(*vectors)
+	parts, err := machine.parts(d.Y.Index, nil, 7) // the seed of fitted
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range 3 {
+		y, held := against(d.Y.Index, 3, m), make([]float64, 60)
+		for _, part := range parts {
+			n := len(part.Train)
+			x, own, upper := mat.NewDense(n, 2, nil), make([]float64, n), slices.Repeat([]float64{3}, n)
+			for k, i := range part.Train {
+				x.SetRow(k, d.X.X.RawRowView(i))
+				own[k] = y[i]
+			}
+			s, err := smo(context.Background(), covariance(&kernel.Inputs{X: x}, 1, 0.8), own, upper, 1e-10, 1e6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range part.Test {
+				held[i] = s.bias
+				for k, b := range s.beta {
+					distance := floats.Distance(x.RawRowView(k), d.X.X.RawRowView(i), 2)
+					held[i] += b * math.Exp(-distance*distance/(2*0.8*0.8))
+				}
+			}
+		}
+		want := platt(y, held, nil)
+		if got := f.sigmoids[m]; math.Abs(got.alpha-want.alpha) > 1e-6 || math.Abs(got.beta-want.beta) > 1e-6 {
+			t.Errorf("class %d: %+v, of held-out cases %+v", m, got, want)
+		}
 	}
 }
 

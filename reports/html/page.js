@@ -6,15 +6,16 @@ const key = cell => {
 };
 const compare = ([a, x], [b, y], sign) =>
   a !== b ? a - b : a === 1 ? sign * x.localeCompare(y, 'en', {numeric: true}) : sign * (x > y) - sign * (x < y);
-document.addEventListener('click', event => {
-  const head = event.target.closest('th');
-  if (!head) return;
-  const sign = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+const sort = (head, sign) => {
   for (const other of head.parentNode.cells) other.removeAttribute('aria-sort');
   head.setAttribute('aria-sort', sign > 0 ? 'ascending' : 'descending');
   const body = head.closest('table').tBodies[0];
   const rows = Array.from(body.rows, row => [key(row.cells[head.cellIndex]), row]);
   body.append(...rows.sort((a, b) => compare(a[0], b[0], sign)).map(([, row]) => row));
+};
+document.addEventListener('click', event => {
+  const head = event.target.closest('th');
+  if (head) sort(head, head.getAttribute('aria-sort') === 'ascending' ? -1 : 1);
 });
 
 // The scheme is that of the system until it is switched.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// A sweep is seen to grow by who was there before it began, until it is finished; SIGTERM ends the service well, with the
+// connection of a browser still open.
+func TestServeBesideARun(t *testing.T) {
+	dir := write(t, "lattice.yaml", lattice)
+	served := gpcTune(t, dir, "serve", "run")
+	var log bytes.Buffer
+	served.Stderr = &log
+	out, err := served.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := served.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer served.Process.Kill() // if the test fails
+	lines := bufio.NewReader(out)
+	url, err := lines.ReadString('\n')
+	if err != nil || !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Fatalf("%q, %v: %s", url, err, &log)
+	}
+	url = strings.TrimSuffix(url, "\n")
+	// until asks until the answer is as expected
+	until := func(what string, is func(reports.Live) bool) {
+		t.Helper()
+		var l reports.Live
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			answer, err := http.Get(url + "status.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l = reports.Live{}
+			err = json.NewDecoder(answer.Body).Decode(&l)
+			answer.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is(l) {
+				return
+			}
+		}
+		t.Fatalf("not %s: %+v", what, l)
+	}
+	until("waiting", func(l reports.Live) bool { return l.Status == nil && l.Class == "warn" })
+	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
+	defer p.Process.Kill()
+	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil { // lest it finish while this machine is busy elsewhere
+		t.Fatal(err)
+	}
+	until("under way", func(l reports.Live) bool {
+		return l.Status != nil && l.Status.Done > 0 && l.Status.Done < latticeJobs && l.Status.Known == latticeJobs
+	})
+	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	until("finished", func(l reports.Live) bool {
+		return l.Status.Finished && l.Status.Done == latticeJobs && len(l.Text) == 0
+	})
+	if <-p.ended; p.err != nil {
+		t.Fatalf("%v\n%s", p.err, &p.out)
+	}
+	answer, err := http.Get(url + "results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if _, err := got.ReadFrom(answer.Body); err != nil || !bytes.Equal(got.Bytes(), results(t, filepath.Join(dir, "run"))) {
+		t.Errorf("results.json is not that of the folder, %v", err)
+	}
+	answer.Body.Close()
+	if err := served.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := lines.ReadString('\n'); more != "" {
+		t.Errorf("on stdout there is %q, %v", more, err)
+	}
+	if err := served.Wait(); err != nil || !strings.Contains(log.String(), "gpc-tune: run: there is no run yet\ngpc-tune: run: reading\n") {
+		t.Errorf("%v\n%s", err, &log)
+	}
+}

@@ -1,0 +1,229 @@
+// Package live shows a run folder over HTTP while its run goes on: the report as a page that keeps itself up to date, and the
+// report's files. It writes nothing, and reads the folder only when it is asked for something.
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+const (
+	freshness = time.Second // for which what was read is taken for what is there
+	share     = 4           // and for so many times as long as it took to make
+)
+
+// started tells the versions of one process from those of another.
+var started = strconv.FormatInt(time.Now().UnixNano(), 36)
+
+// Handler answers GET and HEAD of / (the page), /status.json (a reports.Live) and the files of reports.Formats, all of it made
+// from the manifest and the journal in the folder. Who asks must call it localhost or by a loopback address, with any port, for an SSH
+// tunnel has its own: so a site whose name was made to resolve to this machine cannot read anything.
+//
+// What was made for one request serves all others for a second or longer, so that no more than a quarter of one processor's time
+// goes into it.
+type Handler struct {
+	dir string
+	log *log.Logger
+
+	mu       sync.Mutex // guards all below
+	follower experiments.Follower
+	last     *state
+	versions int
+
+	rendering sync.Mutex // one thing at a time
+}
+
+// state is what is on record at some time, and what is shown of it.
+type state struct {
+	folder   *experiments.Folder // what was read; nil: nothing
+	err      string              // why it could not be read
+	report   *reports.Report     // of the folder or, where there is trouble, of what was there before; nil: none yet
+	progress *reports.Progress   // likewise
+	trouble  string
+	version  string
+	live     reports.Live
+	status   rendered
+	others   map[string]rendered // by path; Handler.rendering guards it
+	checked  time.Time
+	took     atomic.Int64 // nanoseconds
+}
+
+type rendered struct {
+	body []byte
+	err  error
+}
+
+// New makes the Handler of a run folder, which need not be there yet. It logs when the folder appears, vanishes or cannot be
+// read.
+func New(dir string, log *log.Logger) *Handler {
+	h := &Handler{dir: dir, log: log, follower: experiments.Follower{Dir: dir}}
+	h.current()
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	if !local(r.Host) {
+		http.Error(w, "this is gpc-tune serve: call it localhost or 127.0.0.1", http.StatusMisdirectedRequest)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "there is nothing to change here", http.StatusMethodNotAllowed)
+		return
+	}
+	s := h.current()
+	answer, found := h.render(s, r.URL.Path)
+	if !found {
+		http.Error(w, cmp.Or(s.trouble, "there is no such file in a report"), http.StatusNotFound)
+		return
+	}
+	if answer.err != nil {
+		h.log.Printf("%s: %v", r.URL.Path, answer.err)
+		http.Error(w, answer.err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header.Set("Content-Type", contentType(r.URL.Path))
+	header.Set("ETag", strconv.Quote(s.version))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.body))
+}
+
+// local says if a Host is this machine whatever a name server says.
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case "", ".html":
+		return "text/html; charset=utf-8"
+	case ".json":
+		return "application/json"
+	case ".csv":
+		return "text/csv; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// current is the state of about now.
+func (h *Handler) current() *state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	begin, before := time.Now(), h.last
+	if before == nil {
+		before = &state{}
+	} else if begin.Sub(before.checked) < max(freshness, share*time.Duration(before.took.Load())) {
+		return before
+	}
+	s := &state{checked: begin, others: map[string]rendered{}}
+	var err error
+	if s.folder, err = h.follower.Read(); err != nil {
+		s.err = err.Error()
+	}
+	if h.last != nil && s.folder == before.folder && s.err == before.err {
+		before.checked = begin
+		before.took.Store(max(before.took.Load(), int64(time.Since(begin)))) // what cannot be read is read from the beginning
+		return before
+	}
+	if err == nil {
+		s.report, err = s.folder.Report()
+	}
+	if err == nil {
+		s.progress, err = s.folder.Progress()
+	}
+	if err != nil {
+		s.report, s.progress, s.trouble = before.report, before.progress, err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
+		s.trouble = h.dir + ": there is no run yet"
+	case errors.Is(err, fs.ErrNotExist):
+		s.trouble = h.dir + ": the run folder is gone"
+	}
+	if s.trouble != before.trouble || h.last == nil {
+		h.log.Print(cmp.Or(s.trouble, h.dir+": reading"))
+	}
+	h.versions++
+	s.version = fmt.Sprintf("%s-%d", started, h.versions)
+	s.live = reports.NewLive(s.version, h.dir, s.progress, s.trouble)
+	s.status = render(s.live.WriteJSON)
+	s.took.Store(int64(time.Since(begin)))
+	h.last = s
+	return s
+}
+
+// render is what a state has under a path, rendered when it is first asked for.
+func (h *Handler) render(s *state, path string) (rendered, bool) {
+	if path == "/status.json" { // waits for nothing
+		return s.status, true
+	}
+	h.rendering.Lock()
+	defer h.rendering.Unlock()
+	if r, found := s.others[path]; found {
+		return r, true
+	}
+	write := s.writer(path)
+	if write == nil {
+		return rendered{}, false
+	}
+	begin := time.Now()
+	s.others[path] = render(write)
+	s.took.Add(int64(time.Since(begin)))
+	return s.others[path], true
+}
+
+func render(write func(io.Writer) error) rendered {
+	var b bytes.Buffer
+	err := write(&b)
+	return rendered{b.Bytes(), err}
+}
+
+// writer finds what writes the answer; nil: there is none.
+func (s *state) writer(name string) func(io.Writer) error {
+	if name == "/" {
+		return func(w io.Writer) error { return s.live.WriteHTML(w, s.report) }
+	}
+	for _, f := range reports.Formats {
+		if match, _ := path.Match("/"+f.File, name); !match || s.report == nil {
+			continue
+		}
+		for _, file := range f.Files(s.report) {
+			if name == "/"+file.Name {
+				return file.Write
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+// Package browser opens pages in a headless Chromium, for tests.
+package browser
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	program     = flag.String("browser", "", "Chromium, for the tests of pages in it")
+	screenshots = flag.String("screenshots", "", "folder for pictures of the pages that tests open in the browser")
+)
+
+// Browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON texts that end with a zero byte.
+type Browser struct {
+	t        *testing.T
+	prefixes []string
+	to       *os.File
+	from     *bufio.Reader
+	session  string
+	last     int
+	Faults   []string // exceptions, messages on the console, and other requests
+}
+
+// Start opens an empty page, which is to ask for nothing that does not begin with one of the prefixes, or skips the test where there is no browser.
+func Start(t *testing.T, prefixes ...string) *Browser {
+	if *program == "" {
+		t.Skip("needs a browser: make test-browser BROWSER=program, where Chromium is not found by itself")
+	}
+	in, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	c := exec.CommandContext(ctx, *program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	c.ExtraFiles = []*os.File{in, out}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	out.Close()
+	b := &Browser{t: t, prefixes: prefixes, to: to, from: bufio.NewReader(from)}
+	t.Cleanup(func() {
+		b.Call("Browser.close", nil, nil)
+		c.Wait()
+		cancel()
+	})
+	var target struct{ TargetID string }
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var session struct{ SessionID string }
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.session = session.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		b.Call(domain+".enable", nil, nil)
+	}
+	return b
+}
+
+// Call calls a method and waits for its answer, whose result it decodes.
+func (b *Browser) Call(method string, params, result any) {
+	b.t.Helper()
+	b.last++
+	request := map[string]any{"id": b.last, "method": method}
+	if params != nil {
+		request["params"] = params
+	}
+	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
+		request["sessionId"] = b.session
+	}
+	text, err := json.Marshal(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.to.Write(append(text, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		answer := b.next()
+		if answer.ID != b.last {
+			continue
+		}
+		if answer.Error != nil {
+			b.t.Fatalf("%s: %s", method, answer.Error)
+		}
+		if result != nil {
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				b.t.Fatalf("%s: %v", method, err)
+			}
+		}
+		return
+	}
+}
+
+type message struct {
+	ID            int
+	Method        string
+	Params        json.RawMessage
+	Result, Error json.RawMessage
+}
+
+// next reads one message, and keeps what is a fault of the page.
+func (b *Browser) next() (m message) {
+	b.t.Helper()
+	text, err := b.from.ReadBytes(0)
+	if err != nil {
+		b.t.Fatalf("the browser is gone: %v", err)
+	}
+	if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m); err != nil {
+		b.t.Fatal(err)
+	}
+	switch m.Method {
+	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+		b.Faults = append(b.Faults, string(text))
+	case "Network.requestWillBeSent":
+		var sent struct{ Request struct{ URL string } }
+		if err := json.Unmarshal(m.Params, &sent); err != nil || !slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(sent.Request.URL, p) }) {
+			b.Faults = append(b.Faults, string(text))
+		}
+	}
+	return m
+}
+
+// Open opens a page and waits until it is loaded and painted.
+func (b *Browser) Open(url string) {
+	b.t.Helper()
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
+	for b.next().Method != "Page.loadEventFired" {
+	}
+	b.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
+}
+
+// Eval evaluates an expression in the page.
+func (b *Browser) Eval(expression string, value any) {
+	b.t.Helper()
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails)
+	}
+	if value != nil {
+		if err := json.Unmarshal(answer.Result.Value, value); err != nil {
+			b.t.Fatalf("%s: %v", expression, err)
+		}
+	}
+}
+
+// View sets the width of the window, and light or dark.
+func (b *Browser) View(width int, scheme string) {
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// Photograph takes a picture of the whole page, if there is to be one.
+func (b *Browser) Photograph(name string) {
+	if *screenshots == "" {
+		return
+	}
+	var shot struct{ Data string }
+	b.Call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
+	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
