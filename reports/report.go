@@ -132,7 +132,7 @@ type Figures []Figure
 type Figure struct {
 	Name        string `json:"-"`
 	Published   Number `json:"published"`
-	Uncertainty Number `json:"uncertainty"` // of the published figure: half a unit of its last digit, if nothing else is said
+	Uncertainty Number `json:"uncertainty,omitempty"` // of the published figure: half a unit of its last digit, if nothing else is said
 	Here        Number `json:"here"`
 }
 

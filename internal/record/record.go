@@ -103,7 +103,7 @@ type Published struct {
 type Figure struct {
 	Name        string `json:"name"`
 	Value       Number `json:"value"`
-	Uncertainty Number `json:"uncertainty"` // how far from it the truth may be
+	Uncertainty Number `json:"uncertainty,omitempty"` // how far from it the truth may be
 }
 
 // Hyperparameter names one entry of theta.
