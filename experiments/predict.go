@@ -312,11 +312,13 @@ func (d *decoder) lossMapping(text string, set func(truth, decision string, cost
 }
 
 func (d *decoder) lossNode(n *yaml.Node, set func(truth, decision string, cost float64)) {
-	var m map[string]map[string]float64
+	var m map[string]map[string]*float64 // nil: not said
 	d.into(n, &m)
 	for _, truth := range slices.Sorted(maps.Keys(m)) {
 		for _, decision := range slices.Sorted(maps.Keys(m[truth])) {
-			set(truth, decision, m[truth][decision])
+			if cost := m[truth][decision]; cost != nil {
+				set(truth, decision, *cost)
+			}
 		}
 	}
 }

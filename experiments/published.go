@@ -52,15 +52,15 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 		}
 		return
 	}
-	var section struct {
-		Source  string       `yaml:"source"`
-		Figures []*yaml.Node `yaml:"figures"`
-	}
+	var section publishing
 	d.into(n, &section)
 	if len(section.Figures) == 0 && n.Kind == yaml.MappingNode {
 		d.at(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
 	}
 	for _, f := range section.Figures {
+		if f == nil { // told
+			continue
+		}
 		p := &published{Published: record.Published{Source: section.Source}, node: f}
 		d.mapping(f, func(key, value *yaml.Node) {
 			switch field, ok := publishedFields[key.Value]; {
@@ -84,12 +84,12 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 
 // figure reads a number, which is uncertain by half a unit of its last digit, or {value: number, uncertainty: number}.
 func (d *decoder) figure(name string, n *yaml.Node) record.Figure {
-	var f struct {
-		Value       float64 `yaml:"value"`
-		Uncertainty float64 `yaml:"uncertainty"`
-	}
+	var f uncertain
 	if n.Kind == yaml.MappingNode {
 		d.into(n, &f)
+		if v := find(n, "value"); v == nil || isNull(v) {
+			d.at(n, "a figure with an uncertainty needs a value, as in {value: 21, uncertainty: 1}")
+		}
 		if !(f.Uncertainty >= 0) {
 			d.at(n, "an uncertainty must not be negative, found %v", f.Uncertainty)
 		}
@@ -101,6 +101,18 @@ func (d *decoder) figure(name string, n *yaml.Node) record.Figure {
 		f.Uncertainty = 0.5 * math.Pow10(power-len(decimals))
 	}
 	return record.Figure{Name: name, Value: record.Number(f.Value), Uncertainty: record.Number(f.Uncertainty)}
+}
+
+// uncertain is a figure with its uncertainty.
+type uncertain struct {
+	Value       float64 `yaml:"value"`
+	Uncertainty float64 `yaml:"uncertainty"`
+}
+
+// publishing is the published section, or an element of it.
+type publishing struct {
+	Source  string       `yaml:"source"`
+	Figures []*yaml.Node `yaml:"figures"`
 }
 
 // matches says if a configuration has what the figures are for: a component is given by its name, or with all its options.

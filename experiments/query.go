@@ -191,16 +191,27 @@ func Describe(name string) (data.Summary, error) {
 	if err != nil {
 		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	d, err := readAny(&spec)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return data.Describe(d), nil
+}
+
+// readAny reads data whose labels are classes or, where they cannot be, numbers, and sets what spec says of that. The error is that of
+// classes.
+func readAny(spec *data.Spec) (*data.Data, error) {
 	spec.Missing = "mean"
-	d, err := data.Load(spec, ".", 0)
+	d, err := data.Load(*spec, ".", 0)
 	if err != nil {
 		spec.Regression = true
 		var asNumbers error
-		if d, asNumbers = data.Load(spec, ".", 0); asNumbers != nil {
-			return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		if d, asNumbers = data.Load(*spec, ".", 0); asNumbers != nil {
+			spec.Regression = false
+			return nil, err
 		}
 	}
-	return data.Describe(d), nil
+	return d, nil
 }
 
 // RepartitionUSPS writes the files of data.RepartitionUSPS to dir under gzip, and names them.

@@ -145,6 +145,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"figure without a value": {valid, valid + "published: {figures: [{errors: ~}]}\n", "9:32", "a number"},
 		"published nothing":      {valid, valid + "published: {source: A}\n", "9:12", "figures: [{"},
 		"negative uncertainty":   {valid, valid + "published: {figures: [{errors: {value: 1, uncertainty: -1}}]}\n", "9:32", "must not be negative"},
+		"uncertain nothing":      {valid, valid + "published: {figures: [{errors: {uncertainty: 1}}]}\n", "9:32", "needs a value"},
 		"cost of a stranger":     {valid, valid + "predict: {loss: {W: {F: 5}}}\n", "9:17", "unknown class"},
 		"infinite cost":          {valid, valid + "predict: {loss: {M: {F: .inf}}}\n", "9:25", "a number"},
 		"cost of no rejection":   {valid, valid + "predict: {reject_cost: .nan}\n", "9:24", "a number"},

@@ -298,6 +298,8 @@ var Formats = []Format{
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions, nil},
 	{"svg", "pictures: contours of grids of two axes, curves, test information with its intervals", "figures.svg", false, "", renderSVG, nil},
 	{"png", "the figures, each a file", "figures/*.png", false, "", draws(figure.PNG), figure.PNG},
+	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false, "trials", renderMarkdown, nil},
+	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too", "report.tex", false, "trials", renderLaTeX, nil},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML, nil},
 }
 
