@@ -242,7 +242,7 @@ func (b *builder) pool(name string, studies []*study) Evaluation {
 	if p.Numeric() {
 		return e // numbers have no confusion, nor curves
 	}
-	e.Confusion, e.Decisions = p.Confusion(), decisions(b.record.Costs, p)
+	e.Confusion, e.Decisions = p.Confusion(), decided(b.record.Costs, p)
 	e.extremes[0], e.extremes[1] = p.Extremes()
 	for _, curve := range b.curves {
 		e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
@@ -250,8 +250,8 @@ func (b *builder) pool(name string, studies []*study) Evaluation {
 	return e
 }
 
-// decisions are those under costs, if there are any.
-func decisions(of *record.Costs, p cv.Predictions) *Decisions {
+// decided are the decisions under costs, if there are any.
+func decided(of *record.Costs, p cv.Predictions) *Decisions {
 	if of == nil {
 		return nil
 	}

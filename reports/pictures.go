@@ -14,7 +14,11 @@ var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
 	Of   func(r *Report) []figure.Figure
-}{}
+}{
+	{"latent", "latent means of training and held-out cases, by class", latentMeans},
+	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
+	{"decision", "predictions over one or two inputs", decisions},
+}
 
 // Figures are all pictures of the report, in the order of the table. Their names differ and are fit for files.
 func (r *Report) Figures() (out []figure.Figure) {

@@ -238,7 +238,7 @@ func (f *frame) left() vg.Length {
 	for _, lines := range f.yTicks {
 		widest = max(widest, small.widest(lines))
 	}
-	return widest + tick + 4 + vg.Length(len(f.yLabel))*plain.line()
+	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
 }
 
 // fit gives the data area a width, of which what stands right of it needs some, and a square one its height.
