@@ -58,6 +58,10 @@ func Catalogue() []Kind {
 	for _, f := range reports.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record\n"}
+	for _, p := range reports.Pictures() {
+		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
+	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
@@ -86,10 +90,11 @@ func Catalogue() []Kind {
 		kind("averages", objective.Averages),
 		curves,
 		formats,
+		figures,
 		datasets,
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
-		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "data: {dataset: %s}"} {
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}"} {
 		all[i].in = in
 	}
 	return all

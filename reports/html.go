@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	_ "embed" // the parts of the page
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 //go:embed html/page.gohtml
@@ -55,17 +56,23 @@ func (s sheet) Link(column int, cell string) bool {
 	return column == 0 && err == nil && i < s.Linked
 }
 
-// picture is a figure: what stands above it, its panels and its legend.
+// picture is a figure on the page.
 type picture struct {
+	Name    string
 	Heading string
 	Notes   []string
 	Panels  []template.HTML
-	Keys    []template.HTML
-	size    int
+	Keys    []key
+}
+
+// key is an entry of a legend.
+type key struct {
+	Name   string
+	Sample template.HTML
 }
 
 // renderHTML writes report.html, a page that needs nothing else and loads nothing: what is missing, failed or doubtful, the
-// summary, published figures beside those of the run, contests, the pictures of figures.svg, comparisons, every configuration, and
+// summary, published figures beside those of the run, contests, the figures, comparisons, every configuration, and
 // where all of it comes from.
 func renderHTML(w io.Writer, r *Report) error {
 	return pageTemplate.Execute(w, newPage(r, pageScript))
@@ -85,51 +92,41 @@ func policy(scripts ...string) string {
 func newPage(r *Report, scripts ...string) page {
 	p := page{
 		document: r.document(longestSummary, longestTable),
-		Style:    template.CSS(pageStyle + ".drawing{" + style + "}"),
+		Style:    template.CSS(pageStyle),
 		Policy:   policy(scripts...),
 	}
 	for _, s := range scripts {
 		p.Scripts = append(p.Scripts, template.JS(s))
 	}
-	p.Figures, p.FiguresLeft = pictures(drawn(r))
+	p.Figures, p.FiguresLeft = pictures(r.Figures())
 	return p
 }
 
-// pictures takes a drawing apart, and counts the pictures that are too large for the page.
-func pictures(d *drawing) (out []picture, left int) {
-	const smallest, largest = 0.8, 1.5 // at which letters can be read, and do not shout
-	body := d.body.Bytes()
-	for i, part := range d.parts {
-		end := len(body)
-		if i+1 < len(d.parts) {
-			end = d.parts[i+1].from
+// pictures are the figures in parts, and the number of those that are too large for the page.
+func pictures(figures []figure.Figure) (out []picture, left int) {
+	total := 0
+	for _, f := range figures {
+		p := picture{Name: f.Name, Heading: f.Title, Notes: f.Notes}
+		size := 0
+		draw := func(part figure.Figure) template.HTML {
+			var b strings.Builder
+			figure.SVG(&b, part) // a Builder does not fail
+			size += b.Len()
+			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1)) // its texts are escaped
 		}
-		if part.class == "heading" {
-			out = append(out, picture{Heading: part.text})
+		panels, names, samples := f.Parts()
+		for _, panel := range panels {
+			p.Panels = append(p.Panels, draw(panel))
 		}
-		if len(out) == 0 || part.text == "" {
+		for i, name := range names {
+			p.Keys = append(p.Keys, key{name, draw(samples[i])})
+		}
+		if size > largestFigure || total+size > largestFigures {
+			left++
 			continue
 		}
-		p := &out[len(out)-1]
-		svg := template.HTML(fmt.Sprintf("<svg viewBox=\"%s %s %s %s\" width=%[3]q height=%[4]q style=\"min-width:%spx;max-width:%spx\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
-			px(part.x), px(part.y), px(part.width), px(part.height), px(smallest*part.width), px(largest*part.width), escape(part.text), body[part.from:end])) // texts are escaped, numbers are numbers
-		switch part.class {
-		case "note":
-			p.Notes = append(p.Notes, part.text)
-		case "panel":
-			p.Panels = append(p.Panels, svg)
-		case "key":
-			p.Keys = append(p.Keys, svg)
-		}
-		p.size += len(svg)
+		total += size
+		out = append(out, p)
 	}
-	all, total := len(out), 0
-	out = slices.DeleteFunc(out, func(p picture) bool {
-		if p.size > largestFigure || total+p.size > largestFigures {
-			return true
-		}
-		total += p.size
-		return false
-	})
-	return out, all - len(out)
+	return out, left
 }

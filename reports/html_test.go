@@ -163,15 +163,24 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// The page has the curves and the contours of figures.svg, path for path.
+// The page has all figures, in parts: every panel, and every sample of a legend beside its name.
 func TestHTMLFigures(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
-	paths := func(format string) []string {
-		return regexp.MustCompile("<path [^>]*/>").FindAllString(string(render(t, format, r)), -1)
+	page := string(render(t, "html", r))
+	parts, names := 0, 0
+	for _, f := range r.Figures() {
+		if !strings.Contains(page, `<figure id="figure-`+f.Name+`">`) {
+			t.Errorf("%s is not on the page", f.Name)
+		}
+		panels, keys, _ := f.Parts()
+		parts, names = parts+len(panels)+len(keys), names+len(keys)
 	}
-	if got, want := paths("html"), paths("svg"); len(want) == 0 || !slices.Equal(got, want) {
-		t.Errorf("the page has %d paths, figures.svg %d", len(got), len(want))
+	if got := strings.Count(page, "<svg "); parts < 3 || got != parts {
+		t.Errorf("the page has %d parts of figures, want %d", got, parts)
+	}
+	if got := len(regexp.MustCompile(`(?s)<span><svg .*?</svg>\s*[^<\s]`).FindAllString(page, -1)); got != names {
+		t.Errorf("the page has %d names in legends, want %d", got, names)
 	}
 }
 

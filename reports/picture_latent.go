@@ -86,7 +86,7 @@ func latentMeans(r *Report) []figure.Figure {
 // bulk is the range of values, as far as it is not more than three times that of all but the lowest and the highest tenth:
 // amplitudes that differ between folds can make some values huge.
 func bulk(values []float64) (lo, hi float64) {
-	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !drawable(v) })
+	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !figure.Drawable(v) })
 	if len(values) == 0 {
 		return 0, 0
 	}

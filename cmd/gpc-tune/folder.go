@@ -10,7 +10,6 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // statusCommand is `gpc-tune status`.
@@ -89,7 +88,7 @@ func exportCommand() *cobra.Command {
 	what, file := reports.Exports[0].Name, ""
 	c := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write configurations, folds, trials or predictions of a run as one table for programs",
+		Short: "Write configurations, folds, trials, paths or predictions of a run as one table for programs",
 		Args:  cobra.ExactArgs(1),
 	}
 	shown(c, "csv", reports.RowForms, func(args []string) (rows reports.Rows, err error) {
@@ -159,7 +158,8 @@ func reportCommand() *cobra.Command {
 		Use:   "report DIR",
 		Short: "Write the report files of a run again, from its journal, and print the text",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder again, from its manifest and
-journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing.`,
+journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing. The formats svg and png
+write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune report runs/crabs --format png --figure curves-test > curves.png",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -184,12 +184,15 @@ journal alone: the bytes are those that the run wrote. Of a run that is not fini
 				if err != nil {
 					return usageError{err}
 				}
+				if !c.Flags().Changed("formats") && !c.Flags().Changed("format") {
+					formats = []string{"svg"}
+				}
 				for _, format := range reports.Formats {
 					if format.Draw != nil && slices.Contains(formats, format.Name) {
 						return format.Draw(c.OutOrStdout(), f)
 					}
 				}
-				return figure.SVG(c.OutOrStdout(), f)
+				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s", name, strings.Join(formats, ", "))}
 			}
 			for _, f := range reports.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {

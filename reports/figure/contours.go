@@ -121,7 +121,7 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 func known(z [][]float64) (out []float64) {
 	for _, row := range z {
 		for _, v := range row {
-			if drawable(v) {
+			if Drawable(v) {
 				out = append(out, v)
 			}
 		}
@@ -150,7 +150,7 @@ func levels(values []float64) (at []float64, labels []string) {
 				continue
 			}
 			digits := max(0, -int(math.Floor(math.Log10(unit))))
-			label := number(level, digits)
+			label := Number(level, digits)
 			if digits > 0 && digits <= 6 {
 				label = strings.TrimRight(strings.TrimRight(label, "0"), ".")
 			}
@@ -218,7 +218,7 @@ func cell(z [][]float64, i, j int, level float64) [][]node {
 	mean := 0.0
 	for k, c := range corners {
 		v := z[c.i][c.j]
-		if !drawable(v) {
+		if !Drawable(v) {
 			return nil
 		}
 		in[k] = v >= level

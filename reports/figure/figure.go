@@ -9,6 +9,22 @@ type Figure struct {
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // panels side by side
 	Panels  []Panel  `json:"panels"`
+	part    int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
+}
+
+// Parts takes a figure apart, for a page that puts them together as it has room: the panels, and for every name of the legend
+// the sample of its look.
+func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
+	_, names = f.looks()
+	for i, panel := range f.Panels {
+		f.Title, f.part = panel.Title, i+1
+		panels = append(panels, f)
+	}
+	for i, name := range names {
+		f.Title, f.part = name, -i-1
+		samples = append(samples, f)
+	}
+	return panels, names, samples
 }
 
 // Panel is a pair of axes and what is drawn over them, in order: later layers hide earlier ones.

@@ -215,12 +215,12 @@ func TestLayers(t *testing.T) {
 		{Bars{Name: "a", Edges: []float64{0, 1, 2, 3}, Heights: []float64{4, 0, 12}}, blue, "-opacity", 2, 2, 4, 1},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}}, "#333333", "", 2, 0, 2 + 3 + 2, 2},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Plain: true}, "#333333", "", 2, 0, 2 + 2, 2},
-		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: square}, "#FFFFFF", "", 3, 0, 3 + 3, 3},
+		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: square}, "#FFFFFF", "", 1, 0, 3 + 1, 3},
 		{Mark{Name: "a", X: 5, Y: 5}, black, "", 2, 0, 4, 1},
 		{Mark{Name: "a", X: 11, Y: 5}, black, "", 1, 0, 2, 1}, // outside
 	} {
 		all := elements(t, svg(t, bare(test.layer)))
-		if got := count(all, "path", "stroke:"+test.stroke); got != test.strokes {
+		if got := count(all, "path", "stroke:"+test.stroke) - count(empty, "path", "stroke:"+test.stroke); got != test.strokes {
 			t.Errorf("%+v: %d strokes of %s, want %d", test.layer, got, test.stroke, test.strokes)
 		}
 		if test.fill != "" {
@@ -258,13 +258,26 @@ func TestLegend(t *testing.T) {
 			t.Errorf("%d paths with %s, want %d", got, style, want)
 		}
 	}
-	looks := map[string]bool{}
-	for i := range 140 {
+}
+
+// Looks differ for as many curves as anybody compares, and neighbours differ without colour.
+func TestLooks(t *testing.T) {
+	seen := map[string]int{}
+	grey := func(i int) string {
 		l := lookOf(i, 140)
-		looks[fmt.Sprint(l.colour, l.dashes, l.marker)] = true
+		return fmt.Sprint(l.dashes, l.marker, l.hollow)
 	}
-	if len(looks) != 140 {
-		t.Errorf("%d looks of 140 differ", len(looks))
+	for i := range 140 {
+		l := fmt.Sprint(lookOf(i, 140).colour, grey(i))
+		if first, found := seen[l]; found {
+			t.Errorf("curves %d and %d look the same", first, i)
+		}
+		seen[l] = i
+		for j := max(0, i-19); j < i; j++ {
+			if grey(i) == grey(j) {
+				t.Errorf("curves %d and %d look the same in grey", j, i)
+			}
+		}
 	}
 }
 

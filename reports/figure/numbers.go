@@ -47,7 +47,7 @@ func (l Numbers) draw(p *pane, _ look) {
 	characters := 1
 	for _, v := range known(l.Z) {
 		negated = append(negated, -v)
-		characters = max(characters, utf8.RuneCountInString(number(v, 0)))
+		characters = max(characters, utf8.RuneCountInString(Number(v, 0)))
 	}
 	const smallest, largest = 5.5, 9
 	em := 0.6 * vg.Length(characters) // width of the longest with some room, in sizes
@@ -60,7 +60,7 @@ func (l Numbers) draw(p *pane, _ look) {
 	cells := make([][][]point, len(at)+1)
 	for i, row := range l.Z {
 		for j, v := range row {
-			if drawable(v) {
+			if Drawable(v) {
 				from, _ := p.at(left[j], low[i])
 				to, _ := p.at(left[j+1], low[i+1])
 				k, reached := slices.BinarySearch(at, -v)
@@ -71,17 +71,19 @@ func (l Numbers) draw(p *pane, _ look) {
 			}
 		}
 	}
+	var rims [][]point
 	for k, c := range cells {
 		p.fill(shade(k, len(at)), c...)
+		for _, corners := range c {
+			rims = append(rims, corners[1:], []point{corners[3], corners[0], corners[1]})
+		}
 	}
-	for _, c := range slices.Concat(cells...) {
-		p.lines(look{colour: color.NRGBA{0xff, 0xff, 0xff, 0xff}, width: 0.5}, append(c, c[0]))
-	}
+	p.lines(look{colour: color.NRGBA{0xff, 0xff, 0xff, 0xff}, width: 0.5}, rims...)
 	i0, j0 := 0, 0
 	nearest := math.Inf(1)
 	write := func(i, j int) {
-		if spot, ok := p.at(l.X[j], l.Y[i]); ok && drawable(l.Z[i][j]) && p.Contains(spot) {
-			digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, number(l.Z[i][j], 0))
+		if spot, ok := p.at(l.X[j], l.Y[i]); ok && Drawable(l.Z[i][j]) && p.Contains(spot) {
+			digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, Number(l.Z[i][j], 0))
 		}
 	}
 	for i, y := range l.Y {

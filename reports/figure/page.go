@@ -30,14 +30,17 @@ func SVG(w io.Writer, figures ...Figure) error {
 		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
 		"\n\t", " ").Replace(body)
 	var titles []string
+	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
 	for _, f := range figures {
 		titles = append(titles, f.Title)
+		if f.part != 0 {
+			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), "" // a page shrinks it as far as it can be read, and is its paper
+		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g" role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">
-<title>%[3]s</title>
-<rect width="100%%" height="100%%" fill="#fff"/>
-<g %s`, p.width.Points(), p.depth.Points(), title, body)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">
+<title>%[4]s</title>%s
+<g %s`, p.width.Points(), p.depth.Points(), style, title, paper, body)
 	return err
 }
 
@@ -62,7 +65,7 @@ func stack(figures []Figure) *page {
 		all.width, all.depth = max(all.width, p.width), all.depth+p.depth
 		all.add(func(c draw.Canvas) {
 			c.Push()
-			c.Translate(point{Y: -from})
+			c.Translate(point{Y: 0 - from}) // not -0
 			for _, part := range p.parts {
 				part(c)
 			}
@@ -105,26 +108,36 @@ func (p *page) text(l letters, text string) {
 
 // page lays the figure out.
 func (f Figure) page() *page {
+	looks, names := f.looks()
+	if f.part < 0 {
+		p := &page{width: 2*half + 4, depth: 16}
+		p.add(func(c draw.Canvas) { f.sample(c, point{X: half + 2, Y: -8}, looks, names[-f.part-1]) })
+		return p
+	}
 	columns := max(1, min(f.Columns, len(f.Panels)))
 	p := &page{width: []vg.Length{460, 720, 860}[min(columns, 3)-1], depth: 8}
-	if columns == 1 && len(f.Panels) == 1 && f.Panels[0].Square {
-		p.width = 380
-	}
-	p.text(headline, f.Title)
-	p.depth += 2
-	for _, n := range f.Notes {
-		p.text(note, n)
-	}
-	p.depth += 8
-	looks, names := f.looks()
-	width := (p.width - 2*margin - gap*vg.Length(columns-1)) / vg.Length(columns)
-	highest := vg.Length(225) // of square ones
+	highest := vg.Length(225) // of square panels
 	if columns == 1 {
 		highest = 320
+		if len(f.Panels) == 1 && f.Panels[0].Square {
+			p.width = 380
+		}
+	}
+	width := (p.width - 2*margin - gap*vg.Length(columns-1)) / vg.Length(columns)
+	panels := f.Panels
+	if f.part > 0 {
+		p.width, columns, panels, names = width+2*margin, 1, panels[f.part-1:f.part], nil
+	} else {
+		p.text(headline, f.Title)
+		p.depth += 2
+		for _, n := range f.Notes {
+			p.text(note, n)
+		}
+		p.depth += 8
 	}
 	left := make([]vg.Length, columns)
-	frames := make([]*frame, len(f.Panels))
-	for i, panel := range f.Panels {
+	frames := make([]*frame, len(panels))
+	for i, panel := range panels {
 		frames[i] = newFrame(panel, width)
 		left[i%columns] = max(left[i%columns], frames[i].left())
 	}
@@ -139,7 +152,10 @@ func (f Figure) page() *page {
 			at := point{X: margin + (width+gap)*vg.Length(k) + left[k], Y: -p.depth - above}
 			p.add(func(c draw.Canvas) { r.draw(c, at, looks) })
 		}
-		p.depth += above + below + gap
+		p.depth += above + below
+		if f.part == 0 {
+			p.depth += gap
+		}
 	}
 	f.legend(p, looks, names)
 	p.depth = vg.Length(int(p.depth + margin))
@@ -172,21 +188,26 @@ func (f Figure) legend(p *page, looks func(Layer) look, names []string) {
 		}
 		at := point{X: x, Y: -p.depth - plain.line()/2}
 		p.add(func(c draw.Canvas) {
-			everywhere := &pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{Y: -1e6}, Max: point{X: 1e6}}}}
-			drawn := map[string]bool{}
-			for _, panel := range f.Panels {
-				for _, l := range panel.Layers {
-					if kind := fmt.Sprintf("%T", l); l.label() == names[i] && !drawn[kind] {
-						drawn[kind] = true
-						l.sample(everywhere, at, looks(l))
-					}
-				}
-			}
+			f.sample(c, at, looks, names[i])
 			plain.block(c, point{X: at.X + half + 6, Y: at.Y + plain.line()/2}, 0, entry)
 		})
 		x, lines = x+widths[i], max(lines, len(entry))
 	}
 	p.depth += vg.Length(lines) * (plain.line() + 2)
+}
+
+// sample draws what layers of a name look like, around a place.
+func (f Figure) sample(c draw.Canvas, at point, looks func(Layer) look, name string) {
+	everywhere := &pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{Y: -1e6}, Max: point{X: 1e6}}}}
+	drawn := map[string]bool{}
+	for _, panel := range f.Panels {
+		for _, l := range panel.Layers {
+			if kind := fmt.Sprintf("%T", l); l.label() == name && !drawn[kind] {
+				drawn[kind] = true
+				l.sample(everywhere, at, looks(l))
+			}
+		}
+	}
 }
 
 // frame is a panel on its way to the page: its data area with titles, ticks and labels.
@@ -289,7 +310,7 @@ func (f *frame) nameX() {
 }
 
 // above is the height of what stands above the data area.
-func (f *frame) above() vg.Length { return vg.Length(len(f.title))*heading.line() + 4 }
+func (f *frame) above() vg.Length { return vg.Length(len(f.title))*heading.line() + 7 }
 
 // below is the height of the data area and of what stands below it.
 func (f *frame) below() vg.Length {
@@ -329,7 +350,7 @@ func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 		ticks = append(ticks, []point{at, {X: at.X - tick, Y: at.Y}})
 		small.block(c, point{X: at.X - tick - 3, Y: at.Y + vg.Length(len(f.yTicks[i]))*small.line()/2}, 1, f.yTicks[i])
 	}
-	p.lines(look{colour: color.NRGBA{0xdd, 0xdd, 0xdd, 0xff}, width: 0.5}, grid...)
+	p.lines(look{colour: color.NRGBA{0, 0, 0, 0x22}, width: 0.5}, grid...)
 	for _, l := range f.Layers {
 		if m, ok := l.(Mark); ok {
 			if at, ok := p.at(m.X, m.Y); ok {

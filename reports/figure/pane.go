@@ -17,7 +17,7 @@ type pane struct {
 
 // at is the place of a pair of values, if it can be drawn. What is far outside stays finite.
 func (p *pane) at(x, y float64) (at point, ok bool) {
-	if !drawable(x) || !drawable(y) {
+	if !Drawable(x) || !Drawable(y) {
 		return point{}, false
 	}
 	share := func(v float64, s span) float64 { return max(-1e3, min(1e3, (v-s.lo)/(s.hi-s.lo))) }

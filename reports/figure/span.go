@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// drawable says if a number can be drawn; the bound keeps differences finite.
-func drawable(v float64) bool { return math.Abs(v) < 1e150 }
+// Drawable says if a number can be drawn; the bound keeps differences finite.
+func Drawable(v float64) bool { return math.Abs(v) < 1e150 }
 
 // span is what an axis shows. At an end that is snug there is no margin.
 type span struct {
@@ -22,7 +22,7 @@ func spanOf(values ...[]float64) span {
 	s := nothing
 	for _, vs := range values {
 		for _, v := range vs {
-			if drawable(v) {
+			if Drawable(v) {
 				s.lo, s.hi = min(s.lo, v), max(s.hi, v)
 			}
 		}
@@ -35,7 +35,7 @@ func (a Axis) shown(spans []span) span {
 	if n := len(a.Names); n > 0 {
 		return span{lo: -0.5, hi: float64(n) - 0.5}
 	}
-	if a.Lo < a.Hi && drawable(a.Lo) && drawable(a.Hi) {
+	if a.Lo < a.Hi && Drawable(a.Lo) && Drawable(a.Hi) {
 		return span{lo: a.Lo, hi: a.Hi}
 	}
 	all := nothing
@@ -77,14 +77,14 @@ func (s span) ticks(most int) (at []float64, labels []string) {
 	for k := range most + 1 {
 		if v := (first + float64(k)) * step; v <= s.hi+1e-9*step {
 			at = append(at, v)
-			labels = append(labels, number(v, max(0, digits)))
+			labels = append(labels, Number(v, max(0, digits)))
 		}
 	}
 	return at, labels
 }
 
-// number writes a number with a true minus sign.
-func number(v float64, digits int) string {
+// Number writes a number with a true minus sign.
+func Number(v float64, digits int) string {
 	if v == 0 {
 		v = 0 // not -0
 	}

@@ -50,6 +50,8 @@ var (
 	tiny     = letters{7.5, false, ink}
 )
 
+const noBreak = 0xa0 // a space at which no line breaks
+
 const leading = 1.25 // distance of lines, in sizes
 
 func (l letters) line() vg.Length { return leading * l.size }
@@ -80,7 +82,7 @@ func (l letters) widest(lines []string) (w vg.Length) {
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r):
+		case unicode.IsSpace(r) && r != noBreak:
 			return ' '
 		case unicode.IsControl(r) || r == 0xfffe || r == 0xffff:
 			return unicode.ReplacementChar
@@ -102,7 +104,7 @@ func (l letters) cut(text string, width vg.Length) string {
 // wrap breaks a text between words into at most so many lines; what has no room is cut.
 func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
 	line := ""
-	words := strings.Fields(clean(text))
+	words := strings.FieldsFunc(clean(text), func(r rune) bool { return r == ' ' })
 	for i, word := range words {
 		next := strings.TrimSpace(line + " " + word)
 		if line == "" || l.width(next) <= width {
