@@ -1,4 +1,4 @@
-.PHONY: help test test-browser test-digits lint bench bench-peers
+.PHONY: help test test-browser test-digits lint bench bench-peers gallery gallery-full
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 DIGITS ?= $(CURDIR)/../shared/data
@@ -25,3 +25,9 @@ bench: ## time the hot paths (compare two runs with benchstat)
 
 bench-peers: ## measure beside scikit-learn, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./bench $(ARGS)
+
+gallery: ## run the published experiments, write docs/gallery.md (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour
+	go run ./experiments/gallery/page -digits $(DIGITS) $(ARGS)
+
+gallery-full: ## the same of those that take hours, docs/gallery-full.md; runs/gallery keeps what is done
+	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery -o docs/gallery-full.md $(ARGS)

@@ -32,6 +32,8 @@ type Online struct {
 	// Sweeps is how often the cases are gone through, default 1. From the second time on each case is taken in again as if
 	// it were new, a heuristic of Csató et al. that mends what the order did; then there is no evidence.
 	Sweeps int `yaml:"sweeps"`
+	// Seen is how many cases the last sweep takes in, in its order, for learning curves; there is no evidence either. Default all.
+	Seen int `yaml:"seen"`
 }
 
 // OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the data.
@@ -68,13 +70,13 @@ func (o OrderSeed) order(n int) []int {
 
 // Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
 func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if o.Sweeps < 0 {
-		return Caps{}, fmt.Errorf("online: sweeps = %d must not be negative (0 means the default, 1)", o.Sweeps)
+	if o.Sweeps < 0 || o.Seen < 0 {
+		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative (0 means the default, 1 and all)", o.Sweeps, o.Seen)
 	}
 	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
-	if o.Sweeps > 1 {
+	if o.Sweeps > 1 || o.Seen > 0 {
 		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
@@ -118,7 +120,11 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 			p.covariance(sigma, v)
 			p.reorder(p.columns, sigma)
 		}
-		p.evidence.value = p.pass(mu)
+		seen := n
+		if p.diagnostics.Iterations == sweeps-1 && o.Seen > 0 {
+			seen = min(o.Seen, n)
+		}
+		p.evidence.value = p.pass(mu, seen)
 		p.diagnostics.Iterations++
 		for t, i := range p.order {
 			tau[i] += p.visits[t].tau
@@ -140,8 +146,11 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 	case p.rounding > 1e-6:
 		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves the variances that online met uncertain by a relative %.1g", p.rounding)}
 	}
-	if sweeps > 1 {
+	switch {
+	case sweeps > 1:
 		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with sweeps: %d takes every case in more than once; use sweeps: 1", ErrNoEvidence, sweeps)}
+	case o.Seen > 0:
+		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with seen: %d leaves cases out; do without it", ErrNoEvidence, o.Seen)}
 	}
 	return p, nil
 }
@@ -170,18 +179,19 @@ func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
 	}
 }
 
-// pass visits every case once and returns Σ log Z. The prior of the pass has mean mu and the covariance in p.columns. As only
+// pass visits the first seen cases once and returns Σ log Z. The prior of the pass has mean mu and the covariance in p.columns. As only
 // later cases see what a case does to Σ, only the part after it is updated, block by block; what its own block has done to
 // a column is added when its turn comes.
-func (p *onlinePosterior) pass(mu []float64) float64 {
+func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
+	clear(p.visits[seen:])
 	n, w := len(p.order), p.columns.Data
 	mean, change, x := make([]float64, n), make([]float64, block), make([]float64, block)
 	for t, i := range p.order {
 		mean[t] = mu[i]
 	}
 	value := 0.0
-	for first := 0; first < n; first += block {
-		end := min(first+block, n)
+	for first := 0; first < seen; first += block {
+		end := min(first+block, seen)
 		for t := first; t < end; t++ {
 			s := w[t*n+t : (t+1)*n]
 			if k := t - first; k > 0 {
@@ -199,7 +209,7 @@ func (p *onlinePosterior) pass(mu []float64) float64 {
 			}
 			change[t-first] = v.d2
 		}
-		if end < n {
+		if end < seen {
 			done := blas64.General{Rows: end - first, Cols: n - end, Stride: n, Data: w[first*n+end:]}
 			rest := blas64.Symmetric{Uplo: blas.Upper, N: n - end, Stride: n, Data: w[end*n+end:]}
 			linalg.SyrkDiag(blas.Trans, 1, done, change[:end-first], 1, rest)

@@ -134,6 +134,51 @@ func TestOnlineBlocks(t *testing.T) {
 	}
 }
 
+// TestOnlineSeen: what has seen a part of the cases is what had only these; in a further sweep, over what had all.
+func TestOnlineSeen(t *testing.T) {
+	const n = 70
+	x, y := twoClasses(n, 42)
+	k, _, _ := seGram(x, 0.3, 1.5)
+	diag := make([]float64, n)
+	for i := range diag {
+		diag[i] = k.At(i, i)
+	}
+	unchanged := approx.OrderSeed{Unchanged: true}
+	latents := func(method approx.Online, cases int) (mean, variance []float64) {
+		p := pair{"online", method, likelihood.Probit{}}.fit(t, k.SliceSym(0, cases).(*mat.SymDense), nil, y[:cases], nil)
+		mean, variance = make([]float64, n), make([]float64, n)
+		p.Latent(mean, variance, mat.DenseCopyOf(mat.DenseCopyOf(k).Slice(0, cases, 0, n)), diag, 0)
+		return mean, variance
+	}
+	for _, seen := range []int{1, 63, 64, 65, 69, 70, 100} {
+		mean, variance := latents(approx.Online{OrderSeed: unchanged, Seen: seen}, n)
+		wantMean, wantVariance := latents(approx.Online{OrderSeed: unchanged}, min(seen, n))
+		for i := range mean {
+			if !near(mean[i], wantMean[i], 1e-9) || !near(variance[i], wantVariance[i], 1e-9) {
+				t.Fatalf("%d cases: latent %d: N(%.12g, %.12g), want N(%.12g, %.12g)", seen, i, mean[i], variance[i], wantMean[i], wantVariance[i])
+			}
+		}
+	}
+	once, _ := latents(approx.Online{OrderSeed: unchanged}, n)
+	twice, _ := latents(approx.Online{OrderSeed: unchanged, Sweeps: 2}, n)
+	late, _ := latents(approx.Online{OrderSeed: unchanged, Sweeps: 2, Seen: n}, n)
+	early, _ := latents(approx.Online{OrderSeed: unchanged, Sweeps: 2, Seen: 1}, n)
+	for i := range once {
+		if late[i] != twice[i] {
+			t.Fatalf("latent %d: a whole second sweep gives %g, want %g", i, late[i], twice[i])
+		}
+	}
+	if d := math.Abs(early[n-1] - once[n-1]); d == 0 || d > math.Abs(twice[n-1]-once[n-1]) {
+		t.Errorf("one case more moves the last mean by %g, all of them from %g to %g", d, once[n-1], twice[n-1])
+	}
+	if caps, err := (approx.Online{Seen: 3}).Uses(likelihood.Probit{}, 2); err != nil || !caps.NoEvidence || caps.Gradient {
+		t.Errorf("%+v, error %v", caps, err)
+	}
+	if _, err := (approx.Online{Seen: -1}).Uses(likelihood.Probit{}, 2); err == nil {
+		t.Error("seen: -1 is accepted")
+	}
+}
+
 // TestOnlineHasNoEvidenceAfterSeveralSweeps, and says so before and after the fit.
 func TestOnlineHasNoEvidenceAfterSeveralSweeps(t *testing.T) {
 	method := approx.Online{Sweeps: 2}

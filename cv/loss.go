@@ -1,6 +1,12 @@
 package cv
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
 
 // Loss has the cost of every decision: L[c][d] is that of deciding for class d where class c is the truth.
 type Loss [][]float64
@@ -28,4 +34,69 @@ func (l Loss) Decide(proba []float64) (decision int, expected float64) {
 	}
 	decision = floats.MinIdx(risk)
 	return decision, risk[decision]
+}
+
+// Costs are those of decisions: for a class, and for none.
+type Costs struct {
+	Loss   Loss
+	Reject *float64 // nil: one class is always decided for
+}
+
+// Rejected is the decision for no class.
+const Rejected = -1
+
+// Decide is the decision of least expected cost, and that cost. A tie goes to deciding for a class.
+func (c Costs) Decide(proba []float64) (decision int, expected float64) {
+	decision, expected = c.Loss.Decide(proba)
+	if c.Reject != nil && *c.Reject < expected {
+		return Rejected, *c.Reject
+	}
+	return decision, expected
+}
+
+// Of is what a decision costs where class truth is the truth.
+func (c Costs) Of(truth, decision int) float64 {
+	if decision == Rejected {
+		return *c.Reject
+	}
+	return c.Loss[truth][decision]
+}
+
+// Decisions are the decisions of least expected cost on m cases, and what they cost.
+type Decisions struct {
+	Loss      Estimate // mean cost of a case
+	Expected  float64  // the mean of what the predictions say that it will be
+	Likeliest float64  // mean cost of deciding for the class of largest probability instead
+	Rejected  int
+	Table     [][]int // C×(C+1): cases of class i that were decided to be class j, and, last, none
+}
+
+// Decisions makes them. The predictions are of classes.
+func (c Costs) Decisions(p Predictions) Decisions {
+	m, classes := p.Proba.Dims()
+	d := Decisions{Table: make([][]int, classes)}
+	for k := range d.Table {
+		d.Table[k] = make([]int, classes+1)
+	}
+	cost, expected, likeliest := make([]float64, m), make([]float64, m), make([]float64, m)
+	for i, truth := range p.Labels {
+		row := p.Proba.RawRowView(i)
+		var decision int
+		decision, expected[i] = c.Decide(row)
+		cost[i], likeliest[i] = c.Of(truth, decision), c.Loss[truth][Decide(row)]
+		if decision == Rejected {
+			d.Rejected++
+			decision = classes
+		}
+		d.Table[truth][decision]++
+	}
+	d.Loss, d.Expected, d.Likeliest = mean(cost, p.Cases), stat.Mean(expected, nil), stat.Mean(likeliest, nil)
+	return d
+}
+
+// Extremes are the least and the largest probability of the last class.
+func (p Predictions) Extremes() (lo, hi float64) {
+	_, classes := p.Proba.Dims()
+	last := mat.Col(nil, classes-1, p.Proba)
+	return slices.Min(last), slices.Max(last)
 }

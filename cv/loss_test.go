@@ -1,8 +1,11 @@
 package cv
 
 import (
+	"fmt"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 func TestLossDecides(t *testing.T) {
@@ -24,5 +27,32 @@ func TestLossDecides(t *testing.T) {
 		if decision, expected := c.loss.Decide(c.proba); decision != c.decision || math.Abs(expected-c.expected) > 1e-15 {
 			t.Errorf("%v at %v: %d of %v, want %d of %v", c.loss, c.proba, decision, expected, c.decision, c.expected)
 		}
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	p, err := NewPredictions([]int{0, 1, 2, 3}, []int{0, 1, 1, 0}, mat.NewDense(4, 2, []float64{0.75, 0.25, 0.25, 0.75, 0.875, 0.125, 0.96875, 0.03125}), []int{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reject := 0.5
+	// of deciding for class 0: 8 × 0.25, 8 × 0.75, 8 × 0.125, 8 × 0.03125; for class 1: 0.75, 0.25, 0.875, 0.96875; for none 0.5
+	for _, c := range []struct {
+		costs                     Costs
+		loss, expected, likeliest float64
+		rejected                  int
+		table                     string
+	}{
+		{Costs{Loss{{0, 1}, {8, 0}}, nil}, (1 + 0 + 0 + 0) / 4.0, (0.75 + 0.25 + 0.875 + 0.25) / 4, 2, 0, "[[1 1 0] [0 2 0]]"},
+		{Costs{Loss{{0, 1}, {8, 0}}, &reject}, (0.5 + 0 + 0.5 + 0) / 4, (0.5 + 0.25 + 0.5 + 0.25) / 4, 2, 2, "[[1 0 1] [0 1 1]]"},
+		{Costs{ZeroOne(2), &reject}, 0.25, (0.25 + 0.25 + 0.125 + 0.03125) / 4, 0.25, 0, "[[2 0 0] [1 1 0]]"}, // a tie goes to a class
+	} {
+		d := c.costs.Decisions(p)
+		if math.Abs(d.Loss.Value-c.loss) > 1e-15 || math.Abs(d.Expected-c.expected) > 1e-15 || math.Abs(d.Likeliest-c.likeliest) > 1e-15 || d.Rejected != c.rejected || fmt.Sprint(d.Table) != c.table {
+			t.Errorf("%v: got %+v, want %+v", c.costs, d, c)
+		}
+	}
+	if lo, hi := p.Extremes(); lo != 0.03125 || hi != 0.75 {
+		t.Errorf("probabilities from %v to %v", lo, hi)
 	}
 }

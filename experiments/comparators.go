@@ -118,6 +118,7 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 		return nil
 	}
 	seen[string(identity)] = true
+	c.Costs = d.costsOf(p.spec.costs, ds)
 	c.Published = d.publishedOf(c, p.spec.published)
 	for i, set := range sets {
 		set.studies++

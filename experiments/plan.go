@@ -201,6 +201,9 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if err != nil {
 		return err
 	}
+	if m.Tune.Strategy == nil {
+		criterion = nil // nothing is maximised, so that nothing need have it
+	}
 	model, tuned := m.on(len(ds.Classes)), m.tuned(len(ds.Classes))
 	if _, err := model.Check(len(ds.Classes)); err != nil {
 		d.at(m.inferenceNode, "%s: %v", ds.Name, err)
@@ -294,6 +297,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	merges := o.MergesEqual()
+	c.Costs = d.costsOf(s.costs, ds)
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
 		set.studies++

@@ -16,8 +16,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -61,7 +63,7 @@ type Score struct {
 
 // Predict reads cases from a file, or from a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
-	loss, err := c.costs(o)
+	costs, err := c.costs(o)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 	}
 	var cost []float64 // of the decisions on cases whose label is known
 	if held.Proba != nil {
-		cost = t.decide(add, classes, held.Proba, ds.Labels, loss, o.Reject)
+		cost = t.decide(add, classes, held.Proba, ds.Labels, costs)
 	}
 	for i, row := range t.Rows {
 		for j, v := range row {
@@ -170,37 +172,32 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 
 // decide adds the decisions and, where costs were given, what each is expected to cost. It returns the costs of those on cases
 // whose label is known.
-func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int, loss cv.Loss, reject *float64) (cost []float64) {
+func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int, costs *cv.Costs) (cost []float64) {
 	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
 	for i := range t.Rows {
 		row := proba.RawRowView(i)
-		if loss == nil {
+		if costs == nil {
 			decisions[i] = classes[cv.Decide(row)]
 			continue
 		}
-		k, risk := loss.Decide(row)
-		decisions[i], expected[i] = classes[k], record.Number(risk)
-		rejects := reject != nil && *reject < risk
-		if rejects {
-			decisions[i], expected[i] = rejected, record.Number(*reject)
+		k, risk := costs.Decide(row)
+		decisions[i], expected[i] = rejected, record.Number(risk)
+		if k != cv.Rejected {
+			decisions[i] = classes[k]
 		}
-		switch {
-		case labels == nil || labels[i] < 0:
-		case rejects:
-			cost = append(cost, *reject)
-		default:
-			cost = append(cost, loss[labels[i]][k])
+		if labels != nil && labels[i] >= 0 {
+			cost = append(cost, costs.Of(labels[i], k))
 		}
 	}
 	add("decision", func(i int) any { return decisions[i] })
-	if loss != nil {
+	if costs != nil {
 		add("expected_loss", func(i int) any { return expected[i] })
 	}
 	return cost
 }
 
-// costs is the loss under which decisions are made; nil where nothing is said.
-func (c *Classifier) costs(o Deciding) (cv.Loss, error) {
+// costs are those under which decisions are made; nil where nothing is said.
+func (c *Classifier) costs(o Deciding) (*cv.Costs, error) {
 	classes := c.data.Classes
 	d := newDecoder("--loss")
 	switch {
@@ -210,33 +207,9 @@ func (c *Classifier) costs(o Deciding) (cv.Loss, error) {
 		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and --reject")
 		return nil, d.err()
 	}
-	if o.Reject != nil {
-		reject := d.as("--reject")
-		if math.IsNaN(*o.Reject) || math.IsInf(*o.Reject, 0) {
-			reject.at(nil, "%v is no cost; write a finite number", *o.Reject)
-		}
-		if slices.Contains(classes, rejected) {
-			reject.at(nil, "a class has the name %q, and so would be mistaken for it", rejected)
-		}
-	}
+	d.as("--reject").rejection(nil, o.Reject, classes)
 	loss, given := cv.ZeroOne(len(classes)), map[[2]int]bool{}
-	set := func(truth, decision string, cost float64) {
-		var at [2]int
-		for k, name := range []string{truth, decision} {
-			if at[k] = slices.Index(classes, strings.TrimSpace(name)); at[k] < 0 {
-				d.at(nil, "unknown class %q%s", name, registry.Suggest(name, classes))
-				return
-			}
-		}
-		switch {
-		case given[at]:
-			d.at(nil, "the cost of deciding %q where %q is the truth is given twice; keep one", decision, truth)
-		case math.IsNaN(cost) || math.IsInf(cost, 0):
-			d.at(nil, "%v is no cost; write a finite number", cost)
-		default:
-			given[at], loss[at[0]][at[1]] = true, cost
-		}
-	}
+	set := d.entry(nil, loss, given, classes)
 	text := strings.TrimSpace(o.Loss)
 	switch file, err := os.ReadFile(text); {
 	case text == "":
@@ -266,20 +239,86 @@ func (c *Classifier) costs(o Deciding) (cv.Loss, error) {
 			set(parts[0], parts[1], cost)
 		}
 	}
-	return loss, d.err()
+	return &cv.Costs{Loss: loss, Reject: o.Reject}, d.err()
+}
+
+// rejection checks the cost of deciding for no class, if there is one.
+func (d *decoder) rejection(at *yaml.Node, reject *float64, classes []string) {
+	if reject == nil {
+		return
+	}
+	if math.IsNaN(*reject) || math.IsInf(*reject, 0) {
+		d.at(at, "%v is no cost; write a finite number", *reject)
+	}
+	if slices.Contains(classes, rejected) {
+		d.at(at, "a class has the name %q, and so would be mistaken for it", rejected)
+	}
+}
+
+// entry returns what sets one cost of a loss, once.
+func (d *decoder) entry(n *yaml.Node, loss cv.Loss, given map[[2]int]bool, classes []string) (set func(truth, decision string, cost float64)) {
+	return func(truth, decision string, cost float64) {
+		var at [2]int
+		for k, name := range []string{truth, decision} {
+			if at[k] = slices.Index(classes, strings.TrimSpace(name)); at[k] < 0 {
+				d.at(n, "unknown class %q%s", name, registry.Suggest(name, classes))
+				return
+			}
+		}
+		switch {
+		case given[at]:
+			d.at(n, "the cost of deciding %q where %q is the truth is given twice; keep one", decision, truth)
+		case math.IsNaN(cost) || math.IsInf(cost, 0):
+			d.at(n, "%v is no cost; write a finite number", cost)
+		default:
+			given[at], loss[at[0]][at[1]] = true, cost
+		}
+	}
+}
+
+// costs are those that an experiment names, before the classes are known.
+type costs struct {
+	loss   *yaml.Node // {truth: {decision: cost, …}, …}; what is not said costs 1 for an error
+	reject *float64
+	node   *yaml.Node
+}
+
+// costsOf are the costs of decisions on the classes of a data set; nil where there are none.
+func (d *decoder) costsOf(c *costs, ds *data.Data) *record.Costs {
+	switch {
+	case c == nil:
+		return nil
+	case ds.Classes == nil:
+		d.at(c.node, "%s has numeric labels, and costs are those of decisions on classes; leave out loss and reject_cost", ds.Name)
+		return nil
+	}
+	d.rejection(find(c.node, "reject_cost"), c.reject, ds.Classes)
+	loss := cv.ZeroOne(len(ds.Classes))
+	if c.loss != nil {
+		d.lossNode(c.loss, d.entry(c.loss, loss, map[[2]int]bool{}, ds.Classes))
+	}
+	out := &record.Costs{Reject: (*record.Number)(c.reject)}
+	for _, row := range loss {
+		out.Loss = append(out.Loss, record.Numbers(row))
+	}
+	return out
 }
 
 // lossMapping reads {truth: {decision: cost, …}, …}.
 func (d *decoder) lossMapping(text string, set func(truth, decision string, cost float64)) {
-	n := d.parse([]byte(text))
-	if n == nil {
-		return
+	if n := d.parse([]byte(text)); n != nil {
+		d.lossNode(n, set)
 	}
-	var m map[string]map[string]float64
+}
+
+func (d *decoder) lossNode(n *yaml.Node, set func(truth, decision string, cost float64)) {
+	var m map[string]map[string]*float64 // nil: not said
 	d.into(n, &m)
 	for _, truth := range slices.Sorted(maps.Keys(m)) {
 		for _, decision := range slices.Sorted(maps.Keys(m[truth])) {
-			set(truth, decision, m[truth][decision])
+			if cost := m[truth][decision]; cost != nil {
+				set(truth, decision, *cost)
+			}
 		}
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // pimas is a classifier of Pima.
@@ -87,6 +90,67 @@ func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {
 				t.Errorf("mean loss %v, want %v", found, cost)
 			}
 		}
+	}
+}
+
+// A run makes the decisions that predict makes.
+func TestDecisionsOfARun(t *testing.T) {
+	const text = "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
+	reject := 0.5
+	got, err := pimas(t).Predict("pima", Deciding{Loss: "Yes,No,5", Reject: &reject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runs(t, text+"predict: {loss: {Yes: {No: 5}}, reject_cost: 0.5}\npublished: {figures: [{mean_loss: 0.3, rejected: 100, errors: 1e2, max_probability: {value: 1, uncertainty: 0.2}}]}\n")
+	c := r.Configurations[0]
+	d := c.Evaluations[0].Decisions
+	if want := float64(got.Scores["mean_loss"].Value); math.Abs(float64(d.Loss)-want) > 1e-12 || !(d.CI95[0] < d.Loss && d.Loss < d.CI95[1]) {
+		t.Errorf("mean loss %v in %v, want %v", d.Loss, *d.CI95, want)
+	}
+	rejections, expected, likeliest, largest := 0, 0.0, 0.0, 0.0
+	var table [2][3]int
+	ds, err := data.Load(data.Spec{Dataset: "pima"}, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	losses, n := column[record.Number](t, got, "expected_loss"), float64(len(got.Rows))
+	yes := column[record.Number](t, got, "p[Yes]")
+	for i, decision := range column[string](t, got, "decision") {
+		truth := ds.Test.Labels[i]
+		k := map[string]int{"No": 0, "Yes": 1, "reject": 2}[decision]
+		table[truth][k]++
+		if k == 2 {
+			rejections++
+		}
+		expected += float64(losses[i]) / n
+		if yes[i] > 0.5 {
+			likeliest += float64(1-truth) / n
+		} else {
+			likeliest += 5 * float64(truth) / n
+		}
+		largest = max(largest, float64(yes[i]))
+	}
+	if d.Rejected != rejections || rejections == 0 || math.Abs(float64(d.Expected)-expected) > 1e-12 || math.Abs(float64(d.Likeliest)-likeliest) > 1e-12 || fmt.Sprint(d.Table) != fmt.Sprint(table) {
+		t.Errorf("got %+v, want %d rejected, %v expected, %v by the largest probability, %v", d, rejections, expected, likeliest, table)
+	}
+	errors, _ := c.Scores.Value("errors")
+	want := reports.Figures{
+		{Name: "mean_loss", Published: 0.3, Uncertainty: 0.05, Here: d.Loss}, {Name: "rejected", Published: 100, Uncertainty: 0.5, Here: reports.Number(rejections)},
+		{Name: "errors", Published: 100, Uncertainty: 50, Here: reports.Number(errors.Value)}, {Name: "max_probability", Published: 1, Uncertainty: 0.2, Here: reports.Number(largest)},
+	}
+	if got := c.Published[0].Figures; !slices.Equal(got, want) {
+		t.Errorf("published %+v, want %+v", got, want)
+	}
+	for _, f := range reports.Formats {
+		var page strings.Builder
+		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.6g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
+			if err := f.Render(&page, r); err != nil || !strings.Contains(page.String(), want) {
+				t.Errorf("%s lacks %q (%v)", f.Name, want, err)
+			}
+		}
+	}
+	if r := runs(t, text); r.Configurations[0].Evaluations[0].Decisions != nil {
+		t.Error("decisions without costs")
 	}
 }
 

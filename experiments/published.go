@@ -1,8 +1,10 @@
 package experiments
 
 import (
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -38,7 +40,8 @@ var publishedFields = map[string]func(record.Configuration) string{
 }
 
 // published reads the published section: {source, figures}, or a list of them. An element of figures has fields of
-// configurations, figures by their names in results, and maybe the evaluation that its scores belong to and a note.
+// configurations, figures by their names in results, and maybe the evaluation that its scores belong to and a note, which should
+// say why what is found here differs by more than the figure's uncertainty.
 func (d *decoder) published(n *yaml.Node, s *Spec) {
 	if n == nil || isNull(n) {
 		return
@@ -72,13 +75,38 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 			case key.Value == "note":
 				d.into(value, &p.Note)
 			default:
-				var v float64
-				d.scalar(value, reflect.ValueOf(&v).Elem())
-				p.names, p.Figures = append(p.names, key), append(p.Figures, record.Figure{Name: key.Value, Value: record.Number(v)})
+				p.names, p.Figures = append(p.names, key), append(p.Figures, d.figure(key.Value, value))
 			}
 		})
 		s.published = append(s.published, p)
 	}
+}
+
+// figure reads a number, which is uncertain by half a unit of its last digit, or {value: number, uncertainty: number}.
+func (d *decoder) figure(name string, n *yaml.Node) record.Figure {
+	var f uncertain
+	if n.Kind == yaml.MappingNode {
+		d.into(n, &f)
+		if v := find(n, "value"); v == nil || isNull(v) {
+			d.at(n, "a figure with an uncertainty needs a value, as in {value: 21, uncertainty: 1}")
+		}
+		if !(f.Uncertainty >= 0) {
+			d.at(n, "an uncertainty must not be negative, found %v", f.Uncertainty)
+		}
+	} else {
+		d.scalar(n, reflect.ValueOf(&f.Value).Elem())
+		mantissa, exponent, _ := strings.Cut(strings.ToLower(n.Value), "e")
+		_, decimals, _ := strings.Cut(mantissa, ".")
+		power, _ := strconv.Atoi(exponent)
+		f.Uncertainty = 0.5 * math.Pow10(power-len(decimals))
+	}
+	return record.Figure{Name: name, Value: record.Number(f.Value), Uncertainty: record.Number(f.Uncertainty)}
+}
+
+// uncertain is a figure with its uncertainty.
+type uncertain struct {
+	Value       float64 `yaml:"value"`
+	Uncertainty float64 `yaml:"uncertainty"`
 }
 
 // publishing is the published section, or an element of it.
@@ -98,9 +126,12 @@ func (p *published) matches(c record.Configuration) bool {
 
 // publishedOf finds the figures for a configuration, and checks their names.
 func (d *decoder) publishedOf(c record.Configuration, all []*published) (found []record.Published) {
-	have := []string{"log_evidence", "leave_one_out"}
+	have := []string{"log_evidence", "leave_one_out", "min_probability", "max_probability"}
+	if c.Costs != nil {
+		have = append(have, "mean_loss", "rejected")
+	}
 	for _, s := range cv.Scores {
-		have = append(have, s.Name)
+		have = append(have, s.Name, "best_"+s.Name)
 	}
 	for _, h := range c.Hyperparameters {
 		have = append(have, h.Name)

@@ -2,13 +2,16 @@ package experiments
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -209,6 +212,30 @@ func readAny(spec *data.Spec) (*data.Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// RepartitionUSPS writes the files of data.RepartitionUSPS to dir under gzip, and names them.
+func RepartitionUSPS(train, test, dir string) (names []string, err error) {
+	files, err := data.RepartitionUSPS(train, test)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, f.Name+".gz")
+		err := WriteFile(name, func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			_, err := z.Write(f.Text)
+			return errors.Join(err, z.Close())
+		})
+		if err != nil {
+			return names, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // model reads the parts of the model, with or without the inference. Mistakes are told where prefix and the name of the part

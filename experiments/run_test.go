@@ -120,7 +120,7 @@ func TestCsatoTable1(t *testing.T) {
 		if c.Inference == "naive_mean_field" && c.TuneInference == "ensemble_mean_field" {
 			tolerance = 7
 		}
-		if len(c.Published) != 1 || len(c.Published[0].Figures) != 1 {
+		if len(c.Published) != 1 || len(c.Published[0].Figures) != 2 {
 			t.Fatalf("published %+v", c.Published)
 		}
 		f := c.Published[0].Figures[0]
@@ -149,11 +149,11 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	held, _ := c[1].Evaluations[1].Scores.Value("errors")
 	length, _ := c[1].Hyperparameters.Get("length_scale")
-	want := reports.Figures{{Name: "log_evidence", Published: -1, Here: c[1].LogEvidence}, {Name: "errors", Published: 3, Here: reports.Number(held.Value)}}
+	want := reports.Figures{{Name: "log_evidence", Published: -1, Uncertainty: 0.5, Here: c[1].LogEvidence}, {Name: "errors", Published: 3, Uncertainty: 0.5, Here: reports.Number(held.Value)}}
 	if got := c[1].Published[0]; got.Source != "A" || !slices.Equal(got.Figures, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := c[1].Published[1]; got.Note != "of numbers" || got.Figures[0] != (reports.Figure{Name: "length_scale", Published: 2, Here: reports.Number(length)}) || !math.IsNaN(float64(got.Figures[1].Here)) {
+	if got := c[1].Published[1]; got.Note != "of numbers" || got.Figures[0] != (reports.Figure{Name: "length_scale", Published: 2, Uncertainty: 0.5, Here: reports.Number(length)}) || !math.IsNaN(float64(got.Figures[1].Here)) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -129,7 +129,7 @@ func experimentSchema() schema {
 	for field := range publishedFields {
 		figures[field] = schema{}
 	}
-	published := grammar{parts: map[string]schema{"figures": {"type": "array", "minItems": 1, "items": schema{"type": "object", "properties": figures, "additionalProperties": schema{"type": "number"}}}}}
+	published := grammar{parts: map[string]schema{"figures": {"type": "array", "minItems": 1, "items": schema{"type": "object", "properties": figures, "additionalProperties": anyOf(schema{"type": "number"}, required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
 	defs["published"] = anyOf(published.structure(reflect.TypeFor[publishing]()), schema{"type": "array", "items": orNothing(part("published"))})
 
 	top := grammar{parts: map[string]schema{
@@ -142,6 +142,7 @@ func experimentSchema() schema {
 		"race":      anyOf(races...),
 		"average":   plain.component(kinds["averages"]),
 		"reject":    texts(rejects...),
+		"loss":      {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
 		"formats":   listOf(named(kinds["formats"])),
 		"curves":    listOf(named(kinds["curves"])),
 		"published": part("published"),

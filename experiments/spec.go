@@ -42,6 +42,7 @@ type Spec struct {
 	settings []string
 
 	averageText string
+	costs       *costs // of decisions; nil: none are named
 	tuneNode    *yaml.Node
 	published   []*published
 }
@@ -106,8 +107,10 @@ type document struct {
 
 // predicting is the predict section.
 type predicting struct {
-	Average *yaml.Node `yaml:"average"`
-	Reject  string     `yaml:"reject"`
+	Average    *yaml.Node `yaml:"average"`
+	Reject     string     `yaml:"reject"`
+	Loss       *yaml.Node `yaml:"loss"`
+	RejectCost *float64   `yaml:"reject_cost"`
 }
 
 // Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
@@ -159,6 +162,12 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	}
 	if r, ok := s.Average.(objective.Random); ok {
 		s.Average = r.Seeded(derive(s.Seed, "predict"))
+	}
+	if p := doc.Predict; p.Loss != nil || p.RejectCost != nil {
+		s.costs = &costs{p.Loss, p.RejectCost, find(root, "predict")}
+		if p.Loss != nil {
+			d.lossNode(p.Loss, func(string, string, float64) {}) // the classes are known with the data
+		}
 	}
 	d.models(root, doc.Model, s)
 	d.data(root, doc.Data, s)

@@ -147,6 +147,13 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"unknown figure":         {valid, valid + "published: {figures: [{log_evidnce: 1}]}\n", "9:24", "log_evidence"},
 		"figure without a value": {valid, valid + "published: {figures: [{errors: ~}]}\n", "9:32", "a number"},
 		"published nothing":      {valid, valid + "published: {source: A}\n", "9:12", "figures: [{"},
+		"negative uncertainty":   {valid, valid + "published: {figures: [{errors: {value: 1, uncertainty: -1}}]}\n", "9:32", "must not be negative"},
+		"uncertain nothing":      {valid, valid + "published: {figures: [{errors: {uncertainty: 1}}]}\n", "9:32", "needs a value"},
+		"cost of a stranger":     {valid, valid + "predict: {loss: {W: {F: 5}}}\n", "9:17", "unknown class"},
+		"infinite cost":          {valid, valid + "predict: {loss: {M: {F: .inf}}}\n", "9:25", "a number"},
+		"cost of no rejection":   {valid, valid + "predict: {reject_cost: .nan}\n", "9:24", "a number"},
+		"costs of numbers":       {valid, strings.NewReplacer("probit", "gaussian", "laplace", "exact", "crabs", "housing").Replace(valid) + "predict: {reject_cost: 1}\n", "9:10", "numeric labels"},
+		"loss nobody has":        {valid, valid + "published: {figures: [{mean_loss: 1}]}\n", "9:24", "unknown figure"},
 		"unknown average":        {valid, valid + "predict: {average: mean}\n", "9:20", "averaged"},
 		"grid over an unknown":   {valid, valid + "tune: {method: grid, grid: {length: {values: [1]}}}\n", "", ""},
 		"grid axis of two forms": {valid, valid + "tune: {method: grid, grid: {amplitude: {log: [0, 1], values: [1], points: 2}}}\n", "", ""},
@@ -220,10 +227,34 @@ func TestSetChangesTheFile(t *testing.T) {
 }
 
 func TestGalleryIsValid(t *testing.T) {
-	for _, name := range gallery.Names() {
-		if _, err := Load("gallery:"+name, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
+	digits := t.TempDir() // in place of those that may not be distributed
+	for name, text := range map[string]string{"usps_3v5": "x,y,label\n1,2,3\n2,1,5\n0,1,3\n", "usps_resampled": "x,y,label\n1,2,3\n2,1,5\n0,1,7\n"} {
+		for _, part := range []string{"_train", "_test"} {
+			if err := os.WriteFile(filepath.Join(digits, name+part+".csv.gz"), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
+	}
+	for _, name := range gallery.Names() {
+		t.Run(name, func(t *testing.T) {
+			s, err := Load("gallery:"+name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Name != name {
+				t.Errorf("the name is %q", s.Name)
+			}
+			s.Dir = digits
+			p, err := NewPlan(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range p.Manifest.Warnings {
+				if strings.Contains(w, "published") {
+					t.Error(w)
+				}
+			}
+		})
 	}
 	if _, err := Load("gallery:crab", nil); err == nil {
 		t.Error("an unknown experiment was found")

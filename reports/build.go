@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -111,14 +112,15 @@ func (b *builder) build() Configuration {
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
-			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), out.figure(p.Evaluation, f.Name)})
+			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), out.figure(p.Evaluation, f.Name)})
 		}
 		out.Published = append(out.Published, shown)
 	}
 	return out
 }
 
-// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first. NaN: there is none.
+// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first, and with best_ before
+// the name those of the best point of a grid. NaN: there is none.
 func (c Configuration) figure(evaluation, name string) Number {
 	switch name {
 	case "log_evidence":
@@ -129,13 +131,29 @@ func (c Configuration) figure(evaluation, name string) Number {
 	if v, ok := c.Hyperparameters.Get(name); ok {
 		return Number(v)
 	}
-	for _, e := range c.Evaluations {
-		if evaluation == "" || e.Name == evaluation {
-			if v, ok := e.Scores.Value(name); ok {
-				return Number(v.Value)
-			}
-			break
+	if by, best := strings.CutPrefix(name, "best_"); best {
+		if i := slices.IndexFunc(c.Best, func(b Best) bool { return b.By == by }); i >= 0 {
+			return c.Best[i].Value
 		}
+	}
+	for _, e := range c.Evaluations {
+		if evaluation != "" && e.Name != evaluation {
+			continue
+		}
+		switch v, ok := e.Scores.Value(name); {
+		case ok:
+			return Number(v.Value)
+		case e.Scores.N == 0:
+		case name == "min_probability":
+			return Number(e.extremes[0])
+		case name == "max_probability":
+			return Number(e.extremes[1])
+		case e.Decisions != nil && name == "mean_loss":
+			return e.Decisions.Loss
+		case e.Decisions != nil && name == "rejected":
+			return Number(e.Decisions.Rejected)
+		}
+		break
 	}
 	return Number(math.NaN())
 }
@@ -224,11 +242,29 @@ func (b *builder) pool(name string, studies []*study) Evaluation {
 	if p.Numeric() {
 		return e // numbers have no confusion, nor curves
 	}
-	e.Confusion = p.Confusion()
+	e.Confusion, e.Decisions = p.Confusion(), decided(b.record.Costs, p)
+	e.extremes[0], e.extremes[1] = p.Extremes()
 	for _, curve := range b.curves {
 		e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
 	}
 	return e
+}
+
+// decided are the decisions under costs, if there are any.
+func decided(of *record.Costs, p cv.Predictions) *Decisions {
+	if of == nil {
+		return nil
+	}
+	costs := cv.Costs{Reject: (*float64)(of.Reject)}
+	for _, row := range of.Loss {
+		costs.Loss = append(costs.Loss, record.Floats(row))
+	}
+	d := costs.Decisions(p)
+	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest), Rejected: d.Rejected, Table: d.Table}
+	if !math.IsNaN(d.Loss.Lo) {
+		out.CI95 = &[2]Number{Number(d.Loss.Lo), Number(d.Loss.Hi)}
+	}
+	return out
 }
 
 func (b *builder) fold(s *study) Fold {

@@ -222,6 +222,13 @@ func (c Configuration) sheets(most int) (out []sheet) {
 	}
 	tables := append([]headed{{"hyperparameters", values}, {"standard errors", errors}, {"posterior", posterior}, {"best points", best}}, c.tables()...)
 	for _, e := range c.Evaluations {
+		if d := e.Decisions; d != nil {
+			costs := Rows{columns: []string{"decisions", "cost of a case"}}
+			costs.add("of least expected cost", d.Loss)
+			costs.add("what is expected of them", d.Expected)
+			costs.add("for the largest probability", d.Likeliest)
+			tables = append(tables, headed{fmt.Sprintf("costs, %s (%d of %d cases rejected)", e.Name, d.Rejected, e.Scores.N), costs})
+		}
 		if len(e.Confusion) > widest {
 			continue
 		}

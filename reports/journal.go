@@ -118,6 +118,9 @@ func checkConfiguration(c record.Configuration) error {
 		}
 		seen[h.Name] = true
 	}
+	if k := c.Costs; k != nil && (len(k.Loss) != len(c.Classes) || slices.ContainsFunc(k.Loss, func(row []record.Number) bool { return len(row) != len(c.Classes) })) {
+		return fmt.Errorf("the costs are not those of decisions on %d classes", len(c.Classes))
+	}
 	for i, s := range c.Studies {
 		if s.Test < 0 {
 			return fmt.Errorf("study %d holds out %d cases", i, s.Test)

@@ -65,7 +65,9 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 
 // JSONSchema is an object of what a Figure has.
 func (Figures) JSONSchema() map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})}
+	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
+	figure["properties"].(map[string]any)["uncertainty"] = Number(0).JSONSchema() // of what says one
+	return map[string]any{"type": "object", "additionalProperties": figure}
 }
 
 // closed is an object with these members and no others.

@@ -130,9 +130,10 @@ type Figures []Figure
 
 // Figure is a published figure, and that of this run; NaN if there is none.
 type Figure struct {
-	Name      string `json:"-"`
-	Published Number `json:"published"`
-	Here      Number `json:"here"`
+	Name        string `json:"-"`
+	Published   Number `json:"published"`
+	Uncertainty Number `json:"uncertainty,omitempty"` // of the published figure: half a unit of its last digit, if nothing else is said
+	Here        Number `json:"here"`
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
@@ -182,7 +183,20 @@ type Evaluation struct {
 	Status    Status  `json:"status"` // of the folds: the worst
 	Scores    Scores  `json:"scores"`
 	Confusion [][]int `json:"confusion"` // cases of class i that were decided to be class j
-	Curves    Curves  `json:"curves"`
+	// Decisions are those of least expected cost, where the experiment names costs.
+	Decisions *Decisions `json:"decisions,omitempty"`
+	Curves    Curves     `json:"curves"`
+	extremes  [2]float64 // probabilities of the last class
+}
+
+// Decisions are what the predictions are worth where errors, and decisions for no class, have their costs.
+type Decisions struct {
+	Loss      Number     `json:"mean_loss"` // what a case cost
+	CI95      *[2]Number `json:"ci95"`
+	Expected  Number     `json:"expected_loss"`            // what the probabilities say that it will
+	Likeliest Number     `json:"largest_probability_loss"` // what it cost to decide for the class of largest probability
+	Rejected  int        `json:"rejected"`
+	Table     [][]int    `json:"table"` // cases of class i that were decided to be class j or, in the last column, none
 }
 
 // Fold is one study: tuned on its training part, scored on its held-out cases.

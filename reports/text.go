@@ -106,6 +106,12 @@ func (c Configuration) write(w io.Writer, index int) {
 			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
+	for _, e := range c.Evaluations {
+		if d := e.Decisions; d != nil {
+			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of %d rejected\n",
+				e.Name, significant(float64(d.Loss)), d.interval(), significant(float64(d.Expected)), significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
+		}
+	}
 	for _, p := range c.Published {
 		var figures []string
 		for _, f := range p.Figures {
@@ -122,6 +128,14 @@ func (c Configuration) write(w io.Writer, index int) {
 	}
 	list(w, "warning: ", c.Warnings)
 	list(w, "FAILED ", c.Failures)
+}
+
+// interval is that of the cost, if it has one.
+func (d Decisions) interval() string {
+	if d.CI95 == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (95 %% %s to %s)", significant(float64(d.CI95[0])), significant(float64(d.CI95[1])))
 }
 
 // optima sums up the restarts or the chains, if there are any.

@@ -62,6 +62,9 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	if set, err := Lookup(s.Dataset); err == nil && set.toy != nil {
+		s.ID = slices.Concat(s.ID, set.toy.unnamed(s))
+	}
 	d, err := s.readTrain(train)
 	if err != nil {
 		return nil, err
@@ -91,10 +94,10 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 func (s Spec) open(dir string) (train source, test *source, err error) {
 	set, _ := Lookup(s.Dataset)
 	var faults error
-	file := func(key, path, bundled string) source {
+	file := func(key, path string, bundled func() (source, error)) source {
 		src, err := source{}, error(nil)
 		if path == "" {
-			src, err = openBundled(bundled)
+			src, err = bundled()
 		} else {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
@@ -108,21 +111,43 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 		faults = errors.Join(faults, err)
 		return src
 	}
-	train = file("train", s.Train, set.Train)
-	path, bundled := s.Test, set.Test
+	train = file("train", s.Train, set.openTrain)
+	path, bundled := s.Test, set.openTest
+	given := path != "" || set.hasTest()
 	if other, err := Lookup(path); err == nil {
 		if _, err := os.Stat(filepath.Join(dir, path)); errors.Is(err, fs.ErrNotExist) {
-			path, bundled = "", other.Test
-			if bundled == "" {
-				bundled = other.Train
-			}
+			path, bundled = "", other.openTest
 		}
 	}
-	if path != "" || bundled != "" {
+	if given {
 		src := file("test", path, bundled)
 		test = &src
 	}
 	return train, test, faults
+}
+
+// hasTest says whether there are test cases.
+func (s Set) hasTest() bool { return s.TestRows > 0 }
+
+// openTrain reads the training cases.
+func (s Set) openTrain() (source, error) {
+	if s.toy == nil {
+		return openBundled(s.Train)
+	}
+	train, _ := s.toy.files()
+	return source{s.Name, train}, nil
+}
+
+// openTest reads the test cases, which are the training cases where there are no others.
+func (s Set) openTest() (source, error) {
+	switch {
+	case !s.hasTest():
+		return s.openTrain()
+	case s.toy == nil:
+		return openBundled(s.Test)
+	}
+	_, test := s.toy.files()
+	return source{s.Name + " (test)", test}, nil
 }
 
 func openBundled(file string) (source, error) {

@@ -316,7 +316,7 @@ func (s *Schema) Read(path string) (*Data, error) {
 		if unknown != nil {
 			return nil, fmt.Errorf("%w; %w", err, unknown)
 		}
-		src, err = openBundled(cmp.Or(set.Test, set.Train))
+		src, err = set.openTest()
 	}
 	if err != nil {
 		return nil, err

@@ -13,10 +13,11 @@ var sets embed.FS
 // Set is a bundled data set. Its inputs are raw: nothing is scaled or imputed.
 type Set struct {
 	Name, Doc, Citation, Licence string
-	Train, Test                  string // file names; Test is empty where the set has no test file
+	Train, Test                  string // file names, of a set that is read; Test is empty where it has no test file
 	Features                     int
 	Rows, TestRows               int
 	Classes, TestClasses         []Count // in natural order; nil for numeric labels
+	toy                          *toy    // in place of the files
 }
 
 // Count is the number of cases of one class.
@@ -28,24 +29,27 @@ type Count struct {
 const (
 	uci    = "CC BY 4.0 (UCI Machine Learning Repository)"
 	mass   = "none stated for the data; distributed with the R package MASS (GPL-2 | GPL-3)"
+	drawn  = "none needed: drawn by gpc-tune"
 	mclust = uci + "; this copy distributed with the R package mclust (GPL >= 2)"
 
 	pimaCitation = "J. W. Smith, J. E. Everhart, W. C. Dickson, W. C. Knowler and R. S. Johannes, Using the ADAP learning algorithm to forecast the onset of diabetes mellitus, " +
 		"Proc. Symposium on Computer Applications in Medical Care, 1988; this split: B. D. Ripley, Pattern Recognition and Neural Networks, 1996"
-	crabsCitation   = "N. A. Campbell and R. J. Mahon, A multivariate study of variation in two species of rock crab of genus Leptograpsus, Australian Journal of Zoology 22, 1974"
-	breastCitation  = "W. H. Wolberg and O. L. Mangasarian, Multisurface method of pattern separation for medical diagnosis applied to breast cytology, PNAS 87, 1990"
-	glassCitation   = "I. W. Evett and E. J. Spiehler, Rule induction in forensic science, 1987; B. German, Home Office Forensic Science Service"
-	ionoCitation    = "V. G. Sigillito, S. P. Wing, L. V. Hutton and K. B. Baker, Classification of radar returns from the ionosphere using neural networks, Johns Hopkins APL Technical Digest 10, 1989"
-	thyroidCitation = "D. Coomans, I. Broeckaert, M. Jonckheer and D. L. Massart, Comparison of multivariate discrimination techniques for clinical data, Methods of Information in Medicine 22, 1983"
-	housingCitation = "D. Harrison and D. L. Rubinfeld, Hedonic housing prices and the demand for clean air, Journal of Environmental Economics and Management 5, 1978"
-	sonarCitation   = "R. P. Gorman and T. J. Sejnowski, Analysis of hidden units in a layered network trained to classify sonar targets, Neural Networks 1, 1988"
-	ripleyCitation  = "B. D. Ripley, Pattern Recognition and Neural Networks, 1996"
-	irisCitation    = "R. A. Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 1936"
-	wineCitation    = "M. Forina et al., PARVUS: an extendable package for data exploration, classification and correlation, 1991"
-	digitsCitation  = "E. Alpaydin and C. Kaynak, Cascading classifiers, Kybernetika 34, 1998"
+	crabsCitation    = "N. A. Campbell and R. J. Mahon, A multivariate study of variation in two species of rock crab of genus Leptograpsus, Australian Journal of Zoology 22, 1974"
+	breastCitation   = "W. H. Wolberg and O. L. Mangasarian, Multisurface method of pattern separation for medical diagnosis applied to breast cytology, PNAS 87, 1990"
+	glassCitation    = "I. W. Evett and E. J. Spiehler, Rule induction in forensic science, 1987; B. German, Home Office Forensic Science Service"
+	ionoCitation     = "V. G. Sigillito, S. P. Wing, L. V. Hutton and K. B. Baker, Classification of radar returns from the ionosphere using neural networks, Johns Hopkins APL Technical Digest 10, 1989"
+	thyroidCitation  = "D. Coomans, I. Broeckaert, M. Jonckheer and D. L. Massart, Comparison of multivariate discrimination techniques for clinical data, Methods of Information in Medicine 22, 1983"
+	housingCitation  = "D. Harrison and D. L. Rubinfeld, Hedonic housing prices and the demand for clean air, Journal of Environmental Economics and Management 5, 1978"
+	sonarCitation    = "R. P. Gorman and T. J. Sejnowski, Analysis of hidden units in a layered network trained to classify sonar targets, Neural Networks 1, 1988"
+	ripleyCitation   = "B. D. Ripley, Pattern Recognition and Neural Networks, 1996"
+	irisCitation     = "R. A. Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 1936"
+	wineCitation     = "M. Forina et al., PARVUS: an extendable package for data exploration, classification and correlation, 1991"
+	gpmlCitation     = "C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006, chapter 3"
+	sinusoidCitation = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 6.4, which has examples of this kind"
+	digitsCitation   = "E. Alpaydin and C. Kaynak, Cascading classifiers, Kybernetika 34, 1998"
 )
 
-// Table lists the bundled sets. A new one is its file in sets and an entry here.
+// Table lists the bundled sets. A new one is its file in sets, or the file toy_NAME.go that draws it, and an entry here.
 var Table = []Set{
 	{Name: "crabs", Doc: "sex of rock crabs from species (0 blue, 1 orange) and 5 measurements; sorted by species and sex",
 		Citation: crabsCitation, Licence: mass, Train: "crabs.csv", Features: 6,
@@ -97,6 +101,7 @@ var Table = []Set{
 	{Name: "digits", Doc: "handwritten digits as images of 8 by 8 pixels, values 0 to 16",
 		Citation: digitsCitation, Licence: uci, Train: "digits.csv.gz", Features: 64,
 		Rows: 1797, Classes: []Count{{"0", 178}, {"1", 182}, {"2", 177}, {"3", 183}, {"4", 181}, {"5", 182}, {"6", 181}, {"7", 179}, {"8", 174}, {"9", 180}}},
+	gpmlFig31, gpmlFig35, gpmlFig36, gpmlFig313, sinusoid, ardExample,
 }
 
 // Lookup finds a bundled set by name. The error of an unknown name offers the nearest one and lists all.

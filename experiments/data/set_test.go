@@ -41,7 +41,7 @@ func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
 				}
 			}
 			check(d, s.Rows, s.Classes)
-			if (d.Test != nil) != (s.Test != "") || (s.TestRows > 0) != (s.Test != "") {
+			if (d.Test != nil) != (s.TestRows > 0) || s.toy == nil && (s.TestRows > 0) != (s.Test != "") {
 				t.Fatal("test file and test counts do not go together")
 			}
 			if d.Test != nil {
@@ -76,6 +76,9 @@ func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
 		return fmt.Sprintf("%d × %d: %s", rows, features, strings.Join(parts, ", "))
 	}
 	for _, s := range Table {
+		if s.toy != nil {
+			continue
+		}
 		if got := stated(s.Rows, s.Features, s.Classes); got != published[s.Train] {
 			t.Errorf("%s: stated %s, published %s", s.Train, got, published[s.Train])
 		}

@@ -26,6 +26,9 @@ func Names() []string {
 	return names
 }
 
+// Long says whether an experiment takes hours, which its name tells: gallery:NAME_full is all of what gallery:NAME has a part of.
+func Long(name string) bool { return strings.HasSuffix(name, "_full") }
+
 // Read returns the configuration file of an experiment.
 func Read(name string) ([]byte, error) {
 	text, err := files.ReadFile(name + ".yaml")

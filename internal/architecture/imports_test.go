@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"reports/figure":              {},
 	"experiments/data":            {"internal/linalg", "internal/registry"},
 	"experiments/gallery":         {},
+	"experiments/gallery/page":    {"experiments", "experiments/gallery", "reports"},
 	"experiments/live":            {"experiments", "reports"},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/machine", "internal/record", "internal/registry",
 		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "reports/figure", "search"},

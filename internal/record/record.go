@@ -66,7 +66,15 @@ type Configuration struct {
 	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
 	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
 	Studies         []Study          `json:"studies"`         // the first is on all of the training data
+	Costs           *Costs           `json:"costs,omitempty"`
 	Published       []Published      `json:"published,omitempty"`
+}
+
+// Costs are those of decisions: Loss[c][d] that of deciding for class d where class c is the truth, and Reject that of deciding
+// for none, if that is allowed.
+type Costs struct {
+	Loss   [][]Number `json:"loss"`
+	Reject *Number    `json:"reject,omitempty"`
 }
 
 // Contest is a competition of configurations that have the same data. It decides which of their studies run: each configuration
@@ -90,10 +98,12 @@ type Published struct {
 	Figures    []Figure `json:"figures"`
 }
 
-// Figure is a number with its name in results: log_evidence, leave_one_out, a score or a hyperparameter.
+// Figure is a number with its name in results: log_evidence, leave_one_out, a score, a hyperparameter, min_probability or
+// max_probability.
 type Figure struct {
-	Name  string `json:"name"`
-	Value Number `json:"value"`
+	Name        string `json:"name"`
+	Value       Number `json:"value"`
+	Uncertainty Number `json:"uncertainty,omitempty"` // how far from it the truth may be
 }
 
 // Hyperparameter names one entry of theta.

@@ -1,0 +1,103 @@
+package data
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// toy is a data set that is drawn, from a seed of its own and so always the same, and not read from a file. What is true of
+// each case is known and carried through as id columns: true_p, the probability of the class 1 of two, true_p[CLASS] for more,
+// or true_mean of numeric labels.
+type toy struct {
+	truth []string                                      // names of those columns
+	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
+}
+
+type toyExample struct {
+	x, truth []float64
+	label    float64
+}
+
+// files are the training and the test file, in the form that a user's would have: inputs and labels with 4 decimals, which
+// are the same on every machine, and the truth with 6 digits.
+func (t *toy) files() (train, test string) {
+	a, b := t.draw(rand.New(rand.NewPCG(1, 0)))
+	return t.csv(a), t.csv(b)
+}
+
+// unnamed are the columns of the truth that s gives no other role.
+func (t *toy) unnamed(s Spec) (names []Name) {
+	uses := s.uses(func(n Name) string { return string(n) })
+	for _, name := range t.truth {
+		if !slices.ContainsFunc(uses, func(u use) bool { return u.column == name }) {
+			names = append(names, Name(name))
+		}
+	}
+	return names
+}
+
+func (t *toy) csv(cases []toyExample) string {
+	if cases == nil {
+		return ""
+	}
+	var names []string
+	for j := range cases[0].x {
+		names = append(names, "x"+strconv.Itoa(j+1))
+	}
+	var b strings.Builder
+	b.WriteString(strings.Join(append(append(names, t.truth...), "label"), ","))
+	decimals := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
+	for _, c := range cases {
+		b.WriteByte('\n')
+		for _, v := range c.x {
+			b.WriteString(decimals(v) + ",")
+		}
+		for _, v := range c.truth {
+			b.WriteString(strconv.FormatFloat(v, 'g', 6, 64) + ",")
+		}
+		b.WriteString(decimals(c.label))
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// twoClass is a case of class 1 with probability p, else of class -1.
+func twoClass(r *rand.Rand, p float64, x ...float64) toyExample {
+	c := toyExample{x, []float64{p}, -1}
+	if r.Float64() < p {
+		c.label = 1
+	}
+	return c
+}
+
+// noisy is a case whose label has the given mean and standard deviation.
+func noisy(r *rand.Rand, mean, sd float64, x ...float64) toyExample {
+	return toyExample{x, []float64{mean}, mean + sd*r.NormFloat64()}
+}
+
+// square visits a lattice of points × points over [lo, hi]².
+func square(lo, hi float64, points int, visit func(x1, x2 float64)) {
+	at := func(i int) float64 { return lo + (hi-lo)*float64(i)/float64(points-1) }
+	for i := range points {
+		for j := range points {
+			visit(at(i), at(j))
+		}
+	}
+}
+
+func logistic(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
+
+// balanced are the first n cases of class -1 and the first n of class 1 that come.
+func balanced(n int, next func() toyExample) (cases []toyExample) {
+	left := map[float64]int{-1: n, 1: n}
+	for len(cases) < 2*n {
+		if c := next(); left[c.label] > 0 {
+			left[c.label]--
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}

@@ -1,0 +1,136 @@
+package data
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// The toys are the same for ever and everywhere: results are compared with what others found on them.
+func TestToysAreAlwaysTheSame(t *testing.T) {
+	sums := map[string]string{
+		"gpml_fig31":  "8b55df31b5aab05e",
+		"gpml_fig35":  "42c7edb5fd904137",
+		"gpml_fig36":  "a3098827b91d86ff",
+		"gpml_fig313": "a0ed3050ad5c317d",
+		"sinusoid":    "716668a893efb170",
+		"ard":         "36ba3faa063b6973",
+	}
+	for _, s := range Table {
+		if s.toy == nil {
+			continue
+		}
+		train, test := s.toy.files()
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(train+test)))[:16]; got != sums[s.Name] {
+			t.Errorf("%s: the files have the sum %s, want %s", s.Name, got, sums[s.Name])
+		}
+	}
+}
+
+// truth is a column of the truth of all cases.
+func truth(t *testing.T, d *Data, name string) []float64 {
+	k := slices.IndexFunc(d.IDs, func(c IDColumn) bool { return c.Name == name })
+	if k < 0 {
+		t.Fatalf("%s is not carried through", name)
+	}
+	var values []float64
+	for _, text := range d.IDs[k].Values {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+func toyNamed(t *testing.T, name string, numeric bool) *Data {
+	t.Helper()
+	d, err := Load(Spec{Dataset: name, Regression: numeric}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The labels of the test cases come true as often as they should, within four standard deviations.
+func TestToysTellTheTruth(t *testing.T) {
+	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "gpml_fig36": {"", "true_p"}, "gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}} {
+		d := toyNamed(t, name, false).Test
+		for class, column := range columns {
+			if column == "" {
+				continue
+			}
+			excess, variance := 0.0, 0.0
+			for i, p := range truth(t, d, column) {
+				if d.Labels[i] == class {
+					excess++
+				}
+				excess -= p
+				variance += p * (1 - p)
+			}
+			if !(math.Abs(excess) <= 4*math.Sqrt(variance)) {
+				t.Errorf("%s: class %s is the label %.1f times too often, standard deviation %.1f", name, d.Classes[class], excess, math.Sqrt(variance))
+			}
+		}
+	}
+	for _, name := range []string{"sinusoid", "ard"} {
+		d := toyNamed(t, name, true).Test
+		sum, square, n := 0.0, 0.0, float64(len(d.Targets))
+		for i, mean := range truth(t, d, "true_mean") {
+			if want := math.Sin(2 * math.Pi * d.X.At(i, 0)); math.Abs(mean-want) > 4e-4 { // x has 4 decimals
+				t.Errorf("%s: the mean at %g is %g, want %g", name, d.X.At(i, 0), mean, want)
+			}
+			z := (d.Targets[i] - mean) / 0.1
+			sum, square = sum+z, square+z*z
+		}
+		if !(math.Abs(sum) < 4*math.Sqrt(n)) || !(math.Abs(square-n) < 4*math.Sqrt(2*n)) {
+			t.Errorf("%s: noise of mean %g and mean square %g, in deviations", name, sum/n, square/n)
+		}
+	}
+}
+
+// GPML Figure 3.6, by Bayes' rule written out.
+func TestOneDimensionalToy(t *testing.T) {
+	d := toyNamed(t, "gpml_fig36", false)
+	density := func(x, mean float64) float64 { return math.Exp(-(x - mean) * (x - mean) / (2 * 0.8 * 0.8)) }
+	for i, p := range truth(t, d, "true_p") {
+		x := d.X.At(i, 0)
+		one, other := 20*density(x, -6)+10*density(x, 2), 30*density(x, 0)
+		// x has 4 decimals, and the slope of p is at most that of a logistic function of a line as steep as the groups are apart
+		if want := one / (one + other); math.Abs(p-want) > 5e-5*(6/0.64)/4+1e-6 {
+			t.Errorf("p(%g) = %g, want %g", x, p, want)
+		}
+	}
+	for g, from := range []int{0, 20, 50} {
+		n, mean := []float64{20, 30, 10}[g], []float64{-6, 0, 2}[g]
+		sum, square := 0.0, 0.0
+		for i := from; i < from+int(n); i++ {
+			z := (d.X.At(i, 0) - mean) / 0.8
+			sum, square = sum+z, square+z*z
+			if want := []int{1, 0, 1}[g]; d.Labels[i] != want {
+				t.Errorf("case %d has the label %s", i, d.Classes[d.Labels[i]])
+			}
+		}
+		if !(math.Abs(sum) < 3*math.Sqrt(n)) || !(math.Abs(square-n) < 4*math.Sqrt(2*n)) {
+			t.Errorf("group %d: mean %g and mean square %g, in deviations", g, sum/n, square/n)
+		}
+	}
+}
+
+// Whoever names the truth decides what it is.
+func TestTruthAsAnInput(t *testing.T) {
+	d, err := Load(Spec{Dataset: "gpml_fig36", Columns: []Name{"true_p"}}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.ColumnNames, []string{"true_p"}) || len(d.IDs) != 0 {
+		t.Errorf("inputs %q, ids %v", d.ColumnNames, d.IDs)
+	}
+	if other, err := d.Schema.Read("gpml_fig36"); err != nil || len(other.Rows) != 1000 {
+		t.Errorf("the test cases, read by name: %v", err)
+	}
+}
