@@ -67,13 +67,9 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 		for _, p := range running { // the others wait, lest they finish while this machine is busy elsewhere
 			_ = syscall.Kill(p, syscall.SIGSTOP)
 		}
-		if len(running) > 0 {
-			if err := syscall.Kill(running[random.IntN(len(running))], syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
+		hit := len(running) > 0 && syscall.Kill(running[random.IntN(len(running))], syscall.SIGKILL) == nil // it may have finished meanwhile
 		size = max(size, journalSize(folder))
-		if _, jobs := journalled(t, folder); jobs < latticeJobs && len(running) > 0 {
+		if _, jobs := journalled(t, folder); jobs < latticeJobs && hit {
 			hits++
 		}
 		for _, p := range running {
@@ -88,7 +84,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	lines, jobs := journalled(t, folder)
 	again := strings.Count(submitted.out.String(), "ended with signal: killed; it is started again")
 	t.Logf("%d kills of workers of an unfinished run, %d heard of; %d lines of %d jobs", hits, again, lines, jobs)
-	if hits < kills*2/3 || again < hits-3 { // some are dead before they are killed
+	if hits < kills*2/3 || again < kills/2 { // some are dead, and not yet buried, when they are killed
 		t.Errorf("%d kills hit an unfinished run, %d workers were started again:\n%s", hits, again, &submitted.out)
 	}
 	if jobs != latticeJobs {
