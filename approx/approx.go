@@ -97,6 +97,7 @@ type powers interface{ powers() bool }
 type Diagnostics struct {
 	Iterations     int
 	Factorizations int // of B, GPML (3.26); the steps of Laplace's method mostly do with an earlier one
+	Products       int // of K with a vector for every class, in which softmax takes its steps
 	Converged      bool
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal

@@ -43,6 +43,7 @@ type multiclass struct {
 	at   *point
 	outcome
 	adjoints []Cov // one per covariance, once they are asked for
+	room     *Work
 
 	work     blas64.Triangular // n×n
 	e        []float64         // Cn
@@ -69,16 +70,17 @@ func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*mult
 	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
 	}
-	v := func(n int) []float64 { return make([]float64, n) }
+	v := l.work.take
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}
 	}
 	p := &multiclass{
-		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
+		room: l.work, n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
 		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: cmp.Or(l.Points, DefaultPoints),
 		mean: v(classes * n), root: v(classes * n), left: v(classes * n), b: v(classes * n), m: triangle(),
 		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
 	}
+	clear(p.mean)
 	for j, prior := range cov {
 		if err := checkPrior(prior, n); err != nil {
 			if len(cov) > 1 {
@@ -124,6 +126,7 @@ func (p *multiclass) latentAt(f, a []float64) {
 
 // multiplyK sets dst ← K x + β dst.
 func (p *multiclass) multiplyK(x []float64, beta float64, dst []float64) {
+	p.diagnostics.Products++
 	sharing := p.classes / len(p.k) // classes with one covariance
 	rows := func(v []float64, j int) blas64.General {
 		return blas64.General{Rows: sharing, Cols: p.n, Stride: p.n, Data: v[j*sharing*p.n : (j+1)*sharing*p.n]}
@@ -433,13 +436,16 @@ func (p *multiclass) adjoint() {
 	n := p.n
 	p.adjoints = make([]Cov, len(p.k))
 	for j := range p.adjoints {
-		p.adjoints[j] = Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
+		k := p.room.take(n * n)
+		clear(k)
+		p.adjoints[j] = Cov{K: mat.NewSymDense(n, k), Mean: make([]float64, n)}
 	}
+	defer p.room.release(p.room.mark())
 	// With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
 	// D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d, and M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c) D_c^½.
 	z := make([]blas64.General, p.classes)
 	for c := range z {
-		z[c] = linalg.NewGeneral(n, n)
+		z[c] = p.room.general(n, n)
 		root, left, bInverse, zc := p.of(c, p.root), p.of(c, p.left), p.u[c].Data, z[c].Data
 		g := share(p.adjoints, c).K.RawSymmetric()
 		linalg.Reflect(blas.Upper, z[c], p.square(bInverse))

@@ -1,6 +1,10 @@
 package approx
 
-import "gonum.org/v1/gonum/blas/blas64"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
 
 // Work is memory that fits take one after the other, so that a sequence of them allocates once. With the start of a fit the
 // Posterior of the one before is no longer valid. A nil Work is none: every fit has its own. It is not safe for concurrent
@@ -21,7 +25,7 @@ func In(w *Work, m Approximation) Approximation {
 // take returns n numbers of undefined value.
 func (w *Work) take(n int) []float64 {
 	if w == nil {
-		return make([]float64, n)
+		return linalg.Floats(n)
 	}
 	if w.taken == len(w.blocks) {
 		w.blocks = append(w.blocks, nil)
@@ -29,7 +33,7 @@ func (w *Work) take(n int) []float64 {
 	b := &w.blocks[w.taken]
 	w.taken++
 	if cap(*b) < n {
-		*b = make([]float64, n)
+		*b = linalg.Floats(n)
 	}
 	return (*b)[:n]
 }

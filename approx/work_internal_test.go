@@ -24,16 +24,20 @@ func TestWork(t *testing.T) {
 		}
 	}
 	targets := Targets{Classes: 2, Value: y}
-	for _, method := range []Approximation{
-		Laplace{}, EP{}, EP{Schedule: Parallel}, EP{Schedule: Mixed}, PL{}, Variational{}, NaiveMeanField{}, OneVsRest{Binary: EP{}},
+	three := Targets{Classes: 3, Index: make([]int, n)}
+	for i := range n {
+		three.Index[i] = i * i % 3
+	}
+	for _, c := range []struct {
+		method Approximation
+		lik    likelihood.Likelihood
+		y      Targets
+	}{
+		{Laplace{}, likelihood.Probit{}, targets}, {EP{}, likelihood.Probit{}, targets}, {EP{Schedule: Parallel}, likelihood.Probit{}, targets},
+		{EP{Schedule: Mixed}, likelihood.Probit{}, targets}, {PL{}, likelihood.Probit{}, targets}, {Variational{}, likelihood.Probit{}, targets},
+		{NaiveMeanField{}, likelihood.Probit{}, targets}, {OneVsRest{Binary: EP{}}, likelihood.Probit{}, three}, {Laplace{}, likelihood.Softmax{}, three},
 	} {
-		y := targets
-		if _, many := method.(OneVsRest); many {
-			y = Targets{Classes: 3, Index: make([]int, n)}
-			for i := range n {
-				y.Index[i] = i * i % 3
-			}
-		}
+		method, y, lik := c.method, c.y, bound(c.lik)
 		work := new(Work)
 		within := In(work, method)
 		var start State
@@ -51,7 +55,7 @@ func TestWork(t *testing.T) {
 			}
 			results := make([]string, 2)
 			for i, a := range []Approximation{method, within} {
-				p, err := a.Fit(context.Background(), []Cov{{K: k}}, y, likelihood.Probit{}, start)
+				p, err := a.Fit(context.Background(), []Cov{{K: k}}, y, lik, start)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -73,7 +77,7 @@ func TestWork(t *testing.T) {
 				}
 			}
 			if results[0] != results[1] {
-				t.Errorf("%T at ln σ = %v: other numbers in a Work", method, lnSigma)
+				t.Errorf("%T of %d classes at ln σ = %v: other numbers in a Work", method, y.Classes, lnSigma)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -147,7 +148,7 @@ func (o *Objective) prior(theta []float64) (*Point, error) {
 	if r.cov == nil {
 		r.cov = make([]approx.Cov, len(o.model.Kernels))
 		for j := range r.cov {
-			r.cov[j].K = mat.NewSymDense(n, nil)
+			r.cov[j].K = mat.NewSymDense(n, linalg.Floats(n*n))
 		}
 	}
 	p.cov = r.cov
@@ -236,7 +237,7 @@ func (p *Point) pullback(grad []float64) error {
 			continue
 		}
 		if adjoint.K == nil {
-			adjoint.K = mat.NewSymDense(o.data.X.N(), nil)
+			adjoint.K = mat.NewSymDense(o.data.X.N(), linalg.Floats(o.data.X.N()*o.data.X.N()))
 			if o.needsMean {
 				adjoint.Mean = make([]float64, o.data.X.N())
 			}

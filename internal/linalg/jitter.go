@@ -24,7 +24,7 @@ func CholeskyJitter(a blas64.Symmetric) (u blas64.Triangular, jitter float64, ok
 		largest = max(largest, a.Data[i*a.Stride+i]) // max keeps a NaN
 	}
 	step := float64(n) * pivotFloor * largest
-	u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: make([]float64, n*n)}
+	u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: Floats(n * n)}
 	for ; jitter <= maxJitter*largest && !math.IsInf(largest, 1); jitter = max(step, 10*jitter) {
 		for i := range n {
 			copy(u.Data[i*n+i:(i+1)*n], a.Data[i*a.Stride+i:i*a.Stride+n])

@@ -23,12 +23,12 @@ import (
 
 // NewSym returns an n×n symmetric matrix of zeros, upper storage.
 func NewSym(n int) blas64.Symmetric {
-	return blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: make([]float64, n*n)}
+	return blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: Floats(n * n)}
 }
 
 // NewGeneral returns an r×c matrix of zeros.
 func NewGeneral(r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: make([]float64, r*max(1, c))}
+	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: Floats(r * max(1, c))}
 }
 
 // Vector views x as a BLAS vector of increment 1.

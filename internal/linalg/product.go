@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -67,7 +68,7 @@ var packPool = sync.Pool{New: func() any { return new(packs) }}
 
 func grow(s []float64, n int) []float64 {
 	if cap(s) < n {
-		return make([]float64, n)
+		return Floats(n)
 	}
 	return s[:n]
 }
@@ -83,12 +84,14 @@ func (p product) run() {
 	p.block(0, p.m, 0, p.n)
 }
 
-// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread. The blocks are
-// as tall as leaves a few for every thread, as each packs its columns of B for itself; of a triangle the largest are first.
+// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread. Blocks are about
+// square, as each packs its rows of A and its columns of B for itself; of a triangle the largest are first.
 func (p product) runParallel() {
-	const height, cols = 192, 384
+	const height, least = 192, 384
+	jobs := perThread * int(threads.Load())
+	cols := even(p.n, max(least, int(math.Sqrt(float64(p.m)*float64(p.n)/float64(jobs)))/24*24))
 	across := (p.n + cols - 1) / cols
-	down := min((p.m+height-1)/height, (perThread*int(threads.Load())+across-1)/across)
+	down := min((p.m+height-1)/height, (jobs+across-1)/across)
 	rows := (p.m + height*down - 1) / (height * down) * height
 	down = (p.m + rows - 1) / rows
 	Parallel(across*down, func(job int) {
@@ -283,7 +286,7 @@ var threads atomic.Int32
 const parallelWork = 1 << 22
 
 // perThread is into how many parts for each thread an operation is cut, so that none waits long for the last.
-const perThread = 4
+const perThread = 8
 
 // SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
 // It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.

@@ -27,7 +27,7 @@ func newBlock(x, z *Inputs) block {
 		b.cols = z.N()
 	}
 	b.stride = b.cols
-	b.data = make([]float64, b.rows*b.cols)
+	b.data = linalg.Floats(b.rows * b.cols)
 	return b
 }
 
@@ -68,7 +68,7 @@ func (b block) row(i int) []float64 {
 // like is a new block of the same shape.
 func (b block) like() block {
 	b.stride = b.cols
-	b.data = make([]float64, b.rows*b.cols)
+	b.data = linalg.Floats(b.rows * b.cols)
 	return b
 }
 

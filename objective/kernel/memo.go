@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // amplified kernels are σ² times a function of the rest of theta, σ = e^theta[0].
@@ -56,7 +58,7 @@ func (u *unit) again(rest []float64, x, z *Inputs) bool {
 func (u *unit) scale(dst block, theta []float64, compute func(data, theta []float64)) {
 	if !u.full {
 		if n := dst.rows * dst.cols; cap(u.data) < n {
-			u.data = make([]float64, n)
+			u.data = linalg.Floats(n)
 		}
 		compute(u.data[:dst.rows*dst.cols], append([]float64{0}, u.rest...))
 		u.full = true
