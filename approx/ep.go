@@ -54,9 +54,12 @@ const (
 	KeepNegative                        // keep it; a cavity or a posterior without a positive definite covariance is an error
 )
 
+// Names are the policies' names.
+func (NegativeSites) Names() []string { return []string{"floor", "error", "keep"} }
+
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {
-	i, err := choose("policy for negative sites", string(text), "floor", "error", "keep")
+	i, err := choose("policy for negative sites", string(text), p.Names()...)
 	*p = NegativeSites(i)
 	return err
 }

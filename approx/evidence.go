@@ -23,9 +23,12 @@ const (
 	PosteriorForm
 )
 
+// Names are the forms' names.
+func (EvidenceForm) Names() []string { return []string{"cavity", "posterior"} }
+
 // UnmarshalText reads a form's name.
 func (e *EvidenceForm) UnmarshalText(text []byte) error {
-	i, err := choose("form of the evidence", string(text), "cavity", "posterior")
+	i, err := choose("form of the evidence", string(text), e.Names()...)
 	*e = EvidenceForm(i)
 	return err
 }

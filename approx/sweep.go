@@ -25,9 +25,12 @@ const (
 	Mixed                      // parallel, and sequential from where that draws no nearer
 )
 
+// Names are the schedules' names.
+func (Schedule) Names() []string { return []string{"sequential", "parallel", "mixed"} }
+
 // UnmarshalText reads a schedule's name.
 func (s *Schedule) UnmarshalText(text []byte) error {
-	i, err := choose("schedule", string(text), "sequential", "parallel", "mixed")
+	i, err := choose("schedule", string(text), s.Names()...)
 	*s = Schedule(i)
 	return err
 }

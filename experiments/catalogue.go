@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"reflect"
+
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -19,17 +21,22 @@ type Kind struct {
 	Name    string // "kernels"
 	Entries []Entry
 	Note    string // what there is to say beyond the entries
+	in      string // where a file names one: "model: {kernel: %s}"
 }
 
 // Entry is a name and what it means, on one line.
-type Entry struct{ Name, Doc string }
+type Entry struct {
+	Name, Doc string
+	options   reflect.Type // what the options of a component are decoded into; nil: it is none, or of no table
+	component any          // with its default options
+}
 
 // Compositions are the kernels made of kernels.
 var compositions = []Entry{
-	{"sum", "sum: [kernel, …]; k = Σ k_j"},
-	{"product", "product: [kernel, …]; k = Π k_j"},
-	{"per_class", "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
-	{"active", "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
+	{Name: "sum", Doc: "sum: [kernel, …]; k = Σ k_j"},
+	{Name: "product", Doc: "product: [kernel, …]; k = Π k_j"},
+	{Name: "per_class", Doc: "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
+	{Name: "active", Doc: "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
 // Catalogue lists everything that a configuration file can name, from the tables that also decode it, and what goes
@@ -37,23 +44,23 @@ var compositions = []Entry{
 func Catalogue() []Kind {
 	datasets := Kind{Name: "datasets"}
 	for _, s := range data.Table {
-		datasets.Entries = append(datasets.Entries, Entry{s.Name, s.Doc})
+		datasets.Entries = append(datasets.Entries, Entry{Name: s.Name, Doc: s.Doc})
 	}
 	scores := Kind{Name: "scores"}
 	for _, s := range cv.Scores {
-		scores.Entries = append(scores.Entries, Entry{s.Name, s.Doc + " (" + s.Unit + ")"})
+		scores.Entries = append(scores.Entries, Entry{Name: s.Name, Doc: s.Doc + " (" + s.Unit + ")"})
 	}
 	curves := Kind{Name: "curves"}
 	for _, c := range cv.Curves {
-		curves.Entries = append(curves.Entries, Entry{c.Name, c.Doc})
+		curves.Entries = append(curves.Entries, Entry{Name: c.Name, Doc: c.Doc})
 	}
 	formats := Kind{Name: "formats"}
 	for _, f := range reports.Formats {
-		formats.Entries = append(formats.Entries, Entry{f.Name, f.Doc})
+		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
 	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record\n"}
 	for _, p := range reports.Pictures() {
-		figures.Entries = append(figures.Entries, Entry{p.Name, p.Doc})
+		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
@@ -61,14 +68,14 @@ func Catalogue() []Kind {
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
 	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
-	splitters.Entries = append([]Entry{{"test", "the data set's test file"}}, splitters.Entries...)
-	splitters.Entries = append(splitters.Entries, Entry{"nested", "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}}, splitters.Entries...)
+	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
-	objectives.Entries = append(objectives.Entries, Entry{"cv", "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
+	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
 	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is a list in the file, and every\n" +
 		"  combination is searched by itself, with the hyperparameters that it has\n"
-	return []Kind{
+	all := []Kind{
 		kernels,
 		kind("means", objective.Means),
 		kind("likelihoods", likelihood.Table),
@@ -86,12 +93,22 @@ func Catalogue() []Kind {
 		figures,
 		datasets,
 	}
+	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]}   # %s among them", "data: {dataset: %s}"} {
+		all[i].in = in
+	}
+	return all
 }
 
 func kind[I any](name string, table registry.Table[I]) Kind {
 	k := Kind{Name: name}
 	for _, e := range table {
-		k.Entries = append(k.Entries, Entry{e.Name, e.Doc})
+		out := Entry{Name: e.Name, Doc: e.Doc, component: defaults(e)}
+		e.New(func(v any) error { // decodes nothing
+			out.options = reflect.TypeOf(v).Elem()
+			return errReported
+		})
+		k.Entries = append(k.Entries, out)
 	}
 	return k
 }

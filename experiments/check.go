@@ -128,7 +128,7 @@ func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep, Notes: append(notes, p.Manifest.Warnings...)}
+	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep, Rows: []reports.CheckRow{}, Notes: append(append([]string{}, notes...), p.Manifest.Warnings...)}
 	for _, s := range subjects {
 		s.conclude()
 		c.Passed = c.Passed && len(s.row.Failures) == 0

@@ -33,11 +33,7 @@ const logEvidence = "log_evidence"
 // nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the defaults.
 func (d *decoder) nested(at, n *yaml.Node) *nested {
 	e := &nested{namedSplitter{cv.KFold{}, "kfold"}, namedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, at}
-	options := struct {
-		Outer *yaml.Node `yaml:"outer"`
-		Inner *yaml.Node `yaml:"inner"`
-		Score *yaml.Node `yaml:"score"`
-	}{}
+	var options nesting
 	if n != nil && !isNull(n) {
 		d.into(n, &options)
 	}
@@ -62,6 +58,13 @@ func (d *decoder) nested(at, n *yaml.Node) *nested {
 		d.at(options.Inner, "score: log_evidence needs no inner folds; leave inner out, or choose another score")
 	}
 	return e
+}
+
+// nesting is nested cross-validation as it stands in a file.
+type nesting struct {
+	Outer *yaml.Node `yaml:"outer"`
+	Inner *yaml.Node `yaml:"inner"`
+	Score *yaml.Node `yaml:"score"`
 }
 
 // race is how configurations that will not win are cut.

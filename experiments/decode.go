@@ -106,24 +106,31 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 			return
 		}
 		s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
-		for i, c := range n.Content {
-			d.value(c, s.Index(i), nil)
-		}
+		d.elements(n, s)
 		v.Set(s)
 	case reflect.Array:
 		if n.Kind != yaml.SequenceNode || len(n.Content) != v.Len() {
 			d.at(n, "expected a list of %d values, found %s", v.Len(), kindName(n))
 			return
 		}
-		for i, c := range n.Content {
-			d.value(c, v.Index(i), nil)
-		}
+		d.elements(n, v)
 	case reflect.Interface: // the one component that stands within another
 		if p, _, ok := component(d, n, "prior", param.Priors); ok {
 			v.Set(reflect.ValueOf(p))
 		}
 	default:
 		d.scalar(n, v)
+	}
+}
+
+// elements decodes the elements of a list.
+func (d *decoder) elements(n *yaml.Node, v reflect.Value) {
+	for i, c := range n.Content {
+		if isNull(c) {
+			d.at(c, "expected an element, found nothing")
+			continue
+		}
+		d.value(c, v.Index(i), nil)
 	}
 }
 
@@ -185,6 +192,12 @@ func collect(v reflect.Value, visit func(name string, f reflect.Value)) {
 			visit(tag, v.Field(i))
 		}
 	}
+}
+
+// keysOf are the keys of a struct.
+func keysOf(v reflect.Value) (keys []string) {
+	collect(v, func(name string, _ reflect.Value) { keys = append(keys, name) })
+	return keys
 }
 
 // mapping visits the entries of a mapping node; another kind of node and duplicate keys are problems.

@@ -49,15 +49,15 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 		}
 		return
 	}
-	var section struct {
-		Source  string       `yaml:"source"`
-		Figures []*yaml.Node `yaml:"figures"`
-	}
+	var section publishing
 	d.into(n, &section)
 	if len(section.Figures) == 0 && n.Kind == yaml.MappingNode {
 		d.at(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
 	}
 	for _, f := range section.Figures {
+		if f == nil { // told
+			continue
+		}
 		p := &published{Published: record.Published{Source: section.Source}, node: f}
 		d.mapping(f, func(key, value *yaml.Node) {
 			switch field, ok := publishedFields[key.Value]; {
@@ -79,6 +79,12 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 		})
 		s.published = append(s.published, p)
 	}
+}
+
+// publishing is the published section, or an element of it.
+type publishing struct {
+	Source  string       `yaml:"source"`
+	Figures []*yaml.Node `yaml:"figures"`
 }
 
 // matches says if a configuration has what the figures are for: a component is given by its name, or with all its options.

@@ -188,16 +188,27 @@ func Describe(name string) (data.Summary, error) {
 	if err != nil {
 		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	d, err := readAny(&spec)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return data.Describe(d), nil
+}
+
+// readAny reads data whose labels are classes or, where they cannot be, numbers, and sets what spec says of that. The error is that of
+// classes.
+func readAny(spec *data.Spec) (*data.Data, error) {
 	spec.Missing = "mean"
-	d, err := data.Load(spec, ".", 0)
+	d, err := data.Load(*spec, ".", 0)
 	if err != nil {
 		spec.Regression = true
 		var asNumbers error
-		if d, asNumbers = data.Load(spec, ".", 0); asNumbers != nil {
-			return data.Summary{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		if d, asNumbers = data.Load(*spec, ".", 0); asNumbers != nil {
+			spec.Regression = false
+			return nil, err
 		}
 	}
-	return data.Describe(d), nil
+	return d, nil
 }
 
 // model reads the parts of the model, with or without the inference. Mistakes are told where prefix and the name of the part

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,20 +90,23 @@ type Report struct {
 
 // document is the top level of a configuration file.
 type document struct {
-	Version  int        `yaml:"version"`
-	Name     string     `yaml:"name"`
-	Seed     uint64     `yaml:"seed"`
-	Data     *yaml.Node `yaml:"data"`
-	Model    *yaml.Node `yaml:"model"`
-	Tune     *yaml.Node `yaml:"tune"`
-	Evaluate *yaml.Node `yaml:"evaluate"`
-	Race     *yaml.Node `yaml:"race"`
-	Predict  struct {
-		Average *yaml.Node `yaml:"average"`
-		Reject  string     `yaml:"reject"`
-	} `yaml:"predict"`
+	Version   int        `yaml:"version"`
+	Name      string     `yaml:"name"`
+	Seed      uint64     `yaml:"seed"`
+	Data      *yaml.Node `yaml:"data"`
+	Model     *yaml.Node `yaml:"model"`
+	Tune      *yaml.Node `yaml:"tune"`
+	Evaluate  *yaml.Node `yaml:"evaluate"`
+	Race      *yaml.Node `yaml:"race"`
+	Predict   predicting `yaml:"predict"`
 	Report    Report     `yaml:"report"`
 	Published *yaml.Node `yaml:"published"`
+}
+
+// predicting is the predict section.
+type predicting struct {
+	Average *yaml.Node `yaml:"average"`
+	Reject  string     `yaml:"reject"`
 }
 
 // Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
@@ -445,10 +449,7 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 		}
 		return kernel.Product(parts), name, ok
 	case "active":
-		var a struct {
-			Dims   []int      `yaml:"dims"`
-			Kernel *yaml.Node `yaml:"kernel"`
-		}
+		var a active
 		if options == nil || isNull(options) {
 			d.at(n, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
 			return nil, name, false
@@ -491,6 +492,12 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 	return k, name, len(d.problems) == before
 }
 
+// active is a kernel on some of the columns.
+type active struct {
+	Dims   []int      `yaml:"dims"`
+	Kernel *yaml.Node `yaml:"kernel"`
+}
+
 // mean reads zero, constant or {constant: setting}.
 func (d *decoder) mean(n *yaml.Node) objective.Mean {
 	m, _, ok := component(d, n, "mean", objective.Means)
@@ -502,19 +509,22 @@ func (d *decoder) mean(n *yaml.Node) objective.Mean {
 	return m
 }
 
-// tuneKeys are the keys of the tune section that all methods share.
-var tuneKeys = []string{"method", "objective", "inference", "standard_errors"}
+// tuning is what all methods of the tune section share.
+type tuning struct {
+	Method         string     `yaml:"method"`
+	Objective      *yaml.Node `yaml:"objective"`
+	Inference      *yaml.Node `yaml:"inference"`
+	StandardErrors bool       `yaml:"standard_errors"`
+}
+
+// tuneKeys are its keys.
+var tuneKeys = keysOf(reflect.ValueOf(tuning{}))
 
 // tune reads the tune section: what all methods share is taken out, the rest belongs to the strategy.
 func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	s.Tune = Tune{Method: "bfgs", node: n}
 	options := n
-	shared := struct {
-		Method         string     `yaml:"method"`
-		Objective      *yaml.Node `yaml:"objective"`
-		Inference      *yaml.Node `yaml:"inference"`
-		StandardErrors bool       `yaml:"standard_errors"`
-	}{Method: "bfgs"}
+	shared := tuning{Method: "bfgs"}
 	switch {
 	case n == nil || isNull(n):
 		options = nil
@@ -595,7 +605,7 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 	}
 	one := func(name string, at, options *yaml.Node) {
 		if name == "test" {
-			if options != nil && !isNull(options) && len(options.Content) > 0 {
+			if options != nil && !isNull(options) && !(options.Kind == yaml.MappingNode && len(options.Content) == 0) {
 				d.at(options, "test takes no options; the test file is named in data")
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})

@@ -302,22 +302,45 @@ func (c contest) race(all []Configuration) Race {
 	return r
 }
 
-// writeContests writes nested cross-validations and races.
-func (r *Report) writeContests(w io.Writer, all bool) {
+// contested is what came of a contest: a line, remarks on it, and tables.
+type contested struct {
+	title  string
+	notes  []string
+	tables []titled
+}
+
+// titled is a Table under a heading.
+type titled struct {
+	heading string
+	Table
+}
+
+// contested has races and nested cross-validations, and with all also the scores of all who competed.
+func (r *Report) contested(all bool) (out []contested) {
 	for _, race := range r.Races {
-		fmt.Fprintln(w)
-		race.write(w, all)
+		out = append(out, race.contested(all))
 	}
 	for _, n := range r.Nested {
-		fmt.Fprintln(w)
-		n.write(w, all)
+		out = append(out, n.contested(all))
+	}
+	return out
+}
+
+// writeContests writes that as text.
+func (r *Report) writeContests(w io.Writer, all bool) {
+	for _, c := range r.contested(all) {
+		fmt.Fprintf(w, "\n%s\n", c.title)
+		list(w, "", c.notes)
+		for _, t := range c.tables {
+			t.section(w, t.heading)
+		}
 	}
 }
 
-// write says what came of nested cross-validation: the scores, and who won in every outer fold; with all also the
+// contested says what came of nested cross-validation: the scores, and who won in every outer fold; with all also the
 // inner scores of every configuration and who was cut.
-func (n Nested) write(w io.Writer, all bool) {
-	fmt.Fprintf(w, "nested cross-validation of %s over %s, winners by %s%s\n", n.Dataset, n.Outer, n.Score, n.inner())
+func (n Nested) contested(all bool) contested {
+	out := contested{title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer, n.Score, n.inner())}
 	scores := Table{Columns: columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
 		interval := ""
@@ -326,7 +349,7 @@ func (n Nested) write(w io.Writer, all bool) {
 		}
 		scores.Rows = append(scores.Rows, []string{s.Name, significant(s.Value), interval})
 	}
-	scores.section(w, fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds))
+	out.tables = append(out.tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds), scores})
 	inner := "inner " + n.Score
 	if n.Fits == 0 {
 		inner = n.Score
@@ -370,7 +393,7 @@ func (n Nested) write(w io.Writer, all bool) {
 	if !repeats {
 		t.drop(0)
 	}
-	t.section(w, "outer folds")
+	out.tables = append(out.tables, titled{"outer folds", t})
 	var won []string
 	for _, c := range n.Configurations {
 		if wins[c] > 0 {
@@ -378,17 +401,17 @@ func (n Nested) write(w io.Writer, all bool) {
 		}
 	}
 	if len(won) > 0 {
-		fmt.Fprintf(w, "won: %s\n", strings.Join(won, ", "))
+		out.notes = append(out.notes, "won: "+strings.Join(won, ", "))
 	}
 	for _, f := range n.OuterFolds {
 		if f.Status == Failed {
 			for _, c := range f.Cuts {
-				fmt.Fprintf(w, "FAILED nested repeat %d fold %d: %v\n", f.Repeat, f.Fold, c)
+				out.notes = append(out.notes, fmt.Sprintf("FAILED repeat %d fold %d: %v", f.Repeat, f.Fold, c))
 			}
 		}
 	}
 	if !all {
-		return
+		return out
 	}
 	scored := Table{Columns: columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
 	for _, f := range n.OuterFolds {
@@ -408,7 +431,8 @@ func (n Nested) write(w io.Writer, all bool) {
 	if !repeats {
 		scored.drop(0)
 	}
-	scored.section(w, "scores in the competitions")
+	out.tables = append(out.tables, titled{"scores in the competitions", scored})
+	return out
 }
 
 // inner says how the configurations competed.
@@ -470,33 +494,34 @@ func (c CutOff) why() string {
 
 func (c CutOff) String() string { return fmt.Sprintf("#%d %s", c.Configuration, c.why()) }
 
-// write says what came of a race; with all also the scores of all.
-func (r Race) write(w io.Writer, all bool) {
+// contested says what came of a race; with all also the scores of all.
+func (r Race) contested(all bool) contested {
 	options := ""
 	var compact bytes.Buffer
 	if json.Compact(&compact, r.Options) == nil && compact.String() != "{}" {
 		options = " " + strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(compact.String())
 	}
-	fmt.Fprintf(w, "race over %s of %s by %s, %s%s: ", r.Evaluation, r.Dataset, r.Score, r.Rule, options)
-	switch {
-	case r.Status == Missing:
-		fmt.Fprintf(w, "%d of %d folds done, %d of %d configurations left\n", r.Done, r.Folds, len(r.Standings)-len(r.Cuts), len(r.Standings))
-	default:
+	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds, len(r.Standings)-len(r.Cuts), len(r.Standings))
+	if r.Status != Missing {
 		winner := "nobody"
 		if r.Winner != nil {
 			winner = fmt.Sprintf("#%d", *r.Winner)
 		}
-		fmt.Fprintf(w, "%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)\n", winner, len(r.Cuts), len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
+		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts), len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
 	}
-	list(w, "", r.Cuts)
+	out := contested{title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule, options, end)}
+	for _, c := range r.Cuts {
+		out.notes = append(out.notes, c.String())
+	}
 	if !all {
-		return
+		return out
 	}
 	t := Table{Columns: columns("configuration", r.Score, "95 % interval", "folds")}
 	for _, s := range r.Standings {
 		t.Rows = append(t.Rows, s.row())
 	}
-	t.section(w, "scores in the race")
+	out.tables = []titled{{"scores in the race", t}}
+	return out
 }
 
 // nestedRows has a row for every configuration in every outer fold: its inner score, and if it has won the scores on the outer

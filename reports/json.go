@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -27,6 +30,16 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return record.Number(x).MarshalJSON()
 }
 
+// JSONSchema is that of what MarshalJSON writes, as those of the types below.
+func (Number) JSONSchema() map[string]any {
+	return map[string]any{"anyOf": []map[string]any{{"type": []string{"number", "null"}}, {"enum": []string{"+Inf", "-Inf"}}}}
+}
+
+// JSONSchema has the values of a Status.
+func (Status) JSONSchema() map[string]any {
+	return map[string]any{"enum": []Status{Done, Cut, Failed, Missing}}
+}
+
 // MarshalJSON writes an object, in the order of the values.
 func (v Values) MarshalJSON() ([]byte, error) {
 	var o object
@@ -36,6 +49,11 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return o.close()
 }
 
+// JSONSchema is an object of numbers.
+func (Values) JSONSchema() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": Number(0).JSONSchema()}
+}
+
 // MarshalJSON writes an object, by name.
 func (f Figures) MarshalJSON() ([]byte, error) {
 	var o object
@@ -43,6 +61,16 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 		o.add(figure.Name, figure)
 	}
 	return o.close()
+}
+
+// JSONSchema is an object of what a Figure has.
+func (Figures) JSONSchema() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})}
+}
+
+// closed is an object with these members and no others.
+func closed(properties map[string]any) map[string]any {
+	return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false}
 }
 
 // MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo, hi]}, with null for an
@@ -69,6 +97,22 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	return o.close()
 }
 
+// JSONSchema has every score.
+func (Scores) JSONSchema() map[string]any {
+	number := Number(0).JSONSchema()
+	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2}
+	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1}}
+	for _, s := range cv.Scores {
+		of := closed(map[string]any{"value": number, "ci95": interval})
+		if s.Count {
+			of = Number(0).JSONSchema()
+		}
+		of["description"] = s.Doc + " (" + s.Unit + ")"
+		properties[s.Name] = of
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
 // MarshalJSON writes an object of {"x": […], "y": […], "n": […]}, by name of the curve.
 func (c Curves) MarshalJSON() ([]byte, error) {
 	var o object
@@ -76,6 +120,18 @@ func (c Curves) MarshalJSON() ([]byte, error) {
 		o.add(curve.Name, curve.Series)
 	}
 	return o.close()
+}
+
+// JSONSchema has every curve.
+func (Curves) JSONSchema() map[string]any {
+	numbers := map[string]any{"type": "array", "items": map[string]any{"type": "number"}}
+	properties := map[string]any{}
+	for _, c := range cv.Curves {
+		of := closed(map[string]any{"x": numbers, "y": numbers, "n": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}})
+		of["description"] = c.Doc
+		properties[c.Name] = of
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
 // object collects the members of a JSON object in their order.

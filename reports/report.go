@@ -284,6 +284,8 @@ var Formats = []Format{
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", renderPredictions, nil},
 	{"svg", "the figures, each a file, for browsers and print", "figures/*.svg", false, "", draws(figure.SVG), figure.SVG},
 	{"png", "the figures, each a file, as pixels", "figures/*.png", false, "", draws(figure.PNG), figure.PNG},
+	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false, "trials", renderMarkdown, nil},
+	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too", "report.tex", false, "trials", renderLaTeX, nil},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", renderHTML, nil},
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -75,7 +73,7 @@ func describe(w io.Writer, d data.Summary) {
 	row("name", "%s", d.Name)
 	row("form", "%s", d.Form)
 	row("cases", "%d", d.Cases)
-	row("inputs", "%d: %s", len(d.Inputs), abridged(d.Inputs))
+	row("inputs", "%d: %s", len(d.Inputs), data.Abridged(d.Inputs))
 	for _, c := range d.Classes {
 		row("class", "%s: %d", c.Class, c.N)
 	}
@@ -100,15 +98,6 @@ func describe(w io.Writer, d data.Summary) {
 		row("test", "")
 		describe(w, *d.Test)
 	}
-}
-
-// abridged lists names, leaving out the middle of a long list.
-func abridged(names []string) string {
-	const ends = 8
-	if len(names) > 2*ends {
-		names = slices.Concat(names[:ends], []string{"…"}, names[len(names)-ends:])
-	}
-	return strings.Join(names, ", ")
 }
 
 // versionCommand is `gpc-tune version`.

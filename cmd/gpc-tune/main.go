@@ -99,7 +99,7 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), submitCommand(drain), workerCommand(drain), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(drain), checkCommand(), sampleCommand(), listCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{runCommand(drain), validateCommand(), planCommand(), submitCommand(drain), workerCommand(drain), fitCommand(drain), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(drain), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand()} {
 		guard(c)
 		root.AddCommand(c)
 	}

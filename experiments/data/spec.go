@@ -64,6 +64,11 @@ var (
 	categoricalModes = []string{"error", "one_hot"}
 )
 
+// Choices has, for the keys whose value is one of a few, these values; the first is the default.
+func Choices() map[string][]string {
+	return map[string][]string{"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocessNames()}
+}
+
 // Check tells what can be told without reading a file.
 func (s Spec) Check() Problems {
 	var p Problems

@@ -3,6 +3,7 @@ package data
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // Summary describes a data set: what `gpc-tune data` shows.
@@ -67,4 +68,13 @@ func Describe(d *Data) Summary {
 		s.Test = &test
 	}
 	return s
+}
+
+// Abridged lists names, leaving out the middle of a long list.
+func Abridged(names []string) string {
+	const ends = 8
+	if len(names) > 2*ends {
+		names = slices.Concat(names[:ends], []string{"…"}, names[len(names)-ends:])
+	}
+	return strings.Join(names, ", ")
 }

@@ -21,6 +21,11 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
+// JSONSchema is that of what MarshalJSON writes.
+func (Number) JSONSchema() map[string]any {
+	return map[string]any{"anyOf": []map[string]any{{"type": "number"}, {"enum": []string{"NaN", "+Inf", "-Inf"}}}}
+}
+
 // UnmarshalJSON reads what MarshalJSON writes.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	s := string(text)

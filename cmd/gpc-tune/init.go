@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+)
+
+// initCommand is `gpc-tune init`.
+func initCommand() *cobra.Command {
+	var source, label string
+	c := &cobra.Command{
+		Use:     "init [FILE.yaml]",
+		Short:   "Write an experiment to begin with, for your data",
+		Long:    "Write a commented experiment, experiment.yaml if no name is given, that runs as it is. A file that is there stays as it is.",
+		Example: "  gpc-tune init\n  gpc-tune init patients.yaml --data patients.csv --label state",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := append(args, "experiment.yaml")[0]
+			text, err := experiments.Starter(name, source, label)
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			switch {
+			case errors.Is(err, fs.ErrExist):
+				return usageError{fmt.Errorf("%s is there already; name another file", name)}
+			case err != nil:
+				return fmt.Errorf("%w: %w", experiments.ErrInvalid, err)
+			}
+			_, err = f.WriteString(text)
+			if err = errors.Join(err, f.Close()); err != nil {
+				return fmt.Errorf("%w: %w", experiments.ErrInvalid, err)
+			}
+			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s\n", name)
+			return err
+		},
+	}
+	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
+	c.Flags().StringVar(&label, "label", "", "the label's column: a name, or a number from 1 (default: the last)")
+	return c
+}

@@ -1,0 +1,122 @@
+package experiments
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with their defaults and bounds, its other
+// options, and where it stands in a file.
+func Explain(out io.Writer, name string) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var have []string
+	found := 0
+	for _, k := range Catalogue() {
+		for _, e := range k.Entries {
+			if have = append(have, e.Name); e.Name != name {
+				continue
+			}
+			if found++; found > 1 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
+			options := e.explain(w)
+			fmt.Fprintf(w, "\nin a file:\n  "+k.in+"\n", e.example())
+			if len(options) > 0 {
+				with := "{%s: {%s: …}}"
+				if k.Name == "strategies" {
+					with = "%s, %s: …"
+				}
+				fmt.Fprintf(w, "  "+k.in+"\n", fmt.Sprintf(with, e.Name, strings.Join(options, ": …, ")))
+			}
+		}
+	}
+	if found == 0 {
+		near, _, _ := strings.Cut(registry.Suggest(name, have), " (have ")
+		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, near)
+	}
+	return w.Flush()
+}
+
+// explain writes the hyperparameters of a component, on one input, and its other options, and names them all.
+func (e Entry) explain(w io.Writer) (names []string) {
+	var specs []param.Spec
+	switch c := e.component.(type) {
+	case interface{ Params(int) []param.Spec }:
+		specs = c.Params(1)
+	case interface{ Params() []param.Spec }:
+		specs = c.Params()
+	}
+	for i, s := range specs {
+		if names = append(names, s.Name); i == 0 {
+			fmt.Fprintf(w, "\nhyperparameters, each a number, {init: v} or {fixed: v}, with bounds: [lo, hi] and prior if you like:\n  name\tstarts at\tbounds\ton the theta scale\n")
+		}
+		start := fmt.Sprintf("%.6g", s.Init)
+		switch {
+		case math.IsNaN(s.Init):
+			start = "from the data"
+		case s.Fixed:
+			start += ", held there"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%.3g … %.3g\t%s\n", s.Name, start, s.Lo, s.Hi, s.ThetaName())
+	}
+	if e.options == nil {
+		return nil
+	}
+	heading := "\noptions:\n"
+	collect(reflect.New(e.options).Elem(), func(name string, f reflect.Value) {
+		if !slices.Contains(names, name) {
+			fmt.Fprintf(w, "%s  %s\t%s\n", heading, name, describeType(f.Type()))
+			names, heading = append(names, name), ""
+		}
+	})
+	return names
+}
+
+// describeType says in words what a value may be.
+func describeType(t reflect.Type) string {
+	if of, ok := reflect.New(t).Interface().(interface{ Names() []string }); ok {
+		return strings.Join(of.Names(), " | ")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return describeType(t.Elem())
+	case reflect.Slice:
+		return "a list, each " + describeType(t.Elem())
+	case reflect.Array:
+		return fmt.Sprintf("a list of %d, each %s", t.Len(), describeType(t.Elem()))
+	case reflect.Map:
+		return "{name: …}, each " + describeType(t.Elem())
+	case reflect.Interface:
+		return "a prior (gpc-tune list priors)"
+	case reflect.Struct:
+		if t == reflect.TypeFor[param.Setting]() {
+			return "a hyperparameter"
+		}
+		var parts []string
+		collect(reflect.New(t).Elem(), func(name string, f reflect.Value) {
+			parts = append(parts, name+": "+describeType(f.Type()))
+		})
+		if parts == nil {
+			return "a number or a name"
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return typeName(t.Kind())
+}
+
+// example is the entry as a file names it.
+func (e Entry) example() string {
+	if shape, _, ok := strings.Cut(e.Doc, "; "); ok && strings.HasPrefix(shape, e.Name+": ") {
+		return "{" + shape + "}"
+	}
+	return e.Name
+}

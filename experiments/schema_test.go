@@ -1,0 +1,322 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// compiled is one of Schemas as an independent validator reads it, held to the schema of schemas.
+func compiled(t testing.TB, name string) *jsonschema.Schema {
+	t.Helper()
+	var text bytes.Buffer
+	if err := WriteSchema(&text, name); err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestUnknownSchema(t *testing.T) {
+	if err := WriteSchema(&bytes.Buffer{}, "result"); err == nil || !strings.Contains(err.Error(), `did you mean "results"?`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// everything is a file with every component of every table, under its name and with options.
+func everything() map[string]any {
+	both := func(kind string, leave ...string) (out []any) {
+		for _, k := range Catalogue() {
+			for _, e := range k.Entries {
+				if k.Name == kind && !slices.Contains(leave, e.Name) {
+					out = append(out, e.Name, map[string]any{e.Name: map[string]any{}}, map[string]any{e.Name: nil})
+				}
+			}
+		}
+		return out
+	}
+	kernels := append(both("kernels", "sum", "product", "active", "per_class"),
+		map[string]any{"sum": []any{"se", map[string]any{"product": []any{"linear", map[string]any{"periodic": map[string]any{"period": []any{1, map[string]any{"fixed": 2}}, "ard": true}}}}}},
+		map[string]any{"active": map[string]any{"dims": []any{1, 2}, "kernel": "se"}}, map[string]any{"per_class": []any{"se", "noise"}})
+	for _, prior := range both("priors") {
+		kernels = append(kernels, map[string]any{"se": map[string]any{"amplitude": map[string]any{"init": []any{1, 2}, "bounds": []any{0.1, 10}, "prior": prior}}})
+	}
+	return map[string]any{"version": 1, "name": "all", "seed": 3,
+		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none"}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
+		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods"), map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
+			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
+		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
+		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
+		"tune":      map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}},
+		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap"},
+		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}},
+		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "note": "n"}}}},
+	}
+}
+
+// Every bundled experiment, the files of the README and one with everything are valid.
+func TestSchemaOfExperiments(t *testing.T) {
+	s := compiled(t, "experiment")
+	valid := func(name string, text []byte) {
+		t.Helper()
+		var file any
+		if err := yaml.Unmarshal(text, &file); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(file); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range gallery.Names() {
+		text, err := gallery.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(name, text)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "```yaml\n")
+	block, _, _ = strings.Cut(block, "```")
+	valid("README.md", []byte(block))
+	all := everything()
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid("everything", text)
+	for _, k := range Catalogue() { // one after the other where there is one of them in a file
+		for _, e := range k.Entries {
+			for key, kind := range map[string]string{"tune": "strategies", "evaluate": "splitters", "race": "races"} {
+				if k.Name == kind {
+					valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\n%s: %s\n", key, e.Name))
+					if key == "tune" {
+						valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\ntune: {method: %s, objective: loo_log_probability, inference: [ep, {pl: {}}]}\n", e.Name))
+					} else {
+						valid(e.Name, fmt.Appendf(nil, "data: {dataset: iris}\nmodel: {inference: p1nn}\n%s: {%s: {}}\n", key, e.Name))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every value of the files, one after the other, becomes something odd: what the decoder takes the schema takes, and what the decoder
+// finds to be of the wrong form, or an unknown key or name, the schema refuses.
+func TestSchemaAgreesWithTheDecoder(t *testing.T) {
+	s := compiled(t, "experiment")
+	taken, refused := 0, 0
+	try := func(root any) {
+		text, err := yaml.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse("t.yaml", text, nil)
+		valid := s.Validate(root)
+		if err == nil {
+			if taken++; valid != nil {
+				t.Errorf("%s\nis valid, but not by the schema: %v", text, valid)
+			}
+			return
+		}
+		for _, of := range []string{"unknown ", "expected ", "no data;", "no model;"} {
+			if !strings.Contains(err.Error(), of) || strings.Contains(err.Error(), "unknown figure") || strings.Contains(err.Error(), "found nothing") {
+				continue
+			}
+			if refused++; valid == nil {
+				t.Errorf("%s\nis valid by the schema, but: %v", text, err)
+			}
+			return
+		}
+	}
+	file := everything()
+	file["data"], file["model"] = map[string]any{"dataset": "crabs", "preprocess": []any{"whiten", "none"}}, map[string]any{
+		"kernel":     []any{map[string]any{"sum": []any{"se", map[string]any{"linear": map[string]any{"bias": true, "amplitude": map[string]any{"init": 1, "bounds": []any{0.1, 10}, "prior": map[string]any{"gamma": map[string]any{"shape": 1, "rate": 1}}}}}}}},
+		"likelihood": map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}, "inference": map[string]any{"ep": map[string]any{"schedule": "mixed", "max_iterations": 10}}}
+	damageYAML(file, func() { try(file) })
+	if taken < 100 || refused < 300 {
+		t.Errorf("only %d changes taken and %d refused", taken, refused)
+	}
+}
+
+// damageYAML calls try with every value of a tree replaced by odd ones, and with a key too many in every mapping.
+func damageYAML(node any, try func()) {
+	each := func(old any, set func(any)) {
+		for _, v := range []any{"x", 2, -1.5, true, nil, []any{}, []any{"x"}, map[string]any{}, map[string]any{"x": 1}} {
+			set(v)
+			try()
+		}
+		set(old)
+		damageYAML(old, try)
+	}
+	switch node := node.(type) {
+	case map[string]any:
+		for key, old := range node {
+			each(old, func(v any) { node[key] = v })
+		}
+		node["strange"] = 1
+		try()
+		delete(node, "strange")
+	case []any:
+		for i, old := range node {
+			each(old, func(v any) { node[i] = v })
+		}
+	}
+}
+
+// What runs write has the schemas' form, and with a key too many, one too few or a value of another type it has not.
+func TestSchemasOfOutputs(t *testing.T) {
+	schemas := map[string]*jsonschema.Schema{}
+	for _, s := range Schemas {
+		schemas[s.Name] = compiled(t, s.Name)
+	}
+	seen := map[string]int{}
+	check := func(name string, text []byte) {
+		t.Helper()
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := schemas[name].Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		root := value.(map[string]any)
+		root["strange"] = 1
+		if schemas[name].Validate(value) == nil {
+			t.Errorf("%s may have a strange key", name)
+		}
+		delete(root, "strange")
+		for key, old := range root {
+			root[key] = map[string]any{"strange": []any{}}
+			if schemas[name].Validate(value) == nil && !slices.Contains([]string{"theta", "gradient", "scores"}, key) {
+				t.Errorf("%s: %s may be anything", name, key)
+			}
+			root[key] = old
+		}
+		seen[name]++
+	}
+	write := func(name string, v any) {
+		t.Helper()
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(name, text)
+	}
+	file := func(name string, path ...string) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(path...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(name, text)
+	}
+	for _, text := range []string{
+		"data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, p1nn]}\ntune: {method: bfgs, restarts: 2, standard_errors: true}\nevaluate: {kfold: {k: 2}, nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\n" +
+			"race: successive_halving\nreport: {curves: [error_reject, information_reject, calibration]}\npublished: {source: a, figures: [{inference: laplace, errors: 3}]}\n",
+		"data: {dataset: iris, subsample: 40}\nmodel: {kernel: {per_class: se}, likelihood: softmax, inference: laplace}\ntune: {method: grid, grid: {'class[setosa].amplitude': {values: [1, 1e6]}}}\nevaluate: hold_out\n",
+		"data: {dataset: housing, subsample: 40}\nmodel: {kernel: {se: {amplitude: {prior: {half_normal: {scale: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: gaussian, inference: exact}\ntune: {method: mcmc, objective: log_posterior, samples: 4, burn: 2, restarts: 2}\nevaluate: hold_out\n",
+	} {
+		p, dir := planned(t, text), filepath.Join(t.TempDir(), "run")
+		_, _, err := p.Run(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file("results", dir, "results.json")
+		file("manifest", dir, "manifest.json")
+		file("timings", dir, "timings.json")
+		segments, _ := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+		for _, segment := range segments {
+			text, err := os.ReadFile(segment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range bytes.Lines(text) {
+				check("journal", line)
+			}
+		}
+		folder, err := ReadFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		progress, err := folder.Progress()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("status", progress)
+		report, err := folder.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trial := range []int{-1, 0} {
+			shown, err := report.Show(0, trial)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write("show", shown)
+		}
+		if c, err := reports.Compare(report); err == nil {
+			write("compare", c)
+		}
+	}
+	q := Query{Data: "crabs", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "laplace", LeaveOneOut: true}
+	answer, err := q.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("evidence", answer)
+	q.Data, q.Mean, q.Inference = "", "zero", ""
+	drawn, err := Sampling{Query: q, Grid: "0:1:3", Count: 2}.Draw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("sample", drawn)
+	p := planned(t, valid)
+	checked, err := p.Check(t.Context(), CheckOptions{Workers: 1, NoSampling: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("check", checked)
+	name := fitted(t, p, 0)
+	file("model", name)
+	file("model", fitted(t, planned(t, valid, "model.inference=svm"), 0))
+	c, err := LoadClassifier(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicted, err := c.Predict("crabs", Deciding{Loss: "M,F,2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("predictions", predicted)
+	for _, s := range Schemas {
+		if s.of != nil && seen[s.Name] == 0 {
+			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.of))
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package experiments
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// What it writes is a plan, by the schema too: for every bundled set, and for files with odd names, missing values, words among the
+// inputs, few cases, no header, numbers for labels or many classes.
+func TestStarter(t *testing.T) {
+	schema, dir := compiled(t, "experiment"), t.TempDir()
+	sources := map[string]string{} // and what the file must say
+	for _, s := range data.Table {
+		sources[s.Name] = "dataset: " + s.Name + " "
+	}
+	for name, file := range map[string][2]string{
+		"odd: #1.csv":   {"x,\"a, #b\"\n1,\"i: l\"\n2,well\n3,well\n4,\"i: l\"\n", `label: "a, #b"`},
+		"missing.csv":   {"x,y,c\n1,2,a\n,3,a\n3,,b\n4,5,b\n", "missing: median # of 2 values in 2 inputs"},
+		"words.csv":     {"x,w,c\n1,p,a\n2,q,a\n3,p,b\n4,q,b\n", "categorical: one_hot"},
+		"bare.csv":      {"1,2,0\n3,4,1\n5,6,0\n7,8,1\n", `label: "3"`},
+		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: gaussian"},
+		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},
+		"control.csv":   {"x\x07,c\n1,a\n2,a\n3,b\n4,b\n", "1 inputs: x"},
+		"sub dir/x.csv": {"x,c\n1,a\n2,a\n3,b\n4,b\n", "train: sub dir/x.csv "},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(file[0]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sources[path] = file[1]
+	}
+	for source, want := range sources {
+		path := filepath.Join(dir, "an odd, name.yaml")
+		text, err := Starter(path, source, "")
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if !strings.Contains(text, want) || !strings.Contains(text, "\nname: an-odd-name\n") {
+			t.Errorf("%s: %q is not in\n%s", source, want, text)
+		}
+		var file any
+		if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(file); err != nil {
+			t.Errorf("%s: %v\n%s", source, err, text)
+		}
+		s, err := Parse(path, []byte(text), nil)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", source, err, text)
+		}
+		if p, err := NewPlan(t.Context(), s); err != nil || len(p.studies) == 0 {
+			t.Errorf("%s: %v\n%s", source, err, text)
+		}
+	}
+	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
+		if text, err := Starter("a.yaml", source, label); err == nil {
+			t.Errorf("%s: %s", source, text)
+		}
+	}
+}
+
+// Every name is explained, with a place in a file that is valid.
+func TestExplain(t *testing.T) {
+	schema := compiled(t, "experiment")
+	for _, k := range Catalogue() {
+		for _, e := range k.Entries {
+			var text bytes.Buffer
+			if err := Explain(&text, e.Name); err != nil {
+				t.Fatal(err)
+			}
+			_, place, found := strings.Cut(text.String(), e.Name+" (gpc-tune list "+k.Name+")\n"+e.Doc+"\n")
+			_, place, _ = strings.Cut(place, "in a file:\n")
+			place, _, _ = strings.Cut(strings.ReplaceAll(place, "[kernel, …]", "[se, noise]"), "\n")
+			file := map[string]any{"data": map[string]any{"dataset": "crabs"}, "model": map[string]any{}}
+			if err := yaml.Unmarshal([]byte(strings.NewReplacer("kernel: …", "kernel: se", "per_class: kernel", "per_class: se").Replace(place)), &file); err != nil || !found {
+				t.Fatalf("%s: %v\n%s", e.Name, err, text.String())
+			}
+			if model := file["model"].(map[string]any); model["inference"] == nil {
+				model["inference"] = "laplace"
+			}
+			if err := schema.Validate(file); err != nil {
+				t.Errorf("%s: %v", place, err)
+			}
+		}
+	}
+	var text bytes.Buffer
+	if err := Explain(&text, "noisy_threshold"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  epsilon  ", "logit_epsilon", ", held there", "  model: {likelihood: {noisy_threshold: {epsilon: …}}}\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+	if err := Explain(&text, "seee"); err == nil || !strings.Contains(err.Error(), `did you mean "se"?`) {
+		t.Errorf("error %v", err)
+	}
+}
