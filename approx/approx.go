@@ -137,8 +137,8 @@ type Posterior interface {
 	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is none its value is NaN and
 	// its derivatives are ErrNoEvidence.
 	Evidence() Functional
-	// Latent sets mean[j] and variance[j] of f(z_j) for the given class. cross is K(X, Z), n×m; diag is k(z_j, z_j). The
-	// prior mean at z_j is added by the caller.
+	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; a variance that is nil is not wanted. cross is
+	// K(X, Z), n×m; diag is k(z_j, z_j). The prior mean at z_j is added by the caller.
 	Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
 	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two classes column 0 is y = -1 and
 	// column 1 is y = +1. cross, diag and mean (the prior mean at z_j; nil means zero) have one entry shared or one per class.

@@ -59,11 +59,14 @@ func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float
 
 // Latent implements Posterior.
 func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	q, x := p.project(class, cross, diag)
-	if len(mean) != len(q) || len(variance) != len(q) {
-		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), len(q)))
+	if m := len(diag); len(mean) != m || variance != nil && len(variance) != m {
+		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
 	}
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
+	if variance == nil {
+		return
+	}
+	q, x := p.project(class, cross, diag)
 	clear(variance)
 	subtractSquares(variance, x)
 	for j, v := range variance {

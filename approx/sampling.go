@@ -448,6 +448,9 @@ func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.Ge
 // Latent implements Posterior with the mean and the variance of the mixture of the p(f*|f).
 func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	means, within := p.conditional(cross, diag)
+	if variance == nil {
+		variance = make([]float64, means.Cols)
+	}
 	if m := means.Cols; len(mean) != m || len(variance) != m {
 		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
 	}

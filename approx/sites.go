@@ -301,11 +301,14 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 // Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
 func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	n, m := cross.Dims()
-	if n != len(s.b) || len(mean) != m || len(variance) != m || len(diag) != m {
+	if n != len(s.b) || len(mean) != m || variance != nil && len(variance) != m || len(diag) != m {
 		panic(fmt.Sprintf("approx: cross is %d×%d, mean, variance and diag have %d, %d and %d entries, want %d×m and m", n, m, len(mean), len(variance), len(diag), len(s.b)))
 	}
 	raw := cross.RawMatrix()
 	linalg.Gemv(blas.Trans, 1, raw, s.b, 0, mean)
+	if variance == nil {
+		return
+	}
 	defer s.work.release(s.work.mark())
 	v := s.work.general(n, m) // U⁻ᵀ S^½ k*
 	for i, r := range s.root {

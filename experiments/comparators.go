@@ -121,7 +121,7 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 	c.Published = d.publishedOf(c, p.spec.published)
 	for i, set := range sets {
 		set.studies++
-		j := &job{declared: m, set: set}
+		j := &job{declared: m, whole: i == 0, set: set}
 		study := search.Study{
 			Key: set.key(identity), Configuration: len(p.Manifest.Configurations), Index: i, Seed: set.seed,
 			Memory: j.memory(set.size(false)), Assess: j.assess,
@@ -177,6 +177,10 @@ func (j *job) learn(ctx context.Context, f *record.Fit) error {
 	s := learnt.Summary()
 	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
 	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.warnings), s.Warnings...)
+	if j.whole {
+		f.TrainLabels = j.set.labels()
+		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return compared(learnt, z, len(p.counts)) })
+	}
 	if p.held == nil {
 		return nil
 	}

@@ -44,14 +44,20 @@ const (
 // memory is how many bytes the larger of a study's jobs takes: a trial or the assessment.
 func (j *job) memory(s approx.Size) int64 {
 	_, dim := j.set.source.X.Dims()
-	if j.declared.Comparator != nil {
-		return jobOverhead + (2*8*int64(s.Cases+s.New)*int64(dim)+j.learning(s, dim))*(100+slack)/100
-	}
-	silent := s // nothing is predicted
+	silent, shown := s, s // nothing is predicted, and what figures show too
 	silent.New = 0
-	assess := j.model.Memory(s, dim, nil, false)
 	if j.whole {
-		assess = max(assess, j.model.Memory(s, dim, objective.LeaveOneOut{}, false))
+		shown.New = max(s.New, j.set.lattice().size())
+	}
+	if j.declared.Comparator != nil {
+		return jobOverhead + (2*8*int64(s.Cases+shown.New)*int64(dim)+j.learning(shown, dim))*(100+slack)/100
+	}
+	if j.whole {
+		shown.New = max(shown.New, s.Cases)
+	}
+	assess := j.model.Memory(shown, dim, nil, false)
+	if j.whole {
+		assess = max(assess, j.model.Memory(shown, dim, objective.LeaveOneOut{}, false))
 	}
 	if j.curvature {
 		assess += j.tuned.Memory(silent, dim, j.criterion, true)
@@ -63,7 +69,7 @@ func (j *job) memory(s approx.Size) int64 {
 			trial += j.model.Memory(s, dim, nil, false)
 		}
 	}
-	inputs := 2 * 8 * int64(s.Cases+s.New) * int64(dim) // and as they came
+	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // and as they came
 	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
 }
 

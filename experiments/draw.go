@@ -3,6 +3,7 @@ package experiments
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,11 @@ type Drawn struct {
 	Columns  []string                 `json:"columns"`
 	Rows     [][]record.Number        `json:"rows"`
 	Warnings []string                 `json:"warnings"`
+
+	inputs  [][]float64
+	draws   []objective.Draw
+	classes []string // where each has a latent function
+	notes   []string // of what the draws are
 }
 
 // maxGridCases bounds a grid: its covariance has as many numbers squared.
@@ -94,8 +100,10 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	var values []string
 	for j, h := range layout.Specs {
 		out.Theta[h.ThetaName()] = record.Number(theta[j])
+		values = append(values, fmt.Sprintf("%s = %.6g", h.ThetaName(), theta[j]))
 	}
 	draws, jitter, err := model.Draw(ctx, theta, cases, s.Count, s.Seed)
 	if err != nil {
@@ -108,6 +116,11 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	columns := make([][]float64, cases.X.Dim())
 	for i := range columns {
 		columns[i] = mat.Col(nil, i, cases.X.X)
+	}
+	out.inputs, out.draws = slices.Clone(columns), draws
+	out.notes = []string{fmt.Sprintf("kernel %s, mean %s, likelihood %s", m.KernelText, m.MeanText, m.LikelihoodText), strings.Join(values, ", ")}
+	if perClass {
+		out.classes = cases.Classes
 	}
 	add := func(letter string, draw int, parts [][]float64) {
 		for c, part := range parts {

@@ -336,17 +336,7 @@ func (c *Classifier) outcome(held *kernel.Inputs) (average outcome, err error) {
 	if c.compared != nil {
 		return compared(c.compared, held, c.data.Y.Classes), nil
 	}
-	predict := func(point *objective.Point) (o outcome) {
-		if classes := c.data.Y.Classes; classes > 0 {
-			o.Proba = mat.NewDense(held.N(), classes, nil)
-			point.PredictProba(o.Proba, held, c.average)
-		} else {
-			o.Mean, o.Variance = make([]float64, held.N()), make([]float64, held.N())
-			point.PredictMoments(o.Mean, o.Variance, held)
-		}
-		o.means, o.variances = point.Latents(held)
-		return o
-	}
+	predict := func(point *objective.Point) outcome { return outcomeOn(point, c.data.Y.Classes, held, c.average) }
 	if len(c.file.Samples) == 0 {
 		return predict(c.point), nil
 	}

@@ -285,26 +285,37 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 
 // predict gives the class probabilities of the held-out cases, or the moments of their numbers.
 func (p *prepared) predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	q := predictions(fit, len(p.counts), p.held, average)
 	if p.targets != nil {
-		mean, variance := make([]float64, len(p.rows)), make([]float64, len(p.rows))
-		fit.PredictMoments(mean, variance, p.held)
-		return cv.NewRegression(p.rows, p.targets, mean, variance, float64(p.moments.Mean), float64(p.moments.Variance))
+		return cv.NewRegression(p.rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean), float64(p.moments.Variance))
 	}
-	proba := mat.NewDense(len(p.labels), len(p.counts), nil)
-	fit.PredictProba(proba, p.held, average)
-	return cv.NewPredictions(p.rows, p.labels, proba, p.counts)
+	return cv.NewPredictions(p.rows, p.labels, q.Proba, p.counts)
 }
 
-// outcome is all that is said of the held-out cases.
+// predictions are the same of any cases, whose labels nobody knows. There are no classes where the targets are numbers.
+func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (p cv.Predictions) {
+	if classes > 0 {
+		p.Proba = mat.NewDense(z.N(), classes, nil)
+		fit.PredictProba(p.Proba, z, average)
+		return p
+	}
+	p.Mean, p.Variance = make([]float64, z.N()), make([]float64, z.N())
+	fit.PredictMoments(p.Mean, p.Variance, z)
+	return p
+}
+
+// outcome is all that is said of cases.
 type outcome struct {
 	cv.Predictions
 	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+	plugged          []float64   // p(y = second class|E[f]), where it is wanted
 }
 
-func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
-	o.Predictions, err = p.predict(fit, average)
-	o.means, o.variances = fit.Latents(p.held)
-	return o, err
+// outcomeOn is that of cases whose labels nobody knows.
+func outcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (o outcome) {
+	o.Predictions = predictions(fit, classes, z, average)
+	o.means, o.variances = fit.Latents(z)
+	return o
 }
 
 // average makes o, the average of n - 1 parts, that of n with q.
@@ -318,6 +329,19 @@ func (o *outcome) average(q outcome, n int) {
 	for c := range o.means {
 		cv.MixMoments(o.means[c], o.variances[c], q.means[c], q.variances[c], w)
 	}
+	for i, p := range q.plugged {
+		o.plugged[i] += w * (p - o.plugged[i])
+	}
+}
+
+// outcome is that of the held-out cases.
+func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
+	o.Predictions, err = p.predict(fit, average)
+	o.means, o.variances = fit.Latents(p.held)
+	if _, plugs := average.(objective.MAP); len(p.counts) == 2 && !plugs {
+		o.plugged = mat.Col(nil, 1, predictions(fit, 2, p.held, objective.MAP{}).Proba)
+	}
+	return o, err
 }
 
 // climb runs the local optimiser from one start.
@@ -418,6 +442,12 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 		}
 	}
 	chains := j.posterior(trials, o.Layout, f)
+	if j.whole {
+		if f.TrainLabels = j.set.labels(); f.TrainLabels != nil {
+			f.TrainLatentMean = lists(fit.LatentMeans(p.data.X.Fresh()))
+		}
+		f.Surface = j.set.surface(p.preprocessor, func(z *kernel.Inputs) outcome { return outcomeOn(fit, len(p.counts), z, j.average) })
+	}
 	if p.held == nil {
 		return nil
 	}
@@ -438,8 +468,9 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
 	}
-	for c := range held.means {
-		f.LatentMean, f.LatentVariance = append(f.LatentMean, record.Numbers(held.means[c])), append(f.LatentVariance, record.Numbers(held.variances[c]))
+	f.LatentMean, f.LatentVariance = lists(held.means), lists(held.variances)
+	if held.plugged != nil {
+		f.MAP = record.Numbers(held.plugged)
 	}
 	return nil
 }

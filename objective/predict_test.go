@@ -134,3 +134,61 @@ func TestClassifierLearns(t *testing.T) {
 		t.Error("mackay with probit was not refused")
 	}
 }
+
+// Without the variances the latent means are the same, to the last bit, for every way to infer, also in several blocks.
+func TestLatentMeans(t *testing.T) {
+	many := ring(block+3, 4).X
+	tested := 0
+	for _, classes := range []int{0, 2, 3} {
+		d := ring(12, 3)
+		switch classes {
+		case 0:
+			d.Y.Classes = 0
+		case 3:
+			d = rings(12, 3)
+		}
+		for _, a := range approx.Table {
+			method, _ := a.New(nil)
+			if a.Name == "sampling" {
+				method = approx.Sampling{Chains: 4, Samples: 2, Temperatures: 20, Burn: 2}
+			}
+			for _, inference := range []approx.Approximation{method, approx.OneVsRest{Binary: method}} {
+				for _, l := range likelihood.Table {
+					lik, _ := l.New(nil)
+					m := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Mean: Constant{}, Likelihood: lik, Inference: inference}
+					if l.Name == "step" {
+						m.Kernels[0] = kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+					}
+					if _, err := m.Check(classes); err != nil {
+						continue
+					}
+					o, err := New(m, nil, d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := o.Fit(context.Background(), o.Layout.Start(), nil)
+					if err != nil {
+						t.Errorf("%s, %s, %d classes: %v", a.Name, l.Name, classes, err)
+						continue
+					}
+					tested++
+					z := d.X.Fresh()
+					if tested == 1 {
+						z = many
+					}
+					want, _ := p.Latents(z)
+					for c, means := range p.LatentMeans(z) {
+						for i, v := range means {
+							if v != want[c][i] {
+								t.Fatalf("%s, %s, %d classes: mean %d of process %d is %v, want %v", a.Name, l.Name, classes, i, c, v, want[c][i])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if tested < 25 {
+		t.Errorf("only %d models", tested)
+	}
+}

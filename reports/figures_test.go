@@ -50,8 +50,8 @@ func texts(t testing.TB, svg []byte) (out []string) {
 	return out
 }
 
-// only are the figures whose names begin with a word.
-func only(r *Report, name string) (out []figure.Figure) {
+// beginning are the figures whose names begin with a word.
+func beginning(r *Report, name string) (out []figure.Figure) {
 	for _, f := range r.Figures() {
 		if strings.HasPrefix(f.Name, name) {
 			out = append(out, f)
@@ -98,7 +98,7 @@ func hillInformation(i, j float64) float64 { return -0.01*(i-4)*(i-4) - 0.013*j 
 // A grid has three panels over the logarithms of its hyperparameters, with the values at their places and the best points marked.
 func TestGridPictures(t *testing.T) {
 	c := hill()
-	fs := only(&Report{Experiment: "e", Missing: 3, Configurations: []Configuration{c}}, "grid")
+	fs := beginning(&Report{Experiment: "e", Missing: 3, Configurations: []Configuration{c}}, "grid")
 	if len(fs) != 1 || fs[0].Name != "grid-0" || fs[0].Title != "#0 hills · probit · laplace" || len(fs[0].Panels) != 3 {
 		t.Fatalf("%+v", fs)
 	}
@@ -159,7 +159,7 @@ func TestGridOfAnyNumbers(t *testing.T) {
 		}
 	}
 	c.Best = best(c.Objective, c.Grid)
-	f := only(&Report{Configurations: []Configuration{c}}, "grid")[0]
+	f := beginning(&Report{Configurations: []Configuration{c}}, "grid")[0]
 	if len(f.Panels) != 2 || f.Panels[1].Title != "errors (cases), best 1000" || f.Panels[1].Y.Label != "mean.constant" {
 		t.Fatalf("panels %+v", f.Panels)
 	}

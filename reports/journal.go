@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -258,8 +259,8 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 			return fmt.Errorf("latent means and variances of %d and %d processes, one with %d cases; there are %d classes and the study holds out %d", means, variances, len(latent), classes, m)
 		}
 	}
-	if m == 0 {
-		return nil
+	if err := s.checkShown(f, classes); err != nil || m == 0 {
+		return err
 	}
 	p, err := cv.Recorded(classes, f)
 	if err != nil {
@@ -267,6 +268,56 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	}
 	s.predictions = &p
 	return nil
+}
+
+// checkShown checks what a fit has for figures.
+func (s *study) checkShown(f *record.Fit, classes int) error {
+	other := func(n int) func([]record.Number) bool { return func(v []record.Number) bool { return len(v) != n } }
+	processes := func(v [][]record.Number) bool { return len(v) <= 1 || len(v) == classes }
+	unknown := func(label int) bool { return label < 0 || label >= classes }
+	if f.MAP != nil && (classes != 2 || len(f.MAP) != s.Test) {
+		return fmt.Errorf("%d probabilities at the latent means, want one for each of %d held-out cases of two classes", len(f.MAP), s.Test)
+	}
+	if n := len(f.TrainLabels); n > 0 && n != s.Train || slices.ContainsFunc(f.TrainLabels, unknown) {
+		return fmt.Errorf("%d labels of %d training cases, each to be one of %d classes", n, s.Train, classes)
+	}
+	if !processes(f.TrainLatentMean) || slices.ContainsFunc(f.TrainLatentMean, other(len(f.TrainLabels))) {
+		return fmt.Errorf("latent means of %d processes at %d labelled training cases; there are %d classes", len(f.TrainLatentMean), len(f.TrainLabels), classes)
+	}
+	l := f.Surface
+	if l == nil {
+		return nil
+	}
+	inputs, points := len(l.Axes), 1
+	for _, axis := range l.Axes {
+		points *= len(axis)
+	}
+	proba, targets, moments := classes, 0, 0 // how many there are to be
+	switch classes {
+	case 0:
+		targets, moments = s.Train, points
+	case 2:
+		proba = 1
+	}
+	if inputs < 1 || inputs > 2 || slices.ContainsFunc(l.Axes, func(axis []record.Number) bool { return !ascending(axis) }) ||
+		len(l.Names) != inputs || len(l.Inputs) != inputs || slices.ContainsFunc(l.Inputs, other(s.Train)) ||
+		len(f.TrainLabels) != s.Train-targets || len(l.Targets) != targets ||
+		len(l.Proba) != proba || len(l.Mean) != moments || len(l.Variance) != moments ||
+		!processes(l.LatentMean) || len(l.LatentVariance) != len(l.LatentMean) ||
+		slices.ContainsFunc(slices.Concat(l.Proba, l.LatentMean, l.LatentVariance), other(points)) {
+		return fmt.Errorf("the parts of the surface do not fit together: over %d inputs it has %d points, and there are %d training cases and %d classes", inputs, points, s.Train, classes)
+	}
+	return nil
+}
+
+// ascending says whether numbers, two or more, grow and are finite.
+func ascending(v []record.Number) bool {
+	for i := range v[:max(0, len(v)-1)] {
+		if !(v[i] < v[i+1]) || math.IsInf(float64(v[i+1]-v[0]), 0) {
+			return false
+		}
+	}
+	return len(v) > 1
 }
 
 // names lists the hyperparameters in natural units.

@@ -19,6 +19,9 @@ var pictureTable = []struct {
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"latent", "latent means of training and held-out cases, by class", latentMeans},
+	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
+	{"decision", "predictions over one or two inputs", decisions},
 }
 
 // Pictures lists them.

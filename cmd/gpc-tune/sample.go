@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // drawFormats are the ways to write draws; the first is the default.
@@ -32,6 +33,19 @@ var drawFormats = []struct {
 		return out.Error()
 	}},
 	{"json", func(w io.Writer, d *experiments.Drawn) error { return json.NewEncoder(w).Encode(d) }},
+	{"svg", drawnAs(figure.SVG)},
+	{"png", drawnAs(figure.PNG)},
+}
+
+// drawnAs writes the picture of draws.
+func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *experiments.Drawn) error {
+	return func(w io.Writer, d *experiments.Drawn) error {
+		f, err := d.Figure()
+		if err != nil {
+			return err
+		}
+		return write(w, f)
+	}
 }
 
 // sampleCommand is `gpc-tune sample`.
@@ -43,9 +57,10 @@ func sampleCommand() *cobra.Command {
 		Short: "Draw latent functions from a prior, and squash them to class probabilities",
 		Long: `Draw latent functions f1, f2, … from the prior of a model at the cases of a data set or on a grid of one input, and squash
 each to p1, p2, …, the probability of the positive class. Softmax has a function and a probability for every class.
-Inputs are written as the kernel sees them, after --preprocess.`,
-		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta log_amplitude=1,log_length_scale=0 --draws 3 --seed 1",
-		Args:    cobra.NoArgs,
+Inputs are written as the kernel sees them, after --preprocess. A picture has one input.`,
+		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta log_amplitude=1,log_length_scale=0 --draws 3 --seed 1\n" +
+			"  gpc-tune sample --grid -5:5:201 --kernel se --theta log_amplitude=2,log_length_scale=-1 --format svg > prior.svg",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var names []string
 			for _, f := range drawFormats {
@@ -70,6 +85,6 @@ Inputs are written as the kernel sees them, after --preprocess.`,
 	f.StringSliceVar(&s.Names, "class-names", nil, "with --grid, the classes of softmax, as in a,b,c")
 	f.IntVar(&s.Count, "draws", 3, "number of draws")
 	f.Uint64Var(&s.Seed, "seed", 1, "selects the random numbers")
-	f.StringVar(&format, "format", drawFormats[0].name, "csv | json")
+	f.StringVar(&format, "format", drawFormats[0].name, "csv | json | svg | png")
 	return c
 }

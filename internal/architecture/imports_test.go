@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"experiments/gallery":         {},
 	"experiments/live":            {"experiments", "reports"},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/linalg", "internal/machine", "internal/record", "internal/registry",
-		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "search"},
+		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "reports/figure", "search"},
 	"experiments/submit":    {"experiments", "internal/machine", "internal/registry", "reports", "search"},
 	"cmd/gpc-tune":          {"experiments", "experiments/data", "experiments/live", "experiments/submit", "internal/panicked", "internal/registry", "reports", "reports/figure", "search"},
 	"internal/architecture": {},

@@ -170,14 +170,34 @@ type Fit struct {
 	Confidence     []Number   `json:"confidence,omitempty"`      // how sure of them it is, where that is not in the probabilities
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // of the held-out cases: one list for two classes, else one a class
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	MAP            []Number   `json:"map,omitempty"`             // p(y = second class|E[f]) of the held-out cases, for two classes
 	TrainMoments   *Moments   `json:"train_moments,omitempty"`   // of the numeric targets of the training part: the base line
 	Targets        []Number   `json:"targets,omitempty"`         // numeric targets of the held-out cases
 	Mean           []Number   `json:"mean,omitempty"`            // predicted for them
 	Variance       []Number   `json:"variance,omitempty"`        // predicted for them, noise included
-	Curvature      *Curvature `json:"curvature,omitempty"`       // where standard errors were asked for and exist
-	Posterior      []Marginal `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
-	Warnings       []string   `json:"warnings,omitempty"`
-	Failure        string     `json:"failure,omitempty"`
+	// What figures show beside the held-out cases, of the study of all the training data. Under Markov chains it is of the fit
+	// at the sample of largest posterior density.
+	TrainLatentMean [][]Number `json:"train_latent_mean,omitempty"` // of the training cases, as LatentMean; for classes only
+	TrainLabels     []int      `json:"train_labels,omitempty"`      // their classes
+	Surface         *Surface   `json:"surface,omitempty"`           // where there are one or two inputs, and they are numeric
+	Curvature       *Curvature `json:"curvature,omitempty"`         // where standard errors were asked for and exist
+	Posterior       []Marginal `json:"posterior,omitempty"`         // of the free hyperparameters, from Markov chains
+	Warnings        []string   `json:"warnings,omitempty"`
+	Failure         string     `json:"failure,omitempty"`
+}
+
+// Surface is what a fit says of a lattice over the raw inputs, and where its training cases lie there. The points of the
+// lattice are in rows along the first input.
+type Surface struct {
+	Names          []string   `json:"names"`                     // of the inputs
+	Axes           [][]Number `json:"axes"`                      // the values of each input that make the lattice, ascending
+	Inputs         [][]Number `json:"inputs"`                    // each of the training cases; NaN where a value is missing
+	Targets        []Number   `json:"targets,omitempty"`         // their numeric targets
+	Proba          [][]Number `json:"proba,omitempty"`           // at the points: of the second of two classes, else one list a class
+	Mean           []Number   `json:"mean,omitempty"`            // of a numeric target
+	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
+	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
+	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.

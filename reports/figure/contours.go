@@ -16,6 +16,7 @@ type Contours struct {
 	Y      []float64   `json:"y"`                // rows, ascending
 	Z      [][]float64 `json:"z"`                // Z[row][column]
 	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
+	Bold   []float64   `json:"bold,omitempty"`   // those of the levels whose lines stand out
 	Plain  bool        `json:"plain,omitempty"`
 }
 
@@ -61,7 +62,11 @@ func (l Contours) draw(p *pane, _ look) {
 		if !l.Plain {
 			p.fill(shade(k, len(at)), regions...)
 		}
-		p.lines(thin, lines...)
+		line := thin
+		if slices.Contains(l.Bold, level) {
+			line.width = 1.6
+		}
+		p.lines(line, lines...)
 		for _, line := range lines {
 			for i := 1; i < len(line); i++ {
 				places[k-1] = append(places[k-1], line[i], line[i].Add(line[i-1]).Scale(0.5))

@@ -1,0 +1,280 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// wholeFit runs a configuration and returns its fit on all of the training data, and a model of it.
+func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
+	t.Helper()
+	p, dir := planned(t, text), t.TempDir()
+	if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := ReadFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range folder.Lines {
+		if f := line.Fit; f != nil && f.Study == 0 {
+			if f.Failure != "" {
+				t.Fatal(f.Failure)
+			}
+			c, err := LoadClassifier(fitted(t, p, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f, c
+		}
+	}
+	t.Fatal("no fit on record")
+	return nil, nil
+}
+
+// predicted are the columns of `gpc-tune predict`.
+func predicted(t *testing.T, c *Classifier, file string) map[string][]float64 {
+	t.Helper()
+	table, err := c.Predict(file, Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string][]float64{}
+	for _, row := range table.Rows {
+		for j, v := range row {
+			if v, ok := v.(record.Number); ok {
+				columns[table.Columns[j]] = append(columns[table.Columns[j]], float64(v))
+			}
+		}
+	}
+	return columns
+}
+
+// same compares what is on record with a column, up to rounding.
+func same(t *testing.T, what string, got []record.Number, want []float64) {
+	t.Helper()
+	if len(got) != len(want) || len(got) == 0 {
+		t.Errorf("%s: %d numbers, want %d", what, len(got), len(want))
+		return
+	}
+	for i, v := range want {
+		if !(math.Abs(float64(got[i])-v) <= 1e-9*max(1, math.Abs(v))) {
+			t.Errorf("%s: number %d is %v, want %v", what, i, got[i], v)
+			return
+		}
+	}
+}
+
+// What is on record for figures is what the fit predicts for a file with the points of the lattice, written here, and
+// with the training cases.
+func TestWhatFiguresShow(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	var one, two, numeric strings.Builder
+	one.WriteString("x,y\n")
+	two.WriteString("u,v,y\n")
+	numeric.WriteString("x,y\n")
+	for i := range 24 {
+		x := 10 + 3*math.Sin(float64(i*i))
+		fmt.Fprintf(&one, "%v,%s\n", x, map[bool]string{true: "yes", false: "no"}[math.Sin(2*x)+0.3*math.Cos(float64(7*i)) > 0])
+		u, v := 100*math.Cos(float64(3*i*i)), math.Sin(float64(5*i+i*i))
+		cell := fmt.Sprint(v)
+		if i == 5 {
+			cell = "NA"
+		}
+		fmt.Fprintf(&two, "%v,%s,%c\n", u, cell, 'a'+int(u/100+v+3)%3)
+		fmt.Fprintf(&numeric, "%v,%v\n", x, math.Sin(2*x))
+	}
+	files := map[string]string{"one": write("one.csv", one.String()), "two": write("two.csv", two.String()), "numeric": write("numeric.csv", numeric.String())}
+	for _, test := range []struct {
+		file, data, model, tune string
+		names, classes          []string
+	}{
+		{"one", "preprocess: standardize", "{kernel: se, likelihood: probit, inference: ep}", "none", []string{"x"}, []string{"yes"}},
+		{"one", "", "{kernel: {sum: [{se: {amplitude: {prior: {half_normal: {scale: 3}}}, length_scale: {fixed: 1}}}, {noise: {amplitude: {fixed: 0.3}}}]}, mean: {constant: {fixed: 0.2}}, likelihood: logit, inference: laplace}", "{method: mcmc, objective: log_posterior, restarts: 2, burn: 2, samples: 4}", []string{"x"}, []string{"yes"}},
+		{"two", "drop: [v]", "{kernel: se, likelihood: softmax, inference: laplace}", "none", []string{"u"}, []string{"a", "b", "c"}},
+		{"two", "preprocess: whiten, missing: median", "{kernel: {se: {ard: true}}, likelihood: probit, inference: laplace, classes: one_vs_rest}", "none", []string{"u", "v"}, []string{"a", "b", "c"}},
+		{"numeric", "preprocess: standardize", "{kernel: se, likelihood: gaussian, inference: exact}", "none", []string{"x"}, nil},
+	} {
+		text := fmt.Sprintf("data: {train: %s, label: y, %s}\nmodel: %s\ntune: %s\n", files[test.file], test.data, test.model, test.tune)
+		f, c := wholeFit(t, text)
+		if test.tune != "none" { // of chains it is the fit at the sample that has the record's hyperparameters
+			_, c = wholeFit(t, strings.NewReplacer("{prior: {half_normal: {scale: 3}}}", fmt.Sprintf("{fixed: %v}", f.Natural[0]), test.tune, "none").Replace(text))
+		}
+		s := f.Surface
+		if s == nil || !slices.Equal(s.Names, test.names) || len(s.Axes) != len(test.names) || len(s.Inputs) != len(test.names) {
+			t.Errorf("%s: %s: no surface, or over other inputs", test.file, test.model)
+			continue
+		}
+		points := strings.Join(test.names, ",") + "\n"
+		if len(s.Axes) == 1 {
+			for _, x := range s.Axes[0] {
+				points += fmt.Sprintf("%v\n", float64(x))
+			}
+		} else {
+			for _, v := range s.Axes[1] {
+				for _, u := range s.Axes[0] {
+					points += fmt.Sprintf("%v,%v\n", float64(u), float64(v))
+				}
+			}
+		}
+		for j, axis := range s.Axes {
+			there := slices.DeleteFunc(record.Floats(s.Inputs[j]), math.IsNaN)
+			lo, hi := slices.Min(there), slices.Max(there)
+			margin := 0.1 * (hi - lo)
+			last := len(axis) - 1
+			if len(axis) != map[int]int{1: 201, 2: 41}[len(s.Axes)] || math.Abs(float64(axis[0])-(lo-margin)) > 1e-12*100 || math.Abs(float64(axis[last])-(hi+margin)) > 1e-12*100 {
+				t.Errorf("%s: axis %d has %d values from %v to %v; the inputs are from %v to %v", test.file, j, len(axis), axis[0], axis[last], lo, hi)
+			}
+		}
+		want := predicted(t, c, write("points.csv", points))
+		of := func(column string, class int) string {
+			if len(test.classes) > 1 {
+				column += "[" + test.classes[class] + "]"
+			}
+			return column
+		}
+		if test.classes == nil {
+			same(t, "mean", s.Mean, want["mean"])
+			same(t, "variance", s.Variance, want["variance"])
+		}
+		for k := range max(1, len(test.classes)) {
+			if test.classes != nil {
+				same(t, test.file+" probabilities", s.Proba[k], want["p["+test.classes[k]+"]"])
+			}
+			same(t, test.file+" latent mean", s.LatentMean[k], want[of("latent_mean", k)])
+			same(t, test.file+" latent variance", s.LatentVariance[k], want[of("latent_variance", k)])
+		}
+		train := predicted(t, c, files[test.file])
+		if test.classes == nil {
+			if f.TrainLatentMean != nil || f.TrainLabels != nil || len(s.Targets) != 24 {
+				t.Errorf("regression: %d latent means, %d labels and %d targets of the training cases", len(f.TrainLatentMean), len(f.TrainLabels), len(s.Targets))
+			}
+			continue
+		}
+		if len(f.TrainLabels) != 24 {
+			t.Errorf("%d labels of 24 training cases", len(f.TrainLabels))
+		}
+		for k := range test.classes {
+			same(t, test.file+" latent mean of training cases", f.TrainLatentMean[k], train[of("latent_mean", k)])
+		}
+	}
+
+	// Comparators have probabilities alone; there, p1nn's are π on the side of the nearest case.
+	f, c := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {inference: p1nn}\ntune: none\n", files["one"]))
+	s, pi := f.Surface, float64(f.Natural[0])
+	if s == nil || s.LatentMean != nil || f.TrainLatentMean != nil || len(f.TrainLabels) != 24 {
+		t.Fatal("the record of a comparator")
+	}
+	same(t, "p1nn", s.Proba[0], predicted(t, c, filepath.Join(dir, "points.csv"))["p[yes]"])
+	for i, x := range s.Axes[0] {
+		nearest := 0
+		for k, v := range s.Inputs[0] {
+			if math.Abs(float64(v-x)) < math.Abs(float64(s.Inputs[0][nearest]-x)) {
+				nearest = k
+			}
+		}
+		if want := map[int]float64{0: 1 - pi, 1: pi}[f.TrainLabels[nearest]]; math.Abs(float64(s.Proba[0][i])-want) > 1e-15 {
+			t.Errorf("p(yes) at %v is %v, want %v", x, s.Proba[0][i], want)
+		}
+	}
+
+	// Three inputs and categories have no lattice.
+	three := write("three.csv", "a,b,c,y\n1,2,3,n\n2,1,3,p\n4,4,1,p\n3,2,2,n\n")
+	colours := write("colours.csv", "a,y\nred,n\nblue,p\nred,p\nblue,n\n")
+	for _, file := range []string{three, colours} {
+		if f, _ := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y, categorical: one_hot}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", file)); f.Surface != nil || len(f.TrainLatentMean) != 1 {
+			t.Errorf("%s: a surface, or no latent means of training cases", file)
+		}
+	}
+}
+
+// The probabilities at the latent means are those of the likelihoods' formulas. A run that predicts with them has them once.
+func TestMAPIsOnRecord(t *testing.T) {
+	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: %s, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
+	held := func(text string) (fits []*record.Fit) {
+		t.Helper()
+		p, dir := planned(t, text), t.TempDir()
+		if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
+			t.Fatal(err)
+		}
+		folder, err := ReadFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range folder.Lines {
+			if line.Fit.Study > 0 {
+				fits = append(fits, line.Fit)
+			}
+		}
+		return fits
+	}
+	for name, squash := range map[string]func(f float64) float64{
+		"probit": distuv.UnitNormal.CDF,
+		"logit":  func(f float64) float64 { return 1 / (1 + math.Exp(-f)) },
+		"{noisy_threshold: {epsilon: {fixed: 0.125}}}": func(f float64) float64 {
+			if f > 0 {
+				return 0.875
+			}
+			return 0.125
+		},
+	} {
+		fits := held(fmt.Sprintf(text, name))
+		for _, f := range fits {
+			var want []float64
+			for _, m := range f.LatentMean[0] {
+				want = append(want, squash(float64(m)))
+			}
+			same(t, name, f.MAP, want)
+		}
+		if len(fits) != 2 {
+			t.Errorf("%s: %d folds", name, len(fits))
+		}
+	}
+	for _, f := range held(fmt.Sprintf(text, "probit") + "predict: {average: map}\n") {
+		if f.MAP != nil {
+			t.Error("predictions at the latent mean are on record twice")
+		}
+	}
+}
+
+// One value alone has a lattice around it. A range that cannot be divided has none.
+func TestLatticeOfOddRanges(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		size   int
+		lo, hi float64
+	}{
+		{[]float64{3, 3, math.NaN()}, 201, 2.7, 3.3}, {[]float64{0, 0}, 201, -0.1, 0.1}, {[]float64{-1, 4}, 201, -1.5, 4.5}, {[]float64{-1e300, 1e300}, 201, -1.2e300, 1.2e300},
+		{[]float64{-1.5e308, 1.5e308}, 0, 0, 0}, {[]float64{1e17, 1e17 + 16}, 0, 0, 0}, {[]float64{0, 5e-324}, 0, 0, 0}, {[]float64{math.NaN()}, 0, 0, 0},
+	} {
+		set := wholeSet(&data.Data{X: mat.NewDense(len(test.values), 1, test.values), Rows: make([]int, len(test.values)), Schema: &data.Schema{Inputs: []data.Column{{Name: "x"}}}}, data.Spec{})
+		l := set.lattice()
+		if l.size() != test.size {
+			t.Errorf("%v: %d points, want %d", test.values, l.size(), test.size)
+		}
+		for _, axis := range l {
+			if lo, hi := axis[0], axis[len(axis)-1]; math.Abs(lo-test.lo) > 1e-12*math.Abs(test.lo) || math.Abs(hi-test.hi) > 1e-12*math.Abs(test.hi) {
+				t.Errorf("%v: from %v to %v, want %v and %v", test.values, lo, hi, test.lo, test.hi)
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// mostFitted is how many configurations a picture shows that has a figure for each.
+const mostFitted = 12
+
+// fitted draws a figure for every configuration with a fit on all of the training data, but for those for which of gives no
+// panels, and names it.
+func (r *Report) fitted(name, title string, of func(c Configuration, fit *record.Fit) figure.Figure) (out []figure.Figure) {
+	short := r.shorten()
+	left := 0
+	for i, c := range r.Configurations {
+		if c.Status != Done {
+			continue
+		}
+		f := of(c, c.studies[0].fit)
+		switch {
+		case len(f.Panels) == 0:
+			continue
+		case len(out) == mostFitted:
+			left++
+			continue
+		}
+		n := named(short, member{index: i, configuration: c})
+		f.Name, f.Title = fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%s: #%d %s", title, i, n.heading)
+		f.Notes = append([]string{n.note}, f.Notes...)
+		out = append(out, f)
+	}
+	if left > 0 {
+		last := &out[len(out)-1]
+		last.Notes = append(last.Notes, fmt.Sprintf("%d more configurations have such a figure; those of the first %d are drawn", left, mostFitted))
+	}
+	return out
+}
+
+// sampled is a note on what figures show of Markov chains.
+func sampled(what string, fit *record.Fit) []string {
+	if len(fit.Posterior) == 0 {
+		return nil
+	}
+	return []string{what + " at the sample of largest posterior density"}
+}
+
+// heldOut are the fits with held-out cases of the first evaluation, and its name.
+func (c Configuration) heldOut() (fits []*record.Fit, name string) {
+	if len(c.Evaluations) == 0 {
+		return nil, ""
+	}
+	name = c.Evaluations[0].Name
+	for _, s := range c.studies {
+		if s.Evaluation == name && !s.nested && s.predictions != nil {
+			fits = append(fits, s.fit)
+		}
+	}
+	return fits, name
+}
+
+// mostClasses is how many classes have panels of their own.
+const mostClasses = 4
+
+// frequent are the classes with the most training cases, at most mostClasses of them in their order, and a note if there are others.
+func (c Configuration) frequent(fit *record.Fit) (classes []int, note []string) {
+	counts := make([]int, len(c.Classes))
+	for _, label := range fit.TrainLabels {
+		counts[label]++
+	}
+	for k := range counts {
+		classes = append(classes, k)
+	}
+	if len(classes) > mostClasses {
+		slices.SortStableFunc(classes, func(a, b int) int { return counts[b] - counts[a] })
+		classes = slices.Sorted(slices.Values(classes[:mostClasses]))
+		note = []string{fmt.Sprintf("the %d of %d classes with the most training cases", mostClasses, len(counts))}
+	}
+	return classes, note
+}
+
+// class is the name of a class in a legend.
+func (c Configuration) class(k int) string { return "class " + c.Classes[k] }
+
+// ofClass are the values of the cases of a class.
+func ofClass(values []record.Number, labels []int, class int) (out []float64) {
+	for i, label := range labels {
+		if label == class {
+			out = append(out, float64(values[i]))
+		}
+	}
+	return out
+}
+
+// band is two standard deviations to either side of the mean.
+func band(name string, x []float64, mean, variance []record.Number) figure.Band {
+	b := figure.Band{Name: name, X: x}
+	for i, m := range mean {
+		sd := math.Sqrt(float64(variance[i]))
+		b.Lo, b.Hi = append(b.Lo, float64(m)-2*sd), append(b.Hi, float64(m)+2*sd)
+	}
+	return b
+}
