@@ -11,12 +11,14 @@ const calibrationBins = 15
 func calibration(p Predictions) Series {
 	var n, errors [calibrationBins]int
 	var confidence [calibrationBins]float64
+	var cases [calibrationBins][]int
 	for i, label := range p.Labels {
 		row := p.Proba.RawRowView(i)
 		decision := Decide(row)
 		b := min(int(math.Ceil(row[decision]*calibrationBins)), calibrationBins) - 1
 		n[b]++
 		confidence[b] += row[decision]
+		cases[b] = append(cases[b], p.Cases[i])
 		if decision != label {
 			errors[b]++
 		}
@@ -27,6 +29,8 @@ func calibration(p Predictions) Series {
 			s.X = append(s.X, confidence[b]/float64(n))
 			s.Y = append(s.Y, float64(n-errors[b])/float64(n))
 			s.N = append(s.N, n)
+			lo, hi := wilson(float64(n-errors[b])/float64(n), distinct(cases[b]))
+			s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
 		}
 	}
 	return s

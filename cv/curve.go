@@ -17,29 +17,35 @@ type Curve struct {
 	Func     func(p Predictions, c Confidence) Series
 }
 
-// Series are the points of a curve; N is the number of predictions behind each.
+// Series are the points of a curve; N is the number of predictions behind each. Lo and Hi are the ends of a 95 % interval at
+// each point by itself, NaN where there is none: they are no band that holds the whole curve with 95 %. Both are nil where a
+// curve has no intervals.
 type Series struct {
-	X []float64 `json:"x"`
-	Y []float64 `json:"y"`
-	N []int     `json:"n"`
+	X  []float64 `json:"x"`
+	Y  []float64 `json:"y"`
+	N  []int     `json:"n"`
+	Lo []float64 `json:"lo,omitempty"`
+	Hi []float64 `json:"hi,omitempty"`
 }
 
 // Curves lists the curves. In both reject curves the least sure predictions are rejected first, equally sure ones all
 // together; so there is a point for x = 0 and one after each group but the last, and the order of the cases does not
-// matter. N is the number of predictions that are left.
+// matter. N is the number of predictions that are left. Their intervals are those of the scores of the predictions that are
+// left, as if which are left had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
+// one for test information.
 var Curves = []Curve{
 	{
 		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
 		Doc: "error rate against the share of the cases that are rejected, the least sure first",
 		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.wrong())
+			return reject(p, c, p.wrong(), func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
 		},
 	},
 	{
 		Name: "information_reject", X: "share rejected", Y: "test information of the rest, bits per case",
 		Doc: "test information against the share of the cases that are rejected, the least sure first",
 		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.information())
+			return reject(p, c, p.information(), (*growing).interval)
 		},
 	},
 	{
@@ -76,32 +82,41 @@ func gap(proba []float64) float64 {
 	return ascending[len(ascending)-1] - ascending[len(ascending)-2]
 }
 
-// reject is the mean of v over the predictions that are left when those of least confidence are rejected.
-func reject(p Predictions, c Confidence, v []float64) Series {
-	type row struct{ sure, v float64 }
+// reject is the mean of v over the predictions that are left when those of least confidence are rejected, with an interval.
+func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (lo, hi float64)) Series {
+	type row struct {
+		sure, v float64
+		of      int // case
+	}
 	rows := make([]row, len(v))
 	for i := range v {
+		rows[i] = row{v: v[i], of: p.Cases[i]}
 		if p.Confidence != nil {
-			rows[i] = row{p.Confidence[i], v[i]}
+			rows[i].sure = p.Confidence[i]
 		} else {
-			rows[i] = row{c.Func(p.Proba.RawRowView(i)), v[i]}
+			rows[i].sure = c.Func(p.Proba.RawRowView(i))
 		}
 	}
 	// The surest first. Equally sure rows are put in the order of v, so that sums have the same bits in every order of
 	// the cases.
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v)) })
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v), cmp.Compare(a.of, b.of))
+	})
 	var s Series
-	sum := 0.0
+	left := growing{cases: map[int]ofCase{}}
 	for i, r := range rows {
-		sum += r.v
-		if left := i + 1; left == len(rows) || rows[left].sure != r.sure {
-			s.X = append(s.X, float64(len(rows)-left)/float64(len(rows)))
-			s.Y = append(s.Y, sum/float64(left))
-			s.N = append(s.N, left)
+		left.add(r.of, r.v)
+		if i+1 == len(rows) || rows[i+1].sure != r.sure {
+			lo, hi := interval(&left)
+			s.X = append(s.X, float64(len(rows)-left.rows)/float64(len(rows)))
+			s.Y = append(s.Y, left.mean)
+			s.N = append(s.N, left.rows)
+			s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
 		}
 	}
-	slices.Reverse(s.X)
-	slices.Reverse(s.Y)
+	for _, x := range [][]float64{s.X, s.Y, s.Lo, s.Hi} {
+		slices.Reverse(x)
+	}
 	slices.Reverse(s.N)
 	return s
 }

@@ -118,3 +118,102 @@ func TestRejectAgainstDefinition(t *testing.T) {
 		}
 	}
 }
+
+// The intervals are those of the scores of what is left, also where several rows are about one case.
+func TestRejectIntervals(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for round := range 40 {
+		m := 2 + r.IntN(80)
+		p := random(t, m, 2, r)
+		for i := range p.Cases {
+			p.Cases[i] = r.IntN(1 + m/(1+round%4))
+		}
+		gap := Confidences[1]
+		for _, curve := range []string{"error_reject", "information_reject"} {
+			s := draw(t, curve, gap.Name, p)
+			for k := range s.X {
+				sure := make([]float64, m)
+				for i := range sure {
+					sure[i] = gap.Func(p.Proba.RawRowView(i))
+				}
+				slices.Sort(sure)
+				threshold := sure[m-s.N[k]] // the smallest of those that are left
+				var left Predictions
+				var rows []float64
+				for i := range m {
+					if row := p.Proba.RawRowView(i); gap.Func(row) >= threshold {
+						left.Cases, left.Labels, left.Base = append(left.Cases, p.Cases[i]), append(left.Labels, p.Labels[i]), append(left.Base, p.Base[i])
+						rows = append(rows, row...)
+					}
+				}
+				left.Proba = mat.NewDense(len(left.Cases), 2, rows)
+				e := score(t, map[string]string{"error_reject": "error_rate", "information_reject": "information_bits"}[curve], left)
+				for _, x := range [][2]float64{{s.Y[k], e.Value}, {s.Lo[k], e.Lo}, {s.Hi[k], e.Hi}} {
+					if !close(x[0], x[1], 1e-9*max(1, math.Abs(e.Value))) {
+						t.Fatalf("%s with %d of %d left: %v (%v … %v), want %v", curve, s.N[k], m, s.Y[k], s.Lo[k], s.Hi[k], e)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Wilson's interval of the share of correct decisions in a bin: of two cases of which both are right the lower end is
+// 2/(2+z²), and of the one that is wrong the upper end is z²/(1+z²).
+func TestCalibrationIntervals(t *testing.T) {
+	p := predict(t, []int{0, 1, 1}, [][]float64{{1, 0}, {0, 1}, {0.75, 0.25}}, 1, 1)
+	s := draw(t, "calibration", "gap", p)
+	want := [][3]float64{{0, 0, z * z / (1 + z*z)}, {1, 2 / (2 + z*z), 1}}
+	for i, w := range want {
+		if !close(s.Y[i], w[0], 0) || !close(s.Lo[i], w[1], 1e-15) || !close(s.Hi[i], w[2], 1e-15) {
+			t.Errorf("bin %d: %v (%v … %v), want %v", i, s.Y[i], s.Lo[i], s.Hi[i], w)
+		}
+	}
+}
+
+// Every threshold on its own, with many ties; the area under the line is the score auc.
+func TestROCAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	for range 100 {
+		p := random(t, 2+r.IntN(60), 2, r)
+		s, ok := ROC(p)
+		size := [2]float64{}
+		var thresholds []float64
+		for i, label := range p.Labels {
+			size[label]++
+			thresholds = append(thresholds, p.Proba.At(i, 1))
+		}
+		if ok != (size[0] > 0 && size[1] > 0) {
+			t.Fatalf("%v cases of the classes: a curve is there: %v", size, ok)
+		}
+		if !ok {
+			continue
+		}
+		thresholds = slices.Compact(slices.Sorted(slices.Values(append(thresholds, 2))))
+		slices.Reverse(thresholds)
+		if len(s.X) != len(thresholds) {
+			t.Fatalf("%d points, want %d", len(s.X), len(thresholds))
+		}
+		area := 0.0
+		for k, threshold := range thresholds {
+			above := [2]float64{}
+			for i, label := range p.Labels {
+				if p.Proba.At(i, 1) >= threshold {
+					above[label]++
+				}
+			}
+			if s.X[k] != above[0]/size[0] || s.Y[k] != above[1]/size[1] || s.N[k] != int(above[0]+above[1]) {
+				t.Fatalf("at %v: (%v, %v, %d), want %v of %v", threshold, s.X[k], s.Y[k], s.N[k], above, size)
+			}
+			if k > 0 {
+				area += (s.X[k] - s.X[k-1]) * (s.Y[k] + s.Y[k-1]) / 2
+			}
+		}
+		if e := score(t, "auc", p); !close(area, e.Value, 1e-14) {
+			t.Fatalf("the area is %v, auc is %v", area, e.Value)
+		}
+	}
+	if _, ok := ROC(random(t, 20, 3, r)); ok {
+		t.Error("three classes have a curve")
+	}
+}

@@ -49,6 +49,45 @@ func meanVariance(v []float64, mean float64, cases []int) float64 {
 	return g / (g - 1) * ss / (m * m)
 }
 
+// growing is a sample that grows row by row, with its mean and what meanVariance needs, at the same cost for every row. Let d_g be
+// Σ_{i in g} (v_i - mean) and m_g the number of rows of case g. Where the mean grows by δ, every d_g falls by m_g δ.
+type growing struct {
+	rows       int
+	sum, mean  float64
+	dd, dm, mm float64 // Σ_g d_g², Σ_g d_g m_g, Σ_g m_g²
+	cases      map[int]ofCase
+}
+
+// ofCase are the rows of one case.
+type ofCase struct{ rows, sum float64 }
+
+// add adds a row.
+func (s *growing) add(of int, v float64) {
+	s.rows++
+	s.sum += v
+	before := s.mean
+	s.mean = s.sum / float64(s.rows)
+	shift := s.mean - before
+	s.dd += shift * (shift*s.mm - 2*s.dm)
+	s.dm -= shift * s.mm
+	c := s.cases[of]
+	d, more := c.sum-c.rows*s.mean, v-s.mean
+	s.dd += more * (2*d + more)
+	s.dm += d + (c.rows+1)*more
+	s.mm += 2*c.rows + 1
+	s.cases[of] = ofCase{c.rows + 1, c.sum + v}
+}
+
+// interval is the normal interval of the mean over cases; NaN for a single case.
+func (s *growing) interval() (lo, hi float64) {
+	g, m := float64(len(s.cases)), float64(s.rows)
+	if g < 2 {
+		return math.NaN(), math.NaN()
+	}
+	e := normal(s.mean, math.Sqrt(g/(g-1)*max(s.dd, 0)/(m*m)))
+	return e.Lo, e.Hi
+}
+
 // distinct counts the cases.
 func distinct(cases []int) int {
 	seen := make(map[int]bool, len(cases))

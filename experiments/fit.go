@@ -114,6 +114,13 @@ func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*jo
 			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
 				ErrInvalid, a, p.configuration(a), b, p.configuration(b))
 		}
+		if len(jobs) > 0 {
+			a, b := studies[0].Configuration, s.Configuration
+			if x, y := p.Manifest.Configurations[a].Objective, p.Manifest.Configurations[b].Objective; x != y {
+				return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) maximise %s and %s, so that nothing says which is better; choose with --configuration N",
+					ErrInvalid, a, p.configuration(a), b, p.configuration(b), x, y)
+			}
+		}
 		s.Stage = nil // for studies that are not here
 		studies, jobs = append(studies, s), append(jobs, j)
 	}

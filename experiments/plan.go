@@ -43,7 +43,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Settings:   s.settings,
 		Seed:       s.Seed,
 		Build:      thisBuild(),
-		Tune:       flow(s.Tune.node),
+		Tune:       flow(s.tuneNode),
 		Average:    s.averageText,
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
@@ -197,7 +197,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	if m.Comparator != nil {
 		return p.compare(d, ds, sets, m, seen)
 	}
-	criterion, err := s.Tune.criterion()
+	criterion, err := m.Tune.criterion()
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		d.at(m.tuningNode, "%s: %v", ds.Name, err)
 		return nil
 	}
-	if c := s.Tune.Cross; c != nil && c.score.Numeric != m.numeric() {
+	if c := m.Tune.Cross; c != nil && c.score.Numeric != m.numeric() {
 		d.at(c.node, "%s: likelihood %s has no %s", ds.Name, m.LikelihoodText, c.score.Name)
 		return nil
 	}
@@ -238,21 +238,21 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	c := record.Configuration{
 		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
 		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
-		Classes: ds.Classes, Tune: s.Tune.Method, Objective: s.Tune.Criterion,
+		Classes: ds.Classes, Tune: m.Tune.Method, Objective: m.Tune.Criterion,
 	}
-	for _, w := range []string{meanWarning(model), priorWarning(s.Tune, criterion, layout)} {
+	for _, w := range []string{meanWarning(model), priorWarning(m.Tune, criterion, layout)} {
 		if w != "" {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s: %s", Overview{Configuration: c}, w))
 		}
 	}
-	if needs := s.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
+	if needs := m.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
 		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: nelder_mead or bayes does",
-			ds.Name, needs, s.Tune.Criterion, m.TuningText)
+			ds.Name, needs, m.Tune.Criterion, m.TuningText)
 		return nil
 	}
 	for _, h := range layout.FreeSpecs() {
 		switch {
-		case s.Tune.Strategy == nil:
+		case m.Tune.Strategy == nil:
 		case h.Init < h.Lo || h.Init > h.Hi:
 			place := m.kernelNode
 			switch part, _, _ := strings.Cut(h.Name, "."); part {
@@ -271,15 +271,15 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
 	}
 	space := search.Space(layout.FreeSpecs())
-	if s.Tune.Strategy != nil {
-		if err := s.Tune.Strategy.Check(space); err != nil {
+	if m.Tune.Strategy != nil {
+		if err := m.Tune.Strategy.Check(space); err != nil {
 			for _, e := range unjoin(err) {
-				d.at(s.Tune.node, "%v", e)
+				d.at(m.Tune.node, "%v", e)
 			}
 			return nil
 		}
 	}
-	identity, err := json.Marshal([]any{c, layout.Specs, s.Tune.identity(), s.averageText})
+	identity, err := json.Marshal([]any{c, layout.Specs, m.Tune.identity(), s.averageText})
 	if err != nil {
 		return err
 	}
@@ -288,35 +288,40 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	seen[string(identity)] = true
+	for i, h := range layout.Specs { // what the columns are called changes no result
+		if h.Column > 0 {
+			c.Hyperparameters[i].Column = ds.ColumnNames[h.Column-1]
+		}
+	}
 	merges := o.MergesEqual()
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
 		set.studies++
-		j := &job{declared: m, model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: s.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
-		if j.cross = s.Tune.Cross; j.cross != nil {
+		j := &job{declared: m, model: model, tuned: tuned, hybrid: m.Tuning != nil, criterion: criterion, curvature: m.Tune.StandardErrors && i == 0, whole: i == 0, set: set, average: s.Average}
+		if j.cross = m.Tune.Cross; j.cross != nil {
 			if j.folds, err = j.cross.folds(set); err != nil {
 				d.at(j.cross.node, "%s: %s: %v", ds.Name, j.where(), err)
 				return nil
 			}
 		}
 		key := set.key(identity)
-		if s.Tune.Strategy != nil {
-			j.optimizer = s.Tune.Strategy.Optimizer()
+		if m.Tune.Strategy != nil {
+			j.optimizer = m.Tune.Strategy.Optimizer()
 		}
-		if sampler, ok := s.Tune.Strategy.(search.Sampler); ok {
+		if sampler, ok := m.Tune.Strategy.(search.Sampler); ok {
 			j.chain = &objective.Chain{}
 			j.chain.Burn, j.chain.Samples, j.chain.Thin = sampler.Length()
 		}
 		size := set.size(merges)
 		study := search.Study{
-			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: s.Tune.Strategy, Seed: set.seed,
+			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: m.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
 		trials, first, budget := batches(study)
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget.Trials + 1, AtMost: budget.AtMost})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
 		p.first = append(p.first, first)
-		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, s.Tune.Criterion, len(space), trials) })
+		p.costs = append(p.costs, func(r *Rates) (Costs, bool) { return r.costs(j, size, m.Tune.Criterion, len(space), trials) })
 	}
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	p.configured = append(p.configured, configured{m, sets[0]})

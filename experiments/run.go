@@ -360,6 +360,11 @@ func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64
 		Theta: record.Numbers(best.Theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(best.Theta))),
 		Value: record.Number(best.Value), Gradient: record.Number(floats.Norm(best.Gradient, math.Inf(1))),
 	}}
+	if j.whole { // folds are many
+		for _, s := range best.Path {
+			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})
+		}
+	}
 	return t, nil
 }
 

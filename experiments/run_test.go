@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,6 +220,38 @@ func TestPlanKey(t *testing.T) {
 	} {
 		if key := planned(t, valid, setting).Manifest.Key; (key == base) != same {
 			t.Errorf("--set %s: same key %v, want %v", setting, key == base, same)
+		}
+	}
+}
+
+// Where there is a length scale for every column, the manifest says which is whose; the kernel counts those that it sees.
+func TestColumnsOfHyperparameters(t *testing.T) {
+	got := map[string]string{}
+	for _, h := range planned(t, valid, "model.kernel={sum: [{active: {dims: [4, 2], kernel: {se: {ard: true}}}}, noise]}").Manifest.Configurations[0].Hyperparameters {
+		got[h.Name] = h.Column
+	}
+	if want := (map[string]string{"1.se.amplitude": "", "1.se.length_scale[1]": "CL", "1.se.length_scale[2]": "FL", "2.noise.amplitude": ""}); !maps.Equal(got, want) {
+		t.Errorf("columns %q, want %q", got, want)
+	}
+}
+
+// Several ways of tuning in one file come to what each comes to alone; comparators, which tune themselves, run once.
+func TestWaysOfTuning(t *testing.T) {
+	const grid = "{method: grid, inference: ep, grid: {length_scale: {log: [0, 1], points: 2}}}"
+	settings := []string{"data.subsample=40", "model.kernel={se: {amplitude: 3}}", "model.inference=[laplace, base_rate]", "evaluate={hold_out: {}}"}
+	both := runs(t, valid, append(settings, "tune=[bfgs, "+grid+"]")...).Configurations
+	var methods []string
+	for _, c := range both {
+		methods = append(methods, c.Tune)
+	}
+	if want := []string{"bfgs", "none", "grid"}; !slices.Equal(methods, want) {
+		t.Fatalf("configurations tuned by %q, want %q", methods, want)
+	}
+	for i, tune := range map[int]string{0: "bfgs", 2: grid} {
+		one := runs(t, valid, append(settings, "tune="+tune)...).Configurations[0]
+		if a, b := both[i], one; a.LogEvidence != b.LogEvidence || a.TuneInference != b.TuneInference || !slices.Equal(a.Hyperparameters, b.Hyperparameters) ||
+			!reflect.DeepEqual(a.Scores.Results[0].Estimate, b.Scores.Results[0].Estimate) {
+			t.Errorf("%s: %v %v with another beside it, %v %v alone", tune, a.LogEvidence, a.Hyperparameters, b.LogEvidence, b.Hyperparameters)
 		}
 	}
 }

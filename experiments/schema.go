@@ -115,6 +115,8 @@ func experimentSchema() schema {
 		tunes = append(tunes, s)
 	}
 
+	defs["tune"] = anyOf(tunes...)
+
 	nested := grammar{parts: map[string]schema{"outer": part("splitter"), "inner": part("splitter"), "score": anyOf(scores, schema{"const": logEvidence})}}
 	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
 	races := []schema{named(kinds["races"])}
@@ -135,7 +137,7 @@ func experimentSchema() schema {
 		"name":      matching(text(), runName),
 		"data":      alternatives(part("data")),
 		"model":     alternatives(part("model")),
-		"tune":      anyOf(tunes...),
+		"tune":      alternatives(part("tune")),
 		"evaluate":  anyOf(named(splitters), evaluated.mapping(splitters)),
 		"race":      anyOf(races...),
 		"average":   plain.component(kinds["averages"]),

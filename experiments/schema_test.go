@@ -70,7 +70,7 @@ func everything() map[string]any {
 			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
 		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
 		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
-		"tune":      map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}},
+		"tune":      []any{"bfgs", map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
 		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap"},
 		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}},
 		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "note": "n"}}}},

@@ -32,7 +32,6 @@ type Spec struct {
 	Dir      string // what relative paths in the file are relative to
 	Data     []DataSpec
 	Models   []Model
-	Tune     Tune
 	Evaluate []Evaluation
 	Race     *race             // nil: nobody is cut
 	Average  objective.Average // how class probabilities are formed
@@ -43,6 +42,7 @@ type Spec struct {
 	settings []string
 
 	averageText string
+	tuneNode    *yaml.Node
 	published   []*published
 }
 
@@ -52,9 +52,10 @@ type DataSpec struct {
 	node *yaml.Node
 }
 
-// Model is one combination of kernel, mean, likelihood and inference.
+// Model is one combination of kernel, mean, likelihood and inference, and of how it is tuned.
 type Model struct {
 	objective.Model
+	Tune                                                            Tune
 	Tuning                                                          approx.Approximation  // whose criterion is maximised; nil: Inference
 	Comparator                                                      comparator.Comparator // in place of all of that; nil: none
 	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string                // as YAML flow text
@@ -353,17 +354,15 @@ func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximatio
 }
 
 // tuneWith multiplies the models by the inference methods that tune them.
-func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
+func (d *decoder) tuneWith(n *yaml.Node, models []Model) (out []Model) {
 	methods := d.expand(n, modelLists)
-	models := s.Models
-	s.Models = nil
 	if len(models)*len(methods) > maxConfigurations {
 		d.bounded(n, make([]*yaml.Node, maxConfigurations+1))
-		return
+		return nil
 	}
 	for _, m := range models {
 		if m.Comparator != nil {
-			s.Models = append(s.Models, m)
+			out = append(out, m)
 			continue
 		}
 		for _, v := range methods {
@@ -379,9 +378,10 @@ func (d *decoder) tuneWith(n *yaml.Node, s *Spec) {
 			if m.Tuning, m.TuningText, m.tuningNode = a, text, v; text == m.InferenceText {
 				m.Tuning = nil
 			}
-			s.Models = append(s.Models, m)
+			out = append(out, m)
 		}
 	}
+	return out
 }
 
 // numeric says that the labels are numbers.
@@ -520,9 +520,39 @@ type tuning struct {
 // tuneKeys are its keys.
 var tuneKeys = keysOf(reflect.ValueOf(tuning{}))
 
-// tune reads the tune section: what all methods share is taken out, the rest belongs to the strategy.
+// tune reads the tune section: a way of tuning all models, or a list of ways.
 func (d *decoder) tune(n *yaml.Node, s *Spec) {
-	s.Tune = Tune{Method: "bfgs", node: n}
+	s.tuneNode = n
+	ways := []*yaml.Node{n}
+	if n != nil && n.Kind == yaml.SequenceNode {
+		if ways = n.Content; len(ways) == 0 {
+			d.at(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
+		}
+	}
+	models := s.Models
+	s.Models = nil
+	for i, way := range ways {
+		t, inference := d.way(way)
+		tuned := models
+		if inference != nil {
+			tuned = d.tuneWith(inference, models)
+		}
+		if len(s.Models)+len(tuned) > maxConfigurations {
+			d.bounded(n, make([]*yaml.Node, maxConfigurations+1))
+			return
+		}
+		for _, m := range tuned {
+			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves, once
+				s.Models = append(s.Models, m)
+			}
+		}
+	}
+}
+
+// way reads one way of tuning, and the inference that is tuned if it names one: what all methods share is taken out, the rest
+// belongs to the strategy.
+func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
+	t = Tune{Method: "bfgs", node: n}
 	options := n
 	shared := tuning{Method: "bfgs"}
 	switch {
@@ -545,20 +575,18 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", kindName(n))
 		return
 	}
-	s.Tune.Method, s.Tune.StandardErrors = shared.Method, shared.StandardErrors
+	t.Method, t.StandardErrors = shared.Method, shared.StandardErrors
 	if o := shared.Objective; o != nil && (o.Kind != yaml.ScalarNode || o.Value == "cv") {
-		if s.Tune.Cross = d.crossValidation(o); s.Tune.Cross != nil {
-			s.Tune.Criterion = s.Tune.Cross.String()
+		if t.Cross = d.crossValidation(o); t.Cross != nil {
+			t.Criterion = t.Cross.String()
 		}
 	} else {
 		if o != nil {
-			s.Tune.Criterion = o.Value
+			t.Criterion = o.Value
 		}
-		choose(d, n, "objective", &s.Tune.Criterion, objective.Criteria.Names())
+		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
 	}
-	if shared.Inference != nil {
-		d.tuneWith(shared.Inference, s)
-	}
+	inference = shared.Inference
 	if shared.Method == "none" {
 		for _, key := range []string{"inference", "standard_errors"} {
 			if v := find(n, key); v != nil {
@@ -579,23 +607,24 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
 		return
 	}
-	s.Tune.Strategy, err = e.New(d.reading(options, tuneKeys...))
+	t.Strategy, err = e.New(d.reading(options, tuneKeys...))
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}
-	if needs := s.Tune.needsGradient(); err == nil && needs != "" && s.Tune.Cross != nil {
-		d.at(s.Tune.Cross.node, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
+	if needs := t.needsGradient(); err == nil && needs != "" && t.Cross != nil {
+		d.at(t.Cross.node, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
 	}
-	if _, samples := s.Tune.Strategy.(search.Sampler); !samples {
+	if _, samples := t.Strategy.(search.Sampler); !samples {
 		return
 	}
-	if criterion, err := s.Tune.criterion(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
+	if criterion, err := t.criterion(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
 		at := n
 		if o := find(n, "objective"); o != nil {
 			at = o
 		}
 		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
 	}
+	return
 }
 
 // evaluate reads the evaluate section: a name, or a mapping of names to options.
@@ -636,5 +665,11 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 
 // String is a short description of the experiment's size.
 func (s *Spec) String() string {
-	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models), s.Tune.Method)
+	var methods []string
+	for _, m := range s.Models {
+		if !slices.Contains(methods, m.Tune.Method) {
+			methods = append(methods, m.Tune.Method)
+		}
+	}
+	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models), strings.Join(methods, ", "))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/optimize"
@@ -48,8 +49,15 @@ type Optimum struct {
 	Status      Status
 	Evaluations int
 	AtBound     []AtBound
+	Path        []Step   // the way there: the start, where each iteration ended, and last of all Theta; nil with nothing to optimise
 	Fails       []error  // evaluations that failed; the optimisation stepped back from them
 	Warnings    []string // what a user should know, the fit's own warnings included
+}
+
+// Step is a point on the way of a local optimisation.
+type Step struct {
+	Theta []float64 // the free hyperparameters
+	Value float64   // the criterion there, in nats
 }
 
 // reach is how far one round of a local optimisation may go from its start in any coordinate of theta: a factor e^10.
@@ -107,7 +115,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		before := c.best.value
 		lo, hi := c.box()
 		// The run knows more than gonum's result: the best point, not the last, and what failed on the way.
-		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{Converger: small(c.threshold)},
+		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{Converger: small(c.threshold), Recorder: round{&c, lo, hi}},
 			optimizer.Method(c.threshold))
 		if ctx.Err() != nil {
 			return c.optimum(Interrupted), ctx.Err()
@@ -131,6 +139,31 @@ type climb struct {
 	*Run
 	lo, hi    []float64
 	threshold float64
+	path      []Step
+}
+
+// step goes on with the path, unless it has just come there.
+func (c *climb) step(theta []float64, value float64) {
+	if n := len(c.path); n == 0 || !slices.Equal(c.path[n-1].Theta, theta) {
+		c.path = append(c.path, Step{theta, value})
+	}
+}
+
+// round keeps where the iterations of a round within a box end.
+type round struct {
+	*climb
+	lo, hi []float64
+}
+
+// Init implements optimize.Recorder.
+func (round) Init() error { return nil }
+
+// Record implements optimize.Recorder.
+func (r round) Record(at *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
+	if op == optimize.MajorIteration {
+		r.step(clip(at.X, r.lo, r.hi), -at.F)
+	}
+	return nil
 }
 
 // box is where the next round may go.
@@ -160,6 +193,10 @@ func (c climb) optimum(status Status) Optimum {
 	if m.Theta == nil {
 		m.Value = math.NaN()
 		return m
+	}
+	if len(m.Theta) > 0 {
+		c.step(m.Theta, m.Value)
+		m.Path = c.path
 	}
 	for i, p := range c.objective.Layout.FreeSpecs() {
 		b := AtBound{Name: p.Name, Side: "lower", Value: p.Lo}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -142,6 +143,38 @@ func TestBoundWarningNamesTheRemedy(t *testing.T) {
 	want := "a ended at its upper bound 2: wider bounds may hold a better value; or hold it there with {fixed: 2}"
 	if !slices.Equal(m.Warnings, []string{want}) {
 		t.Errorf("warnings %q, want %q", m.Warnings, want)
+	}
+}
+
+// A path goes from the start to the optimum, uphill and within the bounds, with the values that the function has there, one
+// step an iteration: steepest ascent goes along the gradient where it was.
+func TestPath(t *testing.T) {
+	f, df := quadratic(mat.NewSymDense(2, []float64{2, 1, 1, 5}), []float64{3, -1})
+	for _, e := range Optimizers {
+		for _, bounds := range [][][2]float64{wide(2), {{-9, 2}, {-0.5, 9}}} {
+			m := climbFrom(t, functionOf(t, bounds, f, df, entry{}), []float64{-40, 4}, Settings{Method: e.Name})
+			start, last := clip([]float64{-40, 4}, []float64{bounds[0][0], bounds[1][0]}, []float64{bounds[0][1], bounds[1][1]}), len(m.Path)-1
+			if last < 2 || last >= m.Evaluations || !slices.Equal(m.Path[0].Theta, start) || !slices.Equal(m.Path[last].Theta, m.Theta) {
+				t.Fatalf("%s in %v: the path from %v to %v in %d evaluations is %v", e.Name, bounds, start, m.Theta, m.Evaluations, m.Path)
+			}
+			for i, s := range m.Path {
+				if s.Value != f(s.Theta) || i > 0 && s.Value <= m.Path[i-1].Value || s.Theta[0] > bounds[0][1] || s.Theta[1] < bounds[1][0] {
+					t.Errorf("%s in %v: step %d of %v", e.Name, bounds, i, m.Path)
+				}
+			}
+		}
+	}
+	m := climbFrom(t, functionOf(t, wide(2), f, df, entry{}), []float64{0, 4}, Settings{Method: "gradient_descent"})
+	g := make([]float64, 2)
+	for i, s := range m.Path[1:] {
+		df(g, m.Path[i].Theta)
+		step := []float64{s.Theta[0] - m.Path[i].Theta[0], s.Theta[1] - m.Path[i].Theta[1]}
+		if across := g[0]*step[1] - g[1]*step[0]; math.Abs(across) > 1e-9*floats.Norm(g, 2)*floats.Norm(step, 2)+1e-15 {
+			t.Errorf("step %d of %d goes by %v where the gradient is %v", i+1, len(m.Path), step, g)
+		}
+	}
+	if m := climbFrom(t, functionOf(t, nil, func([]float64) float64 { return 1 }, func(g, u []float64) {}, entry{}), nil, Settings{}); m.Path != nil {
+		t.Errorf("with nothing to optimise there is the path %v", m.Path)
 	}
 }
 

@@ -191,16 +191,9 @@ func (r *Run) try(free []float64) (float64, error) {
 // bisection steps back, with its cause in Fails. Grad is nil if the objective has no gradient. The end of the context
 // stops the minimisation, as do Limit evaluations.
 func (r *Run) Problem(lo, hi []float64) optimize.Problem {
-	clip := func(u []float64) []float64 {
-		x := make([]float64, len(u))
-		for i := range u {
-			x[i] = min(max(u[i], lo[i]), hi[i])
-		}
-		return x
-	}
 	p := optimize.Problem{
 		Func: func(u []float64) float64 {
-			if v, err := r.try(clip(u)); err == nil {
+			if v, err := r.try(clip(u, lo, hi)); err == nil {
 				return -v
 			}
 			return math.Inf(1)
@@ -217,7 +210,7 @@ func (r *Run) Problem(lo, hi []float64) optimize.Problem {
 	}
 	if r.objective.HasGradient() {
 		p.Grad = func(grad, u []float64) {
-			err := r.Gradient(grad, clip(u))
+			err := r.Gradient(grad, clip(u, lo, hi))
 			for i := range grad {
 				switch {
 				case err != nil:
@@ -231,6 +224,15 @@ func (r *Run) Problem(lo, hi []float64) optimize.Problem {
 		}
 	}
 	return p
+}
+
+// clip is the point of the box [lo, hi] that is nearest to u.
+func clip(u, lo, hi []float64) []float64 {
+	x := make([]float64, len(u))
+	for i := range u {
+		x[i] = min(max(u[i], lo[i]), hi[i])
+	}
+	return x
 }
 
 // inward is the derivative g of a function to be maximised at x, or 0 if x is at an edge of [lo, hi] and the function

@@ -34,6 +34,10 @@ func TestHTMLInBrowser(t *testing.T) {
 	write("square", m, lines)
 	m, lines = run(t)
 	m.Configurations[0].Dataset = injected
+	m.Contests = []record.Contest{
+		{Evaluation: "kfold", Score: "log_loss", Race: "paired_t", Options: []byte("{}"), Configurations: []int{1}, Folds: []int{1, 2}, Next: []int{0}},
+		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{1}, Next: []int{2}, WinnerOnly: true},
+	}
 	write("small", m, lines)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".html")
@@ -85,6 +89,13 @@ func TestHTMLInBrowser(t *testing.T) {
 	if len(sorted.Bad) > 0 || sorted.Count < 20 {
 		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
 	}
+	var contests []string // the tables of a race and of nested cross-validation, whose columns have just been sorted like all others
+	b.Eval(`Array.from(document.querySelectorAll('#contests table'), t => Array.from(t.tHead.rows[0].cells, c => c.textContent).join(' '))`, &contests)
+	for _, columns := range []string{"configuration log_loss", "score value", "fold"} {
+		if !slices.ContainsFunc(contests, func(c string) bool { return strings.Contains(c, columns) }) {
+			t.Errorf("of the tables of contests none has the columns %q: %q", columns, contests)
+		}
+	}
 	var unfolded []bool // before and after the link to it
 	b.Eval(`new Promise(done => {
 		const details = document.getElementById('c2'), before = details.open;
@@ -99,6 +110,25 @@ func TestHTMLInBrowser(t *testing.T) {
 	if after != "rgb(255, 255, 255)" {
 		t.Errorf("after the switch from dark the background is %s", after)
 	}
+	// What is switched to lasts when the page is opened again, and where pages may keep nothing the switch still switches.
+	reopen := func() (background string) {
+		b.Open("file://" + files[len(files)-1])
+		b.Eval(`getComputedStyle(document.body).backgroundColor`, &background)
+		return background
+	}
+	if again := reopen(); again != after {
+		t.Errorf("switched to light and opened again, the background is %s", again)
+	}
+	b.Eval(`scheme.click()`, nil)
+	if again := reopen(); again == after {
+		t.Errorf("switched back to dark and opened again, the background is %s", again)
+	}
+	b.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})`}, nil)
+	reopen()
+	b.Eval(`scheme.click(); getComputedStyle(document.body).backgroundColor`, &after)
+	if again := reopen(); after != "rgb(255, 255, 255)" || again == after {
+		t.Errorf("without storage, switched to light and opened again: %s, then %s", after, again)
+	}
 	// on paper: light, and unfolded
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
 	var printed struct {
@@ -107,7 +137,7 @@ func TestHTMLInBrowser(t *testing.T) {
 		Overflow   int
 	}
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // of paper
-	b.Eval(`scheme.click(); dispatchEvent(new Event('beforeprint'));
+	b.Eval(`document.documentElement.style.colorScheme = 'dark'; dispatchEvent(new Event('beforeprint'));
 		({background: getComputedStyle(document.body).backgroundColor, folded: document.querySelectorAll('details:not([open])').length,
 			overflow: document.documentElement.scrollWidth - innerWidth})`, &printed)
 	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 {

@@ -50,8 +50,8 @@ func texts(t testing.TB, svg []byte) (out []string) {
 	return out
 }
 
-// beginning are the figures whose names begin with a word.
-func beginning(r *Report, name string) (out []figure.Figure) {
+// only are the figures whose names begin with a word.
+func only(r *Report, name string) (out []figure.Figure) {
 	for _, f := range r.Figures() {
 		if strings.HasPrefix(f.Name, name) {
 			out = append(out, f)
@@ -98,7 +98,7 @@ func hillInformation(i, j float64) float64 { return -0.01*(i-4)*(i-4) - 0.013*j 
 // A grid has three panels over the logarithms of its hyperparameters, with the values at their places and the best points marked.
 func TestGridPictures(t *testing.T) {
 	c := hill()
-	fs := beginning(&Report{Experiment: "e", Missing: 3, Configurations: []Configuration{c}}, "grid")
+	fs := only(&Report{Experiment: "e", Missing: 3, Configurations: []Configuration{c}}, "grid")
 	if len(fs) != 1 || fs[0].Name != "grid-0" || fs[0].Title != "#0 hills · probit · laplace" || len(fs[0].Panels) != 3 {
 		t.Fatalf("%+v", fs)
 	}
@@ -159,7 +159,7 @@ func TestGridOfAnyNumbers(t *testing.T) {
 		}
 	}
 	c.Best = best(c.Objective, c.Grid)
-	f := beginning(&Report{Configurations: []Configuration{c}}, "grid")[0]
+	f := only(&Report{Configurations: []Configuration{c}}, "grid")[0]
 	if len(f.Panels) != 2 || f.Panels[1].Title != "errors (cases), best 1000" || f.Panels[1].Y.Label != "mean.constant" {
 		t.Fatalf("panels %+v", f.Panels)
 	}
@@ -279,6 +279,47 @@ func TestCurvePictures(t *testing.T) {
 	}
 }
 
+// Up to three members have their intervals drawn, below all lines: a band at the points of the line, bars of the calibration. The
+// panel shows all of the lines, and of the bands what they are while a quarter of the cases is left.
+func TestCurveIntervals(t *testing.T) {
+	var r Report
+	for i := range 4 {
+		c := evaluated("probit", fmt.Sprint("method_", i), cv.Estimate{Value: 0.1}, "information_reject", "calibration")
+		for k := range c.Curves {
+			s := &c.Curves[k].Series
+			for _, y := range s.Y {
+				s.Lo, s.Hi = append(s.Lo, y-0.25), append(s.Hi, y+1+float64(len(s.Hi)))
+			}
+		}
+		r.Configurations = append(r.Configurations, c)
+	}
+	r.Configurations = r.Configurations[:3]
+	p := only(&r, "curves")[0].Panels[0]
+	if len(p.Layers) != 6 {
+		t.Fatalf("%d layers", len(p.Layers))
+	}
+	for i := range 3 {
+		band, line := p.Layers[i].(figure.Band), p.Layers[3+i].(figure.Line)
+		if band.Name != line.Name || !slices.Equal(band.X, line.X) || len(band.Lo) != 91 || band.Lo[90] != line.Y[90]-0.25 || band.Hi[90] != line.Y[90]+91 {
+			t.Errorf("band %+v of %+v", band, line)
+		}
+	}
+	lo, hi := 0.1-0.25, 0.1+75*75/2e4+76 // after 75 of 100 cases
+	if margin := 0.03 * (hi - lo); !near(p.Y.Lo, lo-margin, 1e-12) || !near(p.Y.Hi, hi+margin, 1e-12) {
+		t.Errorf("the axis is %+v", p.Y)
+	}
+	calibration := only(&r, "curves")[0].Panels[1]
+	if bars := of[figure.Intervals](calibration); len(bars) != 3 || len(bars[0].Hi) != 100 || bars[0].Hi[99] != bars[0].Y[99]+100 || calibration.Y.Lo != calibration.Y.Hi {
+		t.Errorf("%d sets of bars, the axis %+v", len(bars), calibration.Y)
+	}
+	r.Configurations = append(r.Configurations, r.Configurations[0])
+	for _, p := range only(&r, "curves")[0].Panels {
+		if len(of[figure.Band](p)) > 0 || len(of[figure.Intervals](p)) > 0 {
+			t.Errorf("four members have intervals: %+v", p)
+		}
+	}
+}
+
 // A picture has the evaluations by one name on one data set, and says what they share; too many have several.
 func TestGroups(t *testing.T) {
 	var r Report
@@ -306,7 +347,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 	r = Report{Configurations: slices.Repeat([]Configuration{evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*most+1)}
-	fs := r.Figures()
+	fs := only(&r, "curves")
 	if len(fs) != 3 || len(fs[2].Panels[0].Layers) != 1 || fs[0].Name == fs[1].Name || fs[1].Name == fs[2].Name {
 		t.Errorf("%d pictures", len(fs))
 	}
@@ -319,11 +360,11 @@ func TestInformationPictures(t *testing.T) {
 		r.Configurations = append(r.Configurations, evaluated("probit", fmt.Sprintf("method_%v", e.Value), e))
 	}
 	r.Configurations = append(r.Configurations, hill()) // has contours
-	fs := r.Figures()
-	if len(fs) != 2 || fs[1].Name != "information-d-kfold" {
-		t.Fatalf("%d figures, want one with contours and one with intervals", len(fs))
+	fs := only(&r, "information")
+	if len(fs) != 1 || fs[0].Name != "information-d-kfold" {
+		t.Fatalf("%d figures with intervals, want one", len(fs))
 	}
-	p := fs[1].Panels[0]
+	p := fs[0].Panels[0]
 	if want := []string{"#0 method_0.5: 0.500 (0.375\u00a0–\u00a00.625)", "#1 method_-0.25: −0.250 (−0.500\u00a0–\u00a00.000)", "#2 method_0.75: 0.750"}; !slices.Equal(p.Y.Names, want) {
 		t.Errorf("rows %q, want %q", p.Y.Names, want)
 	}
@@ -354,7 +395,10 @@ func TestNothingToDraw(t *testing.T) {
 func TestFigureFiles(t *testing.T) {
 	r := &Report{Experiment: "e", Configurations: []Configuration{hill(), evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}}
 	r.Configurations[1].Dataset = "../A b"
-	for format, want := range map[string][]string{"svg": {"figures/grid-0.svg", "figures/curves-a-b-kfold.svg"}, "png": {"figures/grid-0.png", "figures/curves-a-b-kfold.png"}} {
+	for format, want := range map[string][]string{
+		"svg": {"figures/grid-0.svg", "figures/curves-a-b-kfold.svg", "figures/evidence-information-0.svg"},
+		"png": {"figures/grid-0.png", "figures/curves-a-b-kfold.png", "figures/evidence-information-0.png"},
+	} {
 		f, err := FormatNamed(format)
 		if err != nil {
 			t.Fatal(err)
@@ -404,7 +448,7 @@ func TestHostileText(t *testing.T) {
 			t.Errorf("%q is not escaped", hostile)
 		}
 		fs := r.Figures()
-		if len(fs) != 3 {
+		if len(fs) != 4 {
 			t.Errorf("%q: %d figures", hostile, len(fs))
 		}
 		for _, f := range fs {

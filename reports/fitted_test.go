@@ -41,8 +41,8 @@ func fittedRun(t *testing.T, classes []string, whole record.Fit, folds ...record
 	return build(t, record.Manifest{Configurations: []record.Configuration{c}}, lines)
 }
 
-// only is the only figure there is. It can be drawn.
-func only(t *testing.T, figures []figure.Figure) figure.Figure {
+// single is the only figure there is. It can be drawn.
+func single(t *testing.T, figures []figure.Figure) figure.Figure {
 	t.Helper()
 	if len(figures) != 1 {
 		t.Fatalf("%d figures, want 1", len(figures))
@@ -64,7 +64,7 @@ func TestLatentMeans(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{0, 0, 0, 1, 1}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
 	fold := record.Fit{Labels: []int{1, 0}, Proba: [][]record.Number{{0.3, 0.7}, {0.5, 0.5}}, LatentMean: [][]record.Number{{-1.5, 1}}, LatentVariance: [][]record.Number{{1, 1}}}
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
-	f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold, lost)))
+	f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold, lost)))
 	if f.Name != "latent-0" || f.Title != "Latent means: #0 toy · logit · laplace" || f.Columns != 2 || len(f.Panels) != 2 ||
 		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent means beyond the first and the last bin are counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
@@ -91,12 +91,12 @@ func TestLatentMeans(t *testing.T) {
 
 	// Of chains there is one fit to the training cases.
 	whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
-	if f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
+	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
 		t.Errorf("notes of chains %q", f.Notes)
 	}
 
 	// Without held-out cases there is one panel; without latent means, as of an old run or a comparator, nothing.
-	if f := only(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole))); f.Columns != 1 || len(f.Panels) != 1 {
+	if f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole))); f.Columns != 1 || len(f.Panels) != 1 {
 		t.Errorf("%d panels without held-out cases", len(f.Panels))
 	}
 	if figures := latentMeans(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold)); figures != nil {
@@ -118,7 +118,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 		}
 		whole.TrainLatentMean = append(whole.TrainLatentMean, means)
 	}
-	f := only(t, latentMeans(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole)))
+	f := single(t, latentMeans(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole)))
 	if len(f.Panels) != 4 || !slices.Contains(f.Notes, "the 4 of 5 classes with the most training cases") {
 		t.Fatalf("%d panels, notes %q", len(f.Panels), f.Notes)
 	}
@@ -187,7 +187,7 @@ func TestAveraged(t *testing.T) {
 		LatentMean: [][]record.Number{{2, 0, -4}}, LatentVariance: [][]record.Number{{3, 1, 4}}, MAP: []record.Number{squash(2), squash(0), squash(-4)},
 	}
 	old := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.25, 0.75}}}
-	f := only(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold)))
+	f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold)))
 	p := f.Panels[0]
 	if f.Name != "averaging-0" || p.Title != "3 held-out cases (kfold)" || !p.Square ||
 		!sameAxis(p.X, figure.Axis{Label: "p(y = yes), at the latent mean (MAP)", Hi: 1}) || !sameAxis(p.Y, figure.Axis{Label: "p(y = yes), averaged", Hi: 1}) {
@@ -212,7 +212,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 		Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}},
 		LatentMean: [][]record.Number{{-1, 0, 2}}, LatentVariance: [][]record.Number{{4, 1, 0.25}},
 	}}
-	f := only(t, decisions(fittedRun(t, []string{"no", "yes"}, two)))
+	f := single(t, decisions(fittedRun(t, []string{"no", "yes"}, two)))
 	if f.Name != "decision-0" || f.Columns != 2 || len(f.Panels) != 2 {
 		t.Fatalf("%q: %d panels", f.Name, len(f.Panels))
 	}
@@ -234,11 +234,11 @@ func TestDecisionsOverOneInput(t *testing.T) {
 	// A comparator has no latent function. More classes have a curve each, and lines of cases below them.
 	comparator := two
 	comparator.Surface = &record.Surface{Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}}}
-	if f := only(t, decisions(fittedRun(t, []string{"no", "yes"}, comparator))); len(f.Panels) != 1 || f.Columns != 1 {
+	if f := single(t, decisions(fittedRun(t, []string{"no", "yes"}, comparator))); len(f.Panels) != 1 || f.Columns != 1 {
 		t.Errorf("%d panels of a comparator", len(f.Panels))
 	}
 	three := record.Fit{TrainLabels: []int{2, 0, 1}, Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{1, 0.5, 0}, {0, 0.5, 0}, {0, 0, 1}}}}
-	p := only(t, decisions(fittedRun(t, []string{"a", "b", "c"}, three))).Panels[0]
+	p := single(t, decisions(fittedRun(t, []string{"a", "b", "c"}, three))).Panels[0]
 	for k, class := range []string{"class a", "class b", "class c"} {
 		line, points := p.Layers[k].(figure.Line), p.Layers[3+k].(figure.Points)
 		if line.Name != class || points.Name != class || !alike(line.Y, record.Floats(three.Surface.Proba[k])) || !alike(points.Y, []float64{-0.05 * float64(k+1)}) {
@@ -251,7 +251,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 
 	// Numbers have the band of a new target.
 	numbers := record.Fit{Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Targets: []record.Number{5, 6, 7}, Mean: []record.Number{1, 2, 3}, Variance: []record.Number{1, 4, 9}}}
-	p = only(t, decisions(fittedRun(t, nil, numbers))).Panels[0]
+	p = single(t, decisions(fittedRun(t, nil, numbers))).Panels[0]
 	b, mean = p.Layers[0].(figure.Band), p.Layers[1].(figure.Line)
 	if points := p.Layers[2].(figure.Points); !alike(b.Lo, []float64{-1, -2, -3}) || !alike(b.Hi, []float64{3, 6, 9}) || !alike(mean.Y, []float64{1, 2, 3}) || !alike(points.Y, []float64{5, 6, 7}) {
 		t.Errorf("%+v, %+v, %+v", b, mean, points)
@@ -263,7 +263,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1, 2}, {10, 20}}, Inputs: [][]record.Number{{0.5, 1, 1.5}, {11, 12, 13}}, Proba: proba}
 	}
 	rising := []record.Number{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
-	p := only(t, decisions(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}))).Panels
+	p := single(t, decisions(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}))).Panels
 	c := p[0].Layers[0].(figure.Contours)
 	if len(p) != 1 || p[0].Title != "p(y = yes)" || !sameAxis(p[0].X, figure.Axis{Label: "u", Hi: 2}) || !sameAxis(p[0].Y, figure.Axis{Label: "v", Lo: 10, Hi: 20}) ||
 		!alike(c.X, []float64{0, 1, 2}) || !alike(c.Y, []float64{10, 20}) || !alike(c.Z[0], []float64{0.1, 0.2, 0.3}) || !alike(c.Z[1], []float64{0.4, 0.5, 0.6}) ||
@@ -277,7 +277,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// A panel for each of the four classes with the most cases, of five.
 	zero := make([]record.Number, 6)
 	five := record.Fit{TrainLabels: []int{4, 3, 1}, Surface: surface(rising, zero, zero, zero, zero)}
-	f := only(t, decisions(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five)))
+	f := single(t, decisions(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five)))
 	var titles []string
 	for _, p := range f.Panels {
 		titles = append(titles, p.Title)
@@ -289,7 +289,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// Of numbers mean and standard deviation.
 	numbers := record.Fit{Surface: surface()}
 	numbers.Surface.Targets, numbers.Surface.Mean, numbers.Surface.Variance = []record.Number{1, 2, 3}, rising, []record.Number{1, 4, 9, 16, 25, 36}
-	f = only(t, decisions(fittedRun(t, nil, numbers)))
+	f = single(t, decisions(fittedRun(t, nil, numbers)))
 	if sd := f.Panels[1].Layers[0].(figure.Contours); len(f.Panels) != 2 || !alike(sd.Z[1], []float64{4, 5, 6}) || !slices.Contains(sd.Levels, 3) || sd.Bold != nil {
 		t.Errorf("%+v", sd)
 	}

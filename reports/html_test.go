@@ -179,7 +179,7 @@ func TestHTMLFigures(t *testing.T) {
 	if got := strings.Count(page, "<svg "); parts < 3 || got != parts {
 		t.Errorf("the page has %d parts of figures, want %d", got, parts)
 	}
-	if got := len(regexp.MustCompile(`(?s)<span><svg .*?</svg>\s*#\d `).FindAllString(page, -1)); got != names {
+	if got := len(regexp.MustCompile(`(?s)<span><svg .*?</svg>\s*[^<\s]`).FindAllString(page, -1)); got != names {
 		t.Errorf("the page has %d names in legends, want %d", got, names)
 	}
 }

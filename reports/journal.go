@@ -217,6 +217,11 @@ func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
 			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural), len(p.Theta), len(c.Hyperparameters), free)
 		}
 	}
+	for i, s := range t.Path {
+		if len(s.Theta) != free {
+			return fmt.Errorf("step %d has %d free hyperparameters, want %d", i, len(s.Theta), free)
+		}
+	}
 	for _, theta := range t.Asked {
 		if len(theta) != free {
 			return fmt.Errorf("asked for %d free hyperparameters, want %d", len(theta), free)

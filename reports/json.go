@@ -113,21 +113,34 @@ func (Scores) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// MarshalJSON writes an object of {"x": […], "y": […], "n": […]}, by name of the curve.
+// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of the curve, with null for an
+// interval that does not exist.
 func (c Curves) MarshalJSON() ([]byte, error) {
 	var o object
 	for _, curve := range c {
-		o.add(curve.Name, curve.Series)
+		o.add(curve.Name, struct {
+			cv.Series
+			Lo []Number `json:"lo,omitempty"`
+			Hi []Number `json:"hi,omitempty"`
+		}{curve.Series, ends(curve.Lo), ends(curve.Hi)})
 	}
 	return o.close()
+}
+
+func ends(x []float64) (out []Number) {
+	for _, v := range x {
+		out = append(out, Number(v))
+	}
+	return out
 }
 
 // JSONSchema has every curve.
 func (Curves) JSONSchema() map[string]any {
 	numbers := map[string]any{"type": "array", "items": map[string]any{"type": "number"}}
+	ends := map[string]any{"type": "array", "items": Number(0).JSONSchema()}
 	properties := map[string]any{}
 	for _, c := range cv.Curves {
-		of := closed(map[string]any{"x": numbers, "y": numbers, "n": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}})
+		of := closed(map[string]any{"x": numbers, "y": numbers, "n": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}, "lo": ends, "hi": ends})
 		of["description"] = c.Doc
 		properties[c.Name] = of
 	}

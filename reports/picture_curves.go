@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,17 +20,20 @@ func curvePictures(r *Report) (out []figure.Figure) {
 		for _, group := range parts(g) {
 			n := named(short, group...)
 			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].configuration.Dataset, group[0].Name), Title: n.heading + " · " + group[0].Name, Columns: 3}
-			cut := ""
+			cut, intervals := "", ""
 			for _, kind := range cv.Curves {
 				if p, ok := curvePanel(kind, group, n.members); ok {
 					f.Panels = append(f.Panels, p)
 					if !kind.Diagonal {
 						cut = fmt.Sprintf("reject curves end where fewer than %d cases are left", fewest)
 					}
+					if len(group) <= mostBanded {
+						intervals = "with pointwise 95 % intervals"
+					}
 				}
 			}
 			if len(f.Panels) > 0 {
-				f.Notes = remarks(n.note, cases(group), cut)
+				f.Notes = remarks(n.note, cases(group), cut, intervals)
 				out = append(out, f)
 			}
 		}
@@ -37,32 +41,60 @@ func curvePictures(r *Report) (out []figure.Figure) {
 	return out
 }
 
-// curvePanel draws the curves of a kind of all members that have one.
+// mostBanded is how many members of a group have their intervals drawn.
+const mostBanded = 3
+
+// curvePanel draws the curves of a kind of all members that have one, of few members with their pointwise intervals: bands, or bars
+// where points are few. Bands grow without end as cases become few, and may leave the panel where less than a quarter of them is left.
 func curvePanel(kind cv.Curve, group []member, names []string) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X}, Y: figure.Axis{Label: kind.Y}}
+	var lines, intervals []figure.Layer
+	ends := []float64{math.Inf(1), math.Inf(-1)}
+	var y []float64 // that the panel has to show
 	for i, m := range group {
 		for _, c := range m.Curves {
 			if c.Name != kind.Name {
 				continue
 			}
 			line := figure.Line{Name: names[i], Markers: true}
-			for k, y := range c.Series.Y {
-				if figure.Drawable(y) && (c.Diagonal || c.N[k] >= min(fewest, c.N[0])) {
-					line.X, line.Y = append(line.X, c.Series.X[k]), append(line.Y, y)
+			band := figure.Band{Name: names[i]}
+			for k, at := range c.Series.Y {
+				if !figure.Drawable(at) || !c.Diagonal && c.N[k] < min(fewest, c.N[0]) {
+					continue
+				}
+				line.X, line.Y, y = append(line.X, c.Series.X[k]), append(line.Y, at), append(y, at)
+				if c.Lo == nil {
+					continue
+				}
+				band.Lo, band.Hi = append(band.Lo, c.Lo[k]), append(band.Hi, c.Hi[k])
+				if 4*c.N[k] >= c.N[0] && figure.Drawable(c.Lo[k]) && figure.Drawable(c.Hi[k]) {
+					y = append(y, c.Lo[k], c.Hi[k])
 				}
 			}
-			if len(line.X) > 0 {
-				p.Layers = append(p.Layers, line)
+			if len(line.X) == 0 {
+				continue
+			}
+			ends = []float64{min(ends[0], slices.Min(line.X)), max(ends[1], slices.Max(line.X))}
+			lines = append(lines, line)
+			switch band.X = line.X; {
+			case band.Lo == nil:
+			case kind.Diagonal:
+				intervals = append(intervals, figure.Intervals{Name: names[i], X: line.X, Y: line.Y, Lo: band.Lo, Hi: band.Hi})
+			default:
+				intervals = append(intervals, band)
 			}
 		}
 	}
-	if len(p.Layers) > 0 && kind.Diagonal {
-		var all []float64
-		for _, l := range p.Layers {
-			all = append(all, l.(figure.Line).X...)
-		}
-		ends := []float64{slices.Min(all), slices.Max(all)}
-		p.Layers = slices.Insert(p.Layers, 0, figure.Layer(figure.Line{X: ends, Y: ends, Dashed: true}))
+	if len(lines) > 0 && kind.Diagonal {
+		p.Layers = append(p.Layers, figure.Line{X: ends, Y: ends, Dashed: true})
 	}
-	return p, len(p.Layers) > 0
+	if len(group) <= mostBanded {
+		p.Layers = append(p.Layers, intervals...)
+		if len(intervals) > 0 && !kind.Diagonal {
+			lo, hi := slices.Min(y), slices.Max(y)
+			p.Y.Lo, p.Y.Hi = lo-0.03*(hi-lo), hi+0.03*(hi-lo)
+		}
+	}
+	p.Layers = append(p.Layers, lines...)
+	return p, len(lines) > 0
 }

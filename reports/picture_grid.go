@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters: the tuning objective and the
-// test information as contours over their natural logarithms, and the errors as numbers, as in GPML Figures 3.7 and 3.8.
+// test information as contours over their natural logarithms, and the errors as numbers, as in GPML Figures 3.7 and 3.8. Local
+// optimisers of the same objective leave their paths on its contours.
 func gridPictures(r *Report) (out []figure.Figure) {
 	short := r.shorten()
 	for i, c := range r.Configurations {
@@ -26,10 +25,7 @@ func gridPictures(r *Report) (out []figure.Figure) {
 		}
 		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.heading), Columns: 3,
 			Notes: remarks(n.note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
-		objective, unit := strings.ReplaceAll(c.Objective, "_", " "), "nats"
-		if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
-			unit = s.Unit
-		}
+		objective := spaced(c.Objective)
 		add := func(by, title string, digits int, value func(GridPoint) (float64, bool), layer func(z [][]float64) figure.Layer) {
 			z, known := l.values(c.Grid, value)
 			if !known {
@@ -60,11 +56,17 @@ func gridPictures(r *Report) (out []figure.Figure) {
 		score := func(name string) func(GridPoint) (float64, bool) {
 			return func(p GridPoint) (float64, bool) { return p.Scores.Get(name) }
 		}
-		add(c.Objective, fmt.Sprintf("%s (%s)", objective, unit), 2, func(p GridPoint) (float64, bool) { return p.value(), true }, contours)
+		add(c.Objective, c.objectiveLabel(), 2, func(p GridPoint) (float64, bool) { return p.value(), true }, contours)
 		add("information_bits", "test information (bits per case)", 3, score("information_bits"), contours)
 		add("errors", "errors (cases)", 0, score("errors"), func(z [][]float64) figure.Layer {
 			return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
 		})
+		if paths := r.pathsOver(c, l.across.label, l.up.label); len(paths) > 0 {
+			p := &f.Panels[0]
+			p.X.Lo, p.X.Hi = l.across.values[0], l.across.values[len(l.across.values)-1]
+			p.Y.Lo, p.Y.Hi = l.up.values[0], l.up.values[len(l.up.values)-1]
+			p.Layers = slices.Insert(p.Layers, 1, paths...)
+		}
 		out = append(out, f)
 	}
 	return out

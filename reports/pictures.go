@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
@@ -18,7 +19,12 @@ var pictureTable = []struct {
 }{
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
+	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
+	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
+	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
@@ -49,6 +55,65 @@ func (r *Report) Figures() (out []figure.Figure) {
 		}
 	}
 	return out
+}
+
+// mostFigures is how many figures of a kind there are of single configurations.
+const mostFigures = 8
+
+// each draws the configurations of which there is something to draw, so many in a figure.
+func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
+	var all []member
+	for i, c := range r.Configurations {
+		if of(c) {
+			all = append(all, member{index: i, configuration: c})
+		}
+	}
+	short := r.shorten()
+	for part := range slices.Chunk(all[:min(len(all), mostFigures*size)], size) {
+		n := named(short, part...)
+		for i, name := range n.members {
+			n.members[i] = strings.TrimSpace(name)
+		}
+		f := draw(part, n)
+		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].index)
+		out = append(out, f)
+	}
+	if left := len(all) - mostFigures*size; left > 0 {
+		f := &out[len(out)-1]
+		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
+	}
+	return out
+}
+
+// objectiveLabel names what is tuned, with its unit.
+func (c Configuration) objectiveLabel() string {
+	unit := "nats"
+	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
+		unit = s.Unit
+	}
+	return fmt.Sprintf("%s (%s)", spaced(c.Objective), unit)
+}
+
+// thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
+func (c Configuration) thetaLabels() (out []string) {
+	for _, h := range c.record.Hyperparameters {
+		if !h.Fixed {
+			scale := map[int]string{len("log_"): "ln ", len("logit_"): "logit "}[len(h.Theta)-len(h.Name)]
+			out = append(out, scale+spaced(h.Name))
+		}
+	}
+	return out
+}
+
+// spaced is a name as a reader likes it.
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// estimate is an estimate with its interval.
+func estimate(e cv.Estimate, digits int) string {
+	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
+		return figure.Number(e.Value, digits)
+	}
+	return fmt.Sprintf("%s (%s – %s)", figure.Number(e.Value, digits), figure.Number(e.Lo, digits), figure.Number(e.Hi, digits))
 }
 
 // Figure finds a figure by its name.

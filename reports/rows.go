@@ -117,6 +117,7 @@ var Exports = []Export{
 	{"nested", "nested cross-validation: every configuration in every outer fold, its inner score, who won, and the winner's outer scores", nestedRows},
 	{"races", "every configuration in every race: its score, whether it was cut, when and why", raceRows},
 	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", trialRows},
+	{"paths", "every step of local optimisers on all of the training data: hyperparameters on the theta scale, objective", pathRows},
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", predictionRows},
 }
 

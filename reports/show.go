@@ -193,6 +193,11 @@ func (t Trial) write(w io.Writer, objective string) {
 			assignments(p.Theta, significant), assignments(p.Scores, significant), chosen(p.Chosen), p.Failure})
 	}
 	points.section(w, "points")
+	path := Table{Columns: columns("step", objective, "theta")}
+	for i, s := range t.Path {
+		path.Rows = append(path.Rows, []string{strconv.Itoa(i), shortest(s.Value), assignments(s.Theta, significant)})
+	}
+	path.section(w, "path")
 	for _, warning := range t.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

@@ -19,6 +19,7 @@ type Trial struct {
 	Evaluations int          `json:"evaluations"`
 	Start       Values       `json:"start"` // of local optimisers and chains
 	Points      []TrialPoint `json:"points"`
+	Path        []TrialStep  `json:"path,omitempty"` // of local optimisers on all of the training data, from the start to the end
 	Warnings    []string     `json:"warnings"`
 	Failure     string       `json:"failure,omitempty"`
 }
@@ -32,6 +33,12 @@ type TrialPoint struct {
 	Scores          Values `json:"scores"`
 	Chosen          bool   `json:"chosen,omitempty"`
 	Failure         string `json:"failure,omitempty"`
+}
+
+// TrialStep is where an iteration of a local optimiser ended.
+type TrialStep struct {
+	Theta Values `json:"theta"` // the free hyperparameters on the theta scale, exactly
+	Value Number `json:"value"` // of the tuning objective
 }
 
 // trials lists the trials of a study.
@@ -49,6 +56,9 @@ func (c Configuration) trials(s study) (out []Trial) {
 				}
 			}
 			d.Points = append(d.Points, point)
+		}
+		for _, step := range t.Path {
+			d.Path = append(d.Path, TrialStep{values(thetaNames(c.record), step.Theta), Number(step.Value)})
 		}
 		for _, theta := range t.Asked {
 			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{}, Theta: values(thetaNames(c.record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()), Scores: Values{}, Failure: t.Failure})
@@ -87,6 +97,20 @@ func trialRows(r *Report) Rows {
 					}
 					t.cells = append(t.cells, row)
 				}
+			}
+		}
+	}
+	return t
+}
+
+// pathRows has a row for every step of every local optimiser on all of the training data: the free hyperparameters on the theta
+// scale, and the tuning objective. Step 0 is the start.
+func pathRows(r *Report) Rows {
+	t := Rows{columns: []string{"configuration", "trial", "step", "theta", "objective", "value"}}
+	for i, c := range r.Configurations {
+		for _, d := range c.trials(c.studies[0]) {
+			for k, s := range d.Path {
+				t.add(i, d.Trial, k, s.Theta, c.Objective, s.Value)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func exportCommand() *cobra.Command {
 	what, file := reports.Exports[0].Name, ""
 	c := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write configurations, folds, trials or predictions of a run as one table for programs",
+		Short: "Write configurations, folds, trials, paths or predictions of a run as one table for programs",
 		Args:  cobra.ExactArgs(1),
 	}
 	shown(c, "csv", reports.RowForms, func(args []string) (rows reports.Rows, err error) {

@@ -98,9 +98,10 @@ type Figure struct {
 
 // Hyperparameter names one entry of theta.
 type Hyperparameter struct {
-	Name  string `json:"name"`  // natural units: "length_scale"
-	Theta string `json:"theta"` // "log_length_scale"
-	Fixed bool   `json:"fixed,omitempty"`
+	Name   string `json:"name"`  // natural units: "length_scale"
+	Theta  string `json:"theta"` // "log_length_scale"
+	Fixed  bool   `json:"fixed,omitempty"`
+	Column string `json:"column,omitempty"` // the input column that it is of, where there is one for each
 }
 
 // Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
@@ -132,6 +133,7 @@ type Trial struct {
 	Index         int      `json:"index"`           // order of the proposal within the study
 	Start         []Number `json:"start,omitempty"` // natural units, all hyperparameters; local optimisers and chains only
 	Points        []Point  `json:"points"`          // a local optimiser's end point, every point of a row, or a chain's samples
+	Path          []Step   `json:"path,omitempty"`  // a local optimiser's way from the start to the end point; on all of the training data only
 	Status        string   `json:"status"`          // how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
 	Evaluations   int      `json:"evaluations"`
 	Warnings      []string `json:"warnings,omitempty"`
@@ -148,6 +150,12 @@ type Point struct {
 	Gradient Number            `json:"gradient"`          // largest absolute entry of the gradient over theta; NaN if not computed
 	Scores   map[string]Number `json:"scores,omitempty"`  // on the study's held-out cases, where it has any
 	Failure  string            `json:"failure,omitempty"` // why Value is NaN
+}
+
+// Step is a point that a local optimiser came to at the end of an iteration.
+type Step struct {
+	Theta []Number `json:"theta"` // free hyperparameters on the theta scale, exact
+	Value Number   `json:"value"` // the tuning objective
 }
 
 // Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and

@@ -18,7 +18,15 @@ type Active struct {
 }
 
 // Params implements Kernel.
-func (a Active) Params(int) []param.Spec { return a.Kernel.Params(len(a.Dims)) }
+func (a Active) Params(int) []param.Spec {
+	specs := a.Kernel.Params(len(a.Dims))
+	for i, s := range specs {
+		if s.Column > 0 {
+			specs[i].Column = a.Dims[s.Column-1]
+		}
+	}
+	return specs
+}
 
 func (a Active) checkDim(dim int) error {
 	if len(a.Dims) == 0 {

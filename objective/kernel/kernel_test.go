@@ -101,6 +101,14 @@ func TestNames(t *testing.T) {
 	if want := []string{"log_amplitude", "log_length_scale[1]", "log_length_scale[2]"}; !slices.Equal(got, want) {
 		t.Errorf("names of a kernel on two columns %q, want %q", got, want)
 	}
+	var of []int
+	ard := kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}
+	for _, p := range (kernel.Sum{ard, {Kind: "active", Kernel: kernel.Active{Dims: []int{3, 1}, Named: ard}}}).Params(4) {
+		of = append(of, p.Column)
+	}
+	if want := []int{0, 1, 2, 3, 4, 0, 3, 1}; !slices.Equal(of, want) {
+		t.Errorf("the hyperparameters are of columns %v, want %v", of, want)
+	}
 }
 
 func TestSettings(t *testing.T) {

@@ -68,7 +68,9 @@ func specs(dim int, settings ...Setting) []param.Spec {
 			continue
 		}
 		for k := range dim {
-			out = append(out, s.Spec(fmt.Sprintf("%s[%d]", s.Name, k+1), param.Log, s.Default))
+			of := s.Spec(fmt.Sprintf("%s[%d]", s.Name, k+1), param.Log, s.Default)
+			of.Column = k + 1
+			out = append(out, of)
 		}
 	}
 	return out

@@ -66,6 +66,7 @@ type Spec struct {
 	// whitened inputs, else the median distance. It is meaningful only while Init is NaN.
 	FromData bool
 	Prior    Prior // nil: none
+	Column   int   `json:"-"` // the input column that it is of, counted from 1; 0: of none alone. No result depends on it
 }
 
 // ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the last component of

@@ -14,6 +14,7 @@ type Line struct {
 	Y       []float64 `json:"y"`
 	Markers bool      `json:"markers,omitempty"` // on all points if they are few, else on some
 	Dashed  bool      `json:"dashed,omitempty"`  // a line to compare with: a diagonal, a chance level
+	Faint   bool      `json:"faint,omitempty"`   // one of many without a name: grey
 }
 
 func (l Line) label() string       { return l.Name }
@@ -21,6 +22,9 @@ func (l Line) extent() (x, y span) { return spanOf(l.X), spanOf(l.Y) }
 
 // line is the look of the line.
 func (l Line) line(look look) look {
+	if l.Faint {
+		look.colour, look.width = color.NRGBA{0xaa, 0xaa, 0xaa, 0xff}, 0.6
+	}
 	if l.Dashed {
 		look.colour, look.dashes, look.width = color.NRGBA{0x77, 0x77, 0x77, 0xff}, []vg.Length{3.5, 2.5}, 1
 	}

@@ -18,21 +18,24 @@ document.addEventListener('click', event => {
   if (head) sort(head, head.getAttribute('aria-sort') === 'ascending' ? -1 : 1);
 });
 
-// The scheme is that of the system until it is switched.
+// The scheme is that of the system until it is switched, also when the page is opened again, where the browser lets it keep that.
 const scheme = document.getElementById('scheme'), system = matchMedia('(prefers-color-scheme: dark)');
-let dark = system.matches;
-const label = () => { scheme.textContent = dark ? 'Light' : 'Dark'; };
-system.addEventListener('change', () => {
-  if (!document.documentElement.style.colorScheme) dark = system.matches;
-  label();
-});
+const root = document.documentElement, kept = 'gpc-tune scheme';
+const storage = use => { try { return use(localStorage); } catch { return null; } };
+let dark;
+const show = choice => { // '' is the system's
+  root.style.colorScheme = choice;
+  dark = choice ? choice === 'dark' : system.matches;
+  scheme.textContent = dark ? 'Light' : 'Dark';
+};
+show(['light', 'dark'].find(s => s === storage(store => store.getItem(kept))) ?? '');
+system.addEventListener('change', () => show(root.style.colorScheme));
 scheme.addEventListener('click', () => {
-  dark = !dark;
-  document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
-  label();
+  const choice = !dark === system.matches ? '' : dark ? 'light' : 'dark';
+  show(choice);
+  storage(store => store.setItem(kept, choice));
 });
 scheme.hidden = false;
-label();
 
 // What is linked to, or printed, is unfolded.
 const unfold = () => {

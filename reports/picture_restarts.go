@@ -1,0 +1,61 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// restartsPicture shows, for every configuration, the value that each restart of a local optimiser reached, the best first, and
+// what it cost.
+func restartsPicture(r *Report) []figure.Figure {
+	several := func(c Configuration) bool { return len(c.Posterior) == 0 && len(c.reached()) > 1 }
+	return r.each(several, 4, func(part []member, n naming) figure.Figure {
+		f := figure.Figure{Name: "restarts", Title: n.heading + " · restarts", Notes: remarks(n.note), Columns: 2}
+		for k, m := range part {
+			c := m.configuration
+			ends := c.reached()
+			value := figure.Points{Name: "restart"}
+			cost := figure.Bars{Edges: []float64{-0.5}}
+			var trials []string
+			var chosen []figure.Layer
+			total := 0
+			for place, e := range ends {
+				value.X, value.Y = append(value.X, float64(place)), append(value.Y, float64(e.Value))
+				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5), append(cost.Heights, float64(e.Evaluations))
+				trials = append(trials, strconv.Itoa(e.Trial))
+				total += e.Evaluations
+				if e.Chosen {
+					chosen = append(chosen, figure.Mark{Name: "chosen", X: float64(place), Y: float64(e.Value)})
+				}
+			}
+			y := figure.Axis{Label: c.objectiveLabel()}
+			if best, worst := float64(ends[0].Value), float64(ends[len(ends)-1].Value); best-worst < sameOptimum {
+				y.Lo, y.Hi = worst-sameOptimum, best+sameOptimum // differences within it mean nothing
+			}
+			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
+			title := n.members[k]
+			if failed := len(c.Restarts) - len(ends); failed > 0 {
+				title += fmt.Sprintf(" (%d failed)", failed)
+			}
+			f.Panels = append(f.Panels,
+				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
+				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
+		}
+		return f
+	})
+}
+
+// reached are the restarts that reached a value, the best first.
+func (c Configuration) reached() (out []Restart) {
+	for _, r := range c.Restarts {
+		if figure.Drawable(float64(r.Value)) {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Restart) int { return cmp.Compare(b.Value, a.Value) })
+	return out
+}
