@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // statusCommand is `gpc-tune status`.
@@ -158,7 +159,7 @@ some are small by chance.`,
 // reportCommand is `gpc-tune report`.
 func reportCommand() *cobra.Command {
 	var formats []string
-	var name string // of a figure
+	var figures []string
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write the report files of a run again, from its journal, and print the text",
@@ -184,20 +185,24 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 			if err != nil {
 				return err
 			}
-			if name != "" {
-				f, err := report.Figure(name)
-				if err != nil {
-					return usageError{err}
+			if len(figures) > 0 {
+				var drawn []figure.Figure
+				for _, name := range figures {
+					f, err := report.Figure(name)
+					if err != nil {
+						return usageError{err}
+					}
+					drawn = append(drawn, f)
 				}
 				if !c.Flags().Changed("formats") && !c.Flags().Changed("format") {
 					formats = []string{"svg"}
 				}
 				for _, format := range reports.Formats {
 					if format.Draw != nil && slices.Contains(formats, format.Name) {
-						return format.Draw(c.OutOrStdout(), f)
+						return format.Draw(c.OutOrStdout(), drawn...)
 					}
 				}
-				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s", name, strings.Join(formats, ", "))}
+				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s", strings.Join(figures, ","), strings.Join(formats, ", "))}
 			}
 			for _, f := range reports.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {
@@ -218,7 +223,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 		names = append(names, f.Name)
 	}
 	c.Flags().StringSliceVar(&formats, "formats", nil, "beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
-	c.Flags().StringVar(&name, "figure", "", "print this figure, as svg or as the format that is named, and write nothing")
+	c.Flags().StringSliceVar(&figures, "figure", nil, "print these figures, one below the other, as svg or as the format that is named, and write nothing")
 	c.Flags().StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
 	c.Flags().MarkHidden("format")
 	return c

@@ -107,8 +107,12 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 			continue
 		}
 		distance := math.Inf(1)
+		away := func(from point) float64 { return math.Hypot(0.6*float64(at.X-from.X), float64(at.Y-from.Y)) } // labels are wide
 		for _, b := range p.busy {
-			distance = min(distance, math.Hypot(0.6*float64(at.X-b.X), float64(at.Y-b.Y))) // labels are wide
+			distance = min(distance, away(b))
+		}
+		for _, b := range p.points {
+			distance = min(distance, 2*away(b))
 		}
 		if distance > best {
 			where, best = at, distance

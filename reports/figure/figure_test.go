@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -346,5 +347,42 @@ func TestManyPoints(t *testing.T) {
 		if n := len(svg(t, bare(l))); n > 300_000 {
 			t.Errorf("%T: %d bytes", l, n)
 		}
+	}
+}
+
+// The parts of a figure have its looks, its panels and a sample for every name; stacked figures have all that they have alone.
+func TestPartsAndStacks(t *testing.T) {
+	for _, f := range examples() {
+		panels, names, samples := f.Parts()
+		if len(panels) != len(f.Panels) || len(names) != len(samples) {
+			t.Fatalf("%s: %d panels, %d names, %d samples", f.Name, len(panels), len(names), len(samples))
+		}
+		whole := elements(t, svg(t, f))
+		paths := 0
+		for _, part := range slices.Concat(panels, samples) {
+			paths += count(elements(t, svg(t, part)), "path", "")
+		}
+		if want := count(whole, "path", ""); paths != want {
+			t.Errorf("%s: %d paths in parts, %d in all", f.Name, paths, want)
+		}
+	}
+	fs := examples()
+	var together bytes.Buffer
+	if err := SVG(&together, fs...); err != nil {
+		t.Fatal(err)
+	}
+	paths, depth := 0, 0.0
+	for _, f := range fs {
+		paths, depth = paths+count(elements(t, svg(t, f)), "path", ""), depth+f.page().depth.Points()
+	}
+	if got := count(elements(t, together.String()), "path", ""); got != paths {
+		t.Errorf("%d paths in a stack, want %d", got, paths)
+	}
+	if got := stack(fs).depth.Points(); got != depth {
+		t.Errorf("a stack is %v deep, want %v", got, depth)
+	}
+	_, _, samples := fs[1].Parts()
+	if n := count(elements(t, svg(t, samples[1])), "path", "stroke:#D55E00"); n != 1 {
+		t.Errorf("the second sample has %d lines of the second colour", n)
 	}
 }

@@ -352,9 +352,16 @@ func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 	}
 	p.lines(look{colour: color.NRGBA{0, 0, 0, 0x22}, width: 0.5}, grid...)
 	for _, l := range f.Layers {
-		if m, ok := l.(Mark); ok {
-			if at, ok := p.at(m.X, m.Y); ok {
+		switch l := l.(type) {
+		case Mark:
+			if at, ok := p.at(l.X, l.Y); ok {
 				p.busy = append(p.busy, at)
+			}
+		case Points:
+			for i := range min(len(l.X), 1000) {
+				if at, ok := p.at(l.X[i], l.Y[i]); ok {
+					p.points = append(p.points, at)
+				}
 			}
 		}
 	}

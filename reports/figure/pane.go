@@ -10,9 +10,10 @@ import (
 // pane is the data area of a panel: its rectangle on the page shows the values of x and y.
 type pane struct {
 	draw.Canvas
-	x, y span
-	down bool    // y grows downwards
-	busy []point // places that labels keep away from: those of marks first
+	x, y   span
+	down   bool    // y grows downwards
+	busy   []point // places that labels keep away from: those of marks first
+	points []point // places that they should not hide
 }
 
 // at is the place of a pair of values, if it can be drawn. What is far outside stays finite.

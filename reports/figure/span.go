@@ -46,7 +46,14 @@ func (a Axis) shown(spans []span) span {
 		return span{lo: 0, hi: 1} // nothing is drawn
 	}
 	lo, hi := all.lo, all.hi
-	if least := 1e-6 * max(math.Abs(lo), math.Abs(hi), 1e-6); hi-lo < least { // a single value
+	if lo == hi {
+		pad := 0.1 * math.Abs(lo)
+		if lo == 0 {
+			pad = 1
+		}
+		return span{lo: lo - pad, hi: hi + pad}
+	}
+	if least := 1e-6 * max(math.Abs(lo), math.Abs(hi), 1e-6); hi-lo < least { // all but equal
 		return span{lo: lo - least, hi: hi + least}
 	}
 	snugLo, snugHi := false, false
