@@ -42,8 +42,8 @@ func rocPicture(r *Report) (out []figure.Figure) {
 			curves = curves[:mostTold]
 		}
 		class := group[0].configuration.Classes
-		panel := figure.Panel{Square: true, X: figure.Axis{Label: fmt.Sprintf("share of %s taken for %s", class[0], class[1]), Hi: 1},
-			Y: figure.Axis{Label: fmt.Sprintf("share of %s taken for %s", class[1], class[1]), Hi: 1}}
+		panel := figure.Panel{Square: true, X: figure.Axis{Label: fmt.Sprintf("false positive rate: %s taken for %s", class[0], class[1]), Hi: 1},
+			Y: figure.Axis{Label: fmt.Sprintf("true positive rate: %s taken for %s", class[1], class[1]), Hi: 1}}
 		panel.Layers = append(panel.Layers, figure.Line{Name: "guessing", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true})
 		for _, c := range curves {
 			panel.Layers = append(panel.Layers, c.Line)

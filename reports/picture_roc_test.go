@@ -36,7 +36,7 @@ func TestROCPicture(t *testing.T) {
 			}
 		}
 	}
-	if test.X.Label != "share of F taken for M" || test.Y.Label != "share of M taken for M" || !test.Square {
+	if test.X.Label != "false positive rate: F taken for M" || test.Y.Label != "true positive rate: M taken for M" || !test.Square {
 		t.Errorf("axes %+v, %+v", test.X, test.Y)
 	}
 }

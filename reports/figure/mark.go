@@ -6,12 +6,15 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within it.
+// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within the first three of a figure.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
 	Y    float64 `json:"y"`
 }
+
+// signs are the outlines of marks; those in which there is most room come first.
+var signs = []outline{circle, square, diamond, pyramid, triangle}
 
 func (l Mark) label() string { return l.Name }
 
@@ -26,7 +29,7 @@ func (l Mark) draw(p *pane, look look) {
 // sample draws an outline, black on white, that differs from mark to mark.
 func (l Mark) sample(p *pane, at point, look look) {
 	var path vg.Path
-	markers[look.index%len(markers)].trace(&path, at, 6)
+	signs[look.index%len(signs)].trace(&path, at, 7)
 	for _, rim := range []struct {
 		width  vg.Length
 		colour color.Color
