@@ -2,6 +2,7 @@ package submit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/elf"
 	"encoding/json"
@@ -25,8 +26,8 @@ import (
 // those of later waves are suspended until somebody resumes them, or submits again. The rest starts at once, as one worker more
 // that takes whatever is missing; so the run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
 type Kubernetes struct {
-	image, claim, mount, storage, namespace string
-	parallelism                             int
+	image, claim, mount, storage, memory, namespace string
+	parallelism                                     int
 }
 
 func (e *Kubernetes) Flags(f *pflag.FlagSet) {
@@ -34,6 +35,7 @@ func (e *Kubernetes) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
 	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
 	f.StringVar(&e.storage, "storage", "", "have the claim made, for so much, as in 100Gi (default: it is there)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default what its jobs need, a quarter more, and 512 MiB)")
 	f.StringVar(&e.namespace, "namespace", "", "namespace (default that of kubectl)")
 	f.IntVar(&e.parallelism, "parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
 }
@@ -54,6 +56,7 @@ func (e *Kubernetes) Check() error {
 		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName, true},
 		{"--claim", e.claim, "the name of a persistent volume claim", objectName, true},
 		{"--storage", e.storage, "an amount, as in 100Gi", quantity, false},
+		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
 		{"--namespace", e.namespace, "the name of a namespace", objectName, false},
 	} {
 		if !o.is.MatchString(o.value) && (o.needed || o.value != "") {
@@ -217,7 +220,7 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$", "$$") // the cluster expands $(NAME)
 	}
-	resources := object{"cpu": r.Jobs, "memory": fmt.Sprintf("%dMi", asked)}
+	resources := object{"cpu": r.Jobs, "memory": cmp.Or(e.memory, fmt.Sprintf("%dMi", asked))}
 	user, group := os.Getuid(), os.Getgid()
 	if user <= 0 {
 		user, group = nobody, nobody
