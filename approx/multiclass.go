@@ -188,7 +188,7 @@ func (p *multiclass) symmetric(u blas64.Triangular) blas64.Symmetric {
 func (p *multiclass) factorise(pi []float64) error {
 	p.diagnostics.Factorizations++
 	n := p.n
-	clear(p.m.Data)
+	eachRow(n, func(i int) { clear(p.m.Data[i*n : (i+1)*n]) })
 	for c, u := range p.u {
 		root, left, k, inverse := p.of(c, p.root), p.of(c, p.left), p.kernel(c), p.work.Data
 		for i, w := range p.of(c, pi) {
@@ -418,7 +418,10 @@ func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
 	if p.adjoints == nil {
 		p.adjoint()
 	}
-	dst.K.CopySym(p.adjoints[j].K)
+	to, from := dst.K.RawSymmetric(), p.adjoints[j].K.RawSymmetric()
+	eachRow(p.n, func(i int) {
+		copy(to.Data[i*to.Stride+i:i*to.Stride+p.n], from.Data[i*from.Stride+i:i*from.Stride+p.n])
+	})
 	if dst.Mean != nil {
 		copy(dst.Mean, p.adjoints[j].Mean)
 	}
@@ -437,7 +440,7 @@ func (p *multiclass) adjoint() {
 	p.adjoints = make([]Cov, len(p.k))
 	for j := range p.adjoints {
 		k := p.room.take(n * n)
-		clear(k)
+		eachRow(n, func(i int) { clear(k[i*n : (i+1)*n]) })
 		p.adjoints[j] = Cov{K: mat.NewSymDense(n, k), Mean: make([]float64, n)}
 	}
 	defer p.room.release(p.room.mark())

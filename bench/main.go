@@ -218,13 +218,24 @@ func peakDuring(f func()) float64 {
 			case <-done:
 				mean <- stat.Mean(rates, nil)
 				return
-			case <-time.After(200 * time.Millisecond):
+			case <-time.After(500 * time.Millisecond):
 			}
 		}
 	}()
 	f()
 	close(done)
 	return <-mean
+}
+
+// stolen is the time in seconds, of all cores together, that the host of this virtual machine has given to others.
+func stolen() float64 {
+	text, _ := os.ReadFile("/proc/stat")
+	f := strings.Fields(string(text)) // cpu, user, nice, system, idle, iowait, irq, softirq, steal
+	if len(f) < 9 {
+		return 0
+	}
+	ticks, _ := strconv.ParseFloat(f[8], 64)
+	return ticks / 100
 }
 
 // clock is a clock of the system in seconds.

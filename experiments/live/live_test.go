@@ -150,7 +150,7 @@ func TestRequests(t *testing.T) {
 		{"GET", "/results.csv", "localhost", 200, "text/csv; charset=utf-8"},
 		{"GET", "/trials.csv", "127.0.0.1", 200, "text/csv; charset=utf-8"},
 		{"GET", "/predictions.csv", "[::1]", 200, "text/csv; charset=utf-8"},
-		{"GET", "/figures.svg", "127.0.0.2:8080", 200, "image/svg+xml"},
+		{"GET", "/figures/restarts-0.svg", "127.0.0.2:8080", 200, "image/svg+xml"},
 		{"GET", "/report.html", "localhost:9", 200, "text/html; charset=utf-8"},
 		{"GET", "/manifest.json", "localhost:8080", 404, ""},
 		{"GET", "/journal/one.jsonl", "localhost:8080", 404, ""},

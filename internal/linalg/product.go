@@ -10,7 +10,7 @@ import (
 // cache, colBlock columns of B in the third. All are multiples of 24, and so of every tile. Measured flat from half to
 // twice these sizes; sumBlock decides the order of summation, and so the bits.
 const (
-	sumBlock = 264
+	sumBlock = 384
 	rowBlock = 192
 	colBlock = 4104
 )
