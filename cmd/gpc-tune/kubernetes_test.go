@@ -46,13 +46,11 @@ type manifest struct {
 		Template struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     struct {
-				RestartPolicy                 string            `yaml:"restartPolicy"`
-				TerminationGracePeriodSeconds int               `yaml:"terminationGracePeriodSeconds"`
-				NodeSelector                  map[string]string `yaml:"nodeSelector"`
+				RestartPolicy                 string `yaml:"restartPolicy"`
+				TerminationGracePeriodSeconds int    `yaml:"terminationGracePeriodSeconds"`
 				Containers                    []struct {
 					Name          string
 					Command, Args []string
-					Env           []struct{ Name, Value string }
 					Resources     struct{ Requests, Limits map[string]string }
 					VolumeMounts  []struct {
 						Name      string
@@ -234,8 +232,10 @@ func TestKubernetesPods(t *testing.T) {
 	if want := "delete jobs --ignore-not-found --cascade=foreground --selector=app.kubernetes.io/instance=" + run + " --namespace=on\napply --filename=" + folder + "/kubernetes/jobs.yaml\n"; err != nil || string(sent) != want {
 		t.Errorf("%v: kubectl was asked\n%swant\n%s", err, sent, want)
 	}
-	if want := fmt.Sprintf("%d Jobs wait for the first", len(all)-3); !strings.Contains(said, want) {
-		t.Errorf("submit says %q, and not %q", said, want)
+	for _, m := range all[2 : len(all)-1] {
+		if want := "job.batch/" + m.Metadata.Name + " is suspended until the wave before is over"; !strings.Contains(said, want) {
+			t.Errorf("submit says %q, and not %q", said, want)
+		}
 	}
 	pod := func(m manifest, index int) string {
 		t.Helper()
@@ -245,7 +245,9 @@ func TestKubernetesPods(t *testing.T) {
 		}
 		var args []string
 		for _, a := range worker.Args {
-			args = append(args, strings.ReplaceAll(a, "$$", "$"))
+			args = append(args, regexp.MustCompile(`\$\$|\$\(\w+\)`).ReplaceAllStringFunc(a, func(found string) string {
+				return map[bool]string{true: "$", false: "expanded"}[found == "$$"]
+			}))
 		}
 		c := gpcTune(t, "/", args...)
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index)}

@@ -135,8 +135,8 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		}
 		fmt.Fprint(r.Log, said)
 	}
-	if n := len(r.Workload.Waves); n > 1 {
-		fmt.Fprintf(r.Log, "%d Jobs wait for the first, and are suspended: once that is over, the same command again resumes what is missing\n", n-1)
+	for _, w := range r.Workload.Waves[1:] {
+		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same command again\n", instance(r)+"-"+wavePart(w))
 	}
 	return false, nil
 }
@@ -169,6 +169,9 @@ const instanceLabel = "app.kubernetes.io/instance"
 // instance names the run in the cluster.
 func instance(r *Run) string { return "gpc-tune-" + r.ID }
 
+// wavePart names a wave in the cluster.
+func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
+
 // objects are what the cluster is to have.
 func (e *Kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
@@ -185,7 +188,7 @@ func (e *Kubernetes) objects(r *Run) (all []object) {
 		if e.parallelism > 0 {
 			parallelism = min(parallelism, e.parallelism)
 		}
-		all = append(all, e.job(r, "w"+strconv.Itoa(w.Index), object{
+		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
 			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000), // what makes a tenth fail makes all fail
 		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first", strconv.Itoa(first)))
