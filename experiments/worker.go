@@ -184,6 +184,14 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	return &LaidOut{l, p, dir}, nil
 }
 
+// Files are the absolute paths of the data files that workers read.
+func (l *LaidOut) Files() (files []string) {
+	for _, spec := range l.Plan.spec.Data {
+		files = append(files, spec.Files(l.Folder)...)
+	}
+	return files
+}
+
 // Work does what is missing of a block and can be done now. waits is the number of its studies of which something is left that
 // depends on the jobs of other blocks: another worker of the same block goes on with them once those are done.
 func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {

@@ -126,6 +126,19 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	return train, test, faults
 }
 
+// Files are the paths of what it reads and does not come along, relative ones being in dir.
+func (s Spec) Files(dir string) (files []string) {
+	for _, path := range []string{s.Train, s.Test} {
+		if path != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // else it names a bundled set
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
 // hasTest says whether there are test cases.
 func (s Set) hasTest() bool { return s.TestRows > 0 }
 

@@ -92,8 +92,8 @@ const (
 
 // Submit sends what is neither on record nor in the queue.
 func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
-	if dir := filepath.Dir(r.Program); strings.HasPrefix(dir, os.TempDir()) && strings.Contains(dir, "go-build") {
-		return false, fmt.Errorf("%w: %s is gone when the jobs start; build the program where all nodes find it (go build -o gpc-tune ./cmd/gpc-tune), and submit with that", ErrOptions, r.Program)
+	if err := r.lasting(); err != nil {
+		return false, err
 	}
 	queue, err := e.queue(ctx, r.ID)
 	if err != nil && !r.DryRun {
@@ -132,12 +132,12 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 
 // worker is the script that every job runs, with the block as its arguments.
 func (e *Slurm) worker(r *Run) (string, error) {
-	memory := r.Workload.Memory * int64(r.Jobs)
+	memory, asked := r.memory()
 	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
 	if e.memory != "" {
 		directives = append(directives, "--mem="+e.memory)
 	} else {
-		directives = append(directives, fmt.Sprintf("--mem=%dM", (memory+memory/4)>>20+512))
+		directives = append(directives, fmt.Sprintf("--mem=%dM", asked))
 	}
 	if e.partition != "" {
 		directives = append(directives, "--partition="+e.partition)

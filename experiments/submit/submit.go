@@ -8,9 +8,13 @@ package submit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -44,6 +48,7 @@ type Run struct {
 var Table = registry.Table[Engine]{
 	of[Local]("local", "processes on this machine"),
 	of[Slurm]("slurm", "job arrays of a Slurm cluster"),
+	of[Kubernetes]("kubernetes", "indexed Jobs of a Kubernetes cluster"),
 }
 
 // of makes the entry of an engine.
@@ -101,4 +106,18 @@ const rest = "rest"
 // worker is the command line of a worker; of a block, or of the rest.
 func (r *Run) worker(block string) []string {
 	return []string{r.Program, "worker", r.Dir, "--block", block, "-j", strconv.Itoa(r.Jobs)}
+}
+
+// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB.
+func (r *Run) memory() (jobs, asked int64) {
+	jobs = r.Workload.Memory * int64(r.Jobs)
+	return jobs, (jobs+jobs/4)>>20 + 512
+}
+
+// lasting says if this program is gone when the blocks start.
+func (r *Run) lasting() error {
+	if dir := filepath.Dir(r.Program); strings.HasPrefix(dir, os.TempDir()) && strings.Contains(dir, "go-build") {
+		return fmt.Errorf("%w: %s is gone when the jobs start; build the program where it stays and all nodes find it (CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune), and submit with that", ErrOptions, r.Program)
+	}
+	return nil
 }

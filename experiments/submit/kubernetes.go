@@ -1,0 +1,257 @@
+package submit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest. There is no order among Jobs:
+// those of later waves are suspended until somebody resumes them, or submits again. The rest starts at once, as one worker more
+// that takes whatever is missing; so the run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
+type Kubernetes struct {
+	image, claim, mount, storage, memory, namespace string
+	parallelism                                     int
+}
+
+func (e *Kubernetes) Flags(f *pflag.FlagSet) {
+	f.StringVar(&e.image, "image", "", "image that has this program as /gpc-tune; the Dockerfile of one is written too")
+	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
+	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
+	f.StringVar(&e.storage, "storage", "", "have the claim made, for so much, as in 100Gi (default: it is there)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default what its jobs need, a quarter more, and 512 MiB)")
+	f.StringVar(&e.namespace, "namespace", "", "namespace (default that of kubectl)")
+	f.IntVar(&e.parallelism, "parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
+}
+
+// What is an image, a name of an object, and an amount of storage.
+var (
+	imageName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	quantity   = regexp.MustCompile(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
+)
+
+func (e *Kubernetes) Check() error {
+	for _, o := range []struct {
+		flag, value, want string
+		is                *regexp.Regexp
+		needed            bool
+	}{
+		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName, true},
+		{"--claim", e.claim, "the name of a persistent volume claim", objectName, true},
+		{"--storage", e.storage, "an amount, as in 100Gi", quantity, false},
+		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
+		{"--namespace", e.namespace, "the name of a namespace", objectName, false},
+	} {
+		if !o.is.MatchString(o.value) && (o.needed || o.value != "") {
+			return fmt.Errorf("%w: %s %q: say %s", ErrOptions, o.flag, o.value, o.want)
+		}
+	}
+	if !filepath.IsAbs(e.mount) || strings.Contains(e.mount, ":") {
+		return fmt.Errorf("%w: --mount %q: say the absolute path, without colons, at which the volume of --claim is mounted", ErrOptions, e.mount)
+	}
+	if e.parallelism < 0 {
+		return fmt.Errorf("%w: --parallelism must not be negative", ErrOptions)
+	}
+	return nil
+}
+
+const (
+	kubernetesFolder = "kubernetes" // in the run's folder
+	manifestsName    = "jobs.yaml"
+	dockerfileName   = "Dockerfile"
+
+	podProgram = "/gpc-tune"
+	nobody     = 65532 // who runs where an ordinary user has not submitted
+)
+
+// Submit replaces the Jobs of the run by those of what is missing.
+func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
+	if err := r.lasting(); err != nil {
+		return false, err
+	}
+	for _, path := range append(r.Files(), r.Dir) {
+		if below, err := filepath.Rel(e.mount, path); err != nil || !filepath.IsLocal(below) {
+			return false, fmt.Errorf("%w: --mount %s: %s is not below it, and no pod would find it; move it there", ErrOptions, e.mount, path)
+		}
+	}
+	var jobs bytes.Buffer
+	y := yaml.NewEncoder(&jobs)
+	y.SetIndent(2)
+	for _, o := range e.objects(r) {
+		if err := y.Encode(o); err != nil {
+			return false, err
+		}
+	}
+	dockerfile, err := e.dockerfile(r)
+	if err != nil {
+		return false, err
+	}
+	if r.DryRun {
+		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "), &jobs)
+		return false, err
+	}
+	folder := filepath.Join(r.Dir, kubernetesFolder)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return false, err
+	}
+	for name, text := range map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile} {
+		if err := experiments.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		}); err != nil {
+			return false, err
+		}
+	}
+	if dynamic(r.Program) {
+		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build with CGO_ENABLED=0\n", r.Program)
+	}
+	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--selector=" + instanceLabel + "=" + instance(r)}
+	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
+	if e.namespace != "" {
+		remove = append(remove, "--namespace="+e.namespace)
+	}
+	for _, args := range [][]string{remove, apply} {
+		said, err := command(ctx, "", "kubectl", args...)
+		if err != nil {
+			return false, fmt.Errorf("%w\nwhere kubectl has a cluster that has the volume, do\n%s\n%s", err,
+				reports.CommandLine(append([]string{"kubectl"}, remove...)...), reports.CommandLine(append([]string{"kubectl"}, apply...)...))
+		}
+		fmt.Fprint(r.Log, said)
+	}
+	for _, w := range r.Workload.Waves[1:] {
+		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same command again\n", instance(r)+"-"+wavePart(w))
+	}
+	return false, nil
+}
+
+// dockerfile is that of an image with nothing but the program.
+func (e *Kubernetes) dockerfile(r *Run) (string, error) {
+	names, err := json.Marshal([]string{filepath.Base(r.Program), podProgram})
+	if err != nil {
+		return "", err
+	}
+	build := reports.CommandLine("docker", "build", "-t", e.image, "-f", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n", strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
+}
+
+// dynamic says if a program needs a loader.
+func dynamic(program string) bool {
+	f, err := elf.Open(program)
+	if err != nil {
+		return false // of another system
+	}
+	defer f.Close()
+	return f.Section(".interp") != nil
+}
+
+// object is one of the cluster, or a part of one, as its API names the fields.
+type object = map[string]any
+
+const instanceLabel = "app.kubernetes.io/instance"
+
+// instance names the run in the cluster.
+func instance(r *Run) string { return "gpc-tune-" + r.ID }
+
+// wavePart names a wave in the cluster.
+func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
+
+// objects are what the cluster is to have.
+func (e *Kubernetes) objects(r *Run) (all []object) {
+	if e.storage != "" {
+		all = append(all, object{
+			"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": e.metadata(e.claim, nil),
+			"spec": object{"accessModes": []string{"ReadWriteMany"}, "resources": object{"requests": object{"storage": e.storage}}},
+		})
+	}
+	for i, w := range r.Workload.Waves {
+		// Done blocks in between find nothing to do. The numbers are those that the API takes of so many pods.
+		first, last := w.Blocks[0], w.Blocks[len(w.Blocks)-1]
+		pods := last - first + 1
+		parallelism := min(pods, 10_000)
+		if e.parallelism > 0 {
+			parallelism = min(parallelism, e.parallelism)
+		}
+		all = append(all, e.job(r, wavePart(w), object{
+			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
+			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000), // what makes a tenth fail makes all fail
+		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first", strconv.Itoa(first)))
+	}
+	return append(all, e.job(r, rest, object{"backoffLimit": 5}, []object{never("FailJob", 2, 3, 4), disrupted}, "--block", rest))
+}
+
+// never has a worker that ends with one of these codes not started again.
+func never(action string, codes ...int) object {
+	return object{"action": action, "onExitCodes": object{"containerName": "worker", "operator": "In", "values": codes}}
+}
+
+// disrupted has pods that the cluster itself takes away started again, however often that is.
+var disrupted = object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
+
+// metadata are the name and the labels of an object.
+func (e *Kubernetes) metadata(name string, labels map[string]string) object {
+	m := object{"name": name}
+	if labels != nil {
+		m["labels"] = labels
+	}
+	if e.namespace != "" {
+		m["namespace"] = e.namespace
+	}
+	return m
+}
+
+// job is a Job of workers, with more of its specification.
+func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
+	jobs, asked := r.memory()
+	args := append([]string{"worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(jobs, 10)}, block...)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "$", "$$") // the cluster expands $(NAME)
+	}
+	resources := object{"cpu": r.Jobs, "memory": cmp.Or(e.memory, fmt.Sprintf("%dMi", asked))}
+	user, group := os.Getuid(), os.Getgid()
+	if user <= 0 {
+		user, group = nobody, nobody
+	}
+	worker := object{
+		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
+		"resources":       object{"requests": resources, "limits": resources}, // the same: the last to be evicted
+		"volumeMounts":    []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
+		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": object{"drop": []string{"ALL"}}},
+	}
+	if instructions := os.Getenv("GPC_TUNE_SIMD"); instructions != "" {
+		worker["env"] = []object{{"name": "GPC_TUNE_SIMD", "value": instructions}}
+	}
+	labels := map[string]string{"app.kubernetes.io/name": "gpc-tune", instanceLabel: instance(r), "app.kubernetes.io/component": part}
+	spec["podFailurePolicy"] = object{"rules": rules}
+	spec["template"] = object{
+		"metadata": object{"labels": labels},
+		"spec": object{
+			"restartPolicy":                 "Never",
+			"terminationGracePeriodSeconds": 30, // a worker has 25 s for the fits that run, and some to end
+			"automountServiceAccountToken":  false,
+			"nodeSelector":                  object{"kubernetes.io/os": runtime.GOOS, "kubernetes.io/arch": runtime.GOARCH},
+			"securityContext":               object{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": group, "fsGroup": group, "seccompProfile": object{"type": "RuntimeDefault"}},
+			"containers":                    []object{worker},
+			"volumes":                       []object{{"name": "run", "persistentVolumeClaim": object{"claimName": e.claim}}},
+		},
+	}
+	metadata := e.metadata(instance(r)+"-"+part, labels)
+	metadata["annotations"] = object{"gpc-tune/experiment": r.Plan.Name()}
+	return object{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+}
