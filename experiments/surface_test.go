@@ -16,8 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// wholeFit runs a configuration and returns its fit on all of the training data, and a model of it.
-func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
+// journalled runs an experiment and returns its plan and the lines of its journal.
+func journalled(t *testing.T, text string) (*Plan, []record.Line) {
 	t.Helper()
 	p, dir := planned(t, text), t.TempDir()
 	if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
@@ -27,7 +27,14 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range folder.Lines {
+	return p, folder.Lines
+}
+
+// wholeFit runs a configuration and returns its fit on all of the training data, and a model of it.
+func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
+	t.Helper()
+	p, lines := journalled(t, text)
+	for _, line := range lines {
 		if f := line.Fit; f != nil && f.Study == 0 {
 			if f.Failure != "" {
 				t.Fatal(f.Failure)
@@ -212,15 +219,8 @@ func TestMAPIsOnRecord(t *testing.T) {
 	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: %s, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
 	held := func(text string) (fits []*record.Fit) {
 		t.Helper()
-		p, dir := planned(t, text), t.TempDir()
-		if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
-			t.Fatal(err)
-		}
-		folder, err := ReadFolder(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range folder.Lines {
+		_, lines := journalled(t, text)
+		for _, line := range lines {
 			if line.Fit.Study > 0 {
 				fits = append(fits, line.Fit)
 			}

@@ -39,11 +39,11 @@ func startSlurm(t testing.TB, tasks int) *cluster {
 	t.Helper()
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed: the Debian packages slurm-wlm and munge have a Slurm to test with", program)
+			t.Skipf("needs %s, of the Debian packages slurm-wlm and munge: install them and run it there as root", program)
 		}
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to start a Slurm of its own")
+		t.Skip("needs root, to start a Slurm of its own: run it as root, as in a container with slurm-wlm and munge")
 	}
 	folder, err := os.MkdirTemp("", "slurm") // a short name: it is that of a socket too
 	if err != nil {

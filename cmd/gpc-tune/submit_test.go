@@ -40,7 +40,7 @@ func children(t testing.TB, pid int) (pids []int) {
 // lost and nothing on record twice that does not agree.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())); err != nil {
-		t.Skip("needs the list of a process's children in /proc, as Linux has it")
+		t.Skip("needs the list of a process's children in /proc: run it on Linux")
 	}
 	dir := write(t, "lattice.yaml", lattice)
 	succeeds(t, dir, "run", "lattice.yaml", "-o", "whole", "-j", "1")
