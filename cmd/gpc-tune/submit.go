@@ -50,8 +50,8 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if err := engine.Check(); err != nil {
 				return usageError{err}
 			}
-			if run.Jobs < 1 || blocks < 0 {
-				return usageError{fmt.Errorf("-j must be at least 1, and --blocks not negative")}
+			if run.Jobs < 1 || blocks < 0 || run.Timeout < 0 {
+				return usageError{fmt.Errorf("-j must be at least 1, --blocks and --trial-timeout not negative")}
 			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
@@ -79,7 +79,7 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
 				return nil
 			}
-			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c)})
+			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
 			if err != nil {
 				return err
 			}
@@ -94,6 +94,7 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of about an hour; 16 where times are not known, see gpc-tune doctor)")
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
+	trialTimeoutFlag(c, &run.Timeout)
 	f.BoolVar(&laying.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
 	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
 	engine.Flags(f)

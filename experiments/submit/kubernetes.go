@@ -219,7 +219,7 @@ func (e *Kubernetes) metadata(name string, labels map[string]string) object {
 // job is a Job of workers, with more of its specification.
 func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
-	args := append([]string{"worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(jobs, 10)}, block...)
+	args := r.worker(jobs, block...)[1:]
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$", "$$") // the cluster expands $(NAME)
 	}

@@ -146,7 +146,7 @@ func (e *Slurm) worker(r *Run) (string, error) {
 	return e.script(map[string]string{
 		"Name":       r.Plan.Name(),
 		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
-		"Command":    "exec " + reports.CommandLine(r.Program, "worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(memory, 10)) + ` "$@"`,
+		"Command":    "exec " + reports.CommandLine(r.worker(memory)...) + ` "$@"`,
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -39,6 +40,7 @@ type Run struct {
 	Workload experiments.Workload // what is missing
 	Program  string               // this one
 	Jobs     int                  // that a worker does at a time
+	Timeout  time.Duration        // of a job, as search.Options.TrialTimeout; 0: none
 	DryRun   bool
 	Drain    <-chan struct{} // once closed, what was started here is to end
 	Out, Log io.Writer
@@ -103,9 +105,17 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 // rest names the end of a run where a block is asked for: what no block has done, and the results.
 const rest = "rest"
 
-// worker is the command line of a worker; of a block, or of the rest.
-func (r *Run) worker(block string) []string {
-	return []string{r.Program, "worker", r.Dir, "--block", block, "-j", strconv.Itoa(r.Jobs)}
+// worker is the command line of a worker whose jobs have so much memory, in bytes; 0: what is free.
+func (r *Run) worker(memory int64, block ...string) []string {
+	args := append([]string{r.Program, "worker", r.Dir}, block...)
+	args = append(args, "-j", strconv.Itoa(r.Jobs))
+	if memory > 0 {
+		args = append(args, "--memory", strconv.FormatInt(memory, 10))
+	}
+	if r.Timeout > 0 {
+		args = append(args, "--trial-timeout", r.Timeout.String())
+	}
+	return args
 }
 
 // memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB.
