@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
@@ -32,6 +34,9 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 	}
 	return c
 }
+
+// once lists the flags that submitting again is not to repeat, or that the run folder has in other ways.
+var once = []string{"output", "set", "blocks", "extend", "dry-run", "force"}
 
 func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobra.Command {
 	var (
@@ -60,6 +65,11 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if dir == "" {
 				dir = "runs/" + plan.Name()
 			}
+			c.Flags().Visit(func(f *pflag.Flag) {
+				if !slices.Contains(once, f.Name) {
+					laying.Options = append(laying.Options, "--"+f.Name+"="+f.Value.String())
+				}
+			})
 			laying.Blocks, laying.Jobs, laying.DryRun = blocks, run.Jobs, run.DryRun
 			if run.LaidOut, err = plan.LayOut(dir, laying); err != nil {
 				return err

@@ -77,7 +77,7 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"gpc-tune", "submit", l.Engine, l.File, "-o", dir}
+	args := append([]string{"gpc-tune", "submit", l.Engine, l.File, "-o", dir}, l.Options...)
 	for _, s := range l.Settings {
 		args = append(args, "--set", s)
 	}
