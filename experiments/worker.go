@@ -246,9 +246,10 @@ type Wave struct {
 
 // Workload is what is missing of a run.
 type Workload struct {
-	Waves  []Wave
-	Rest   float64 // seconds of processor time of what no wave has: it is done when the results are written
-	Memory int64   // bytes of the largest job; 0: none is missing
+	Waves   []Wave
+	Rest    float64 // seconds of processor time of what no wave has: it is done when the results are written
+	Memory  int64   // bytes of the largest job; 0: none is missing
+	Journal int64   // bytes of the journal once all is done, about
 }
 
 // Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
@@ -262,6 +263,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	if err != nil {
 		return w, err
 	}
+	w.Journal = l.Plan.journal()
 	d := l.Plan.divide(l.Estimates, l.Blocks)
 	var loads []map[int]float64 // of each wave, by block
 	for _, k := range d.missing(left) {

@@ -118,10 +118,11 @@ func (r *Run) worker(memory int64, block ...string) []string {
 	return args
 }
 
-// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB.
+// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB, or
+// 256 MiB and four times the journal, which takes that where the results are written, and less where it is read.
 func (r *Run) memory() (jobs, asked int64) {
 	jobs = r.Workload.Memory * int64(r.Jobs)
-	return jobs, (jobs+jobs/4)>>20 + 512
+	return jobs, (jobs+jobs/4)>>20 + max(512, 256+4*r.Workload.Journal>>20)
 }
 
 // lasting says if this program is gone when the blocks start.
