@@ -27,8 +27,9 @@ type Kind struct {
 // Entry is a name and what it means, on one line.
 type Entry struct {
 	Name, Doc string
-	options   reflect.Type // what the options of a component are decoded into; nil: it is none, or of no table
-	component any          // with its default options
+	options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
+	component any           // with its default options
+	defaults  reflect.Value // of options
 }
 
 // Compositions are the kernels made of kernels.
@@ -105,7 +106,8 @@ func kind[I any](name string, table registry.Table[I]) Kind {
 	for _, e := range table {
 		out := Entry{Name: e.Name, Doc: e.Doc, component: defaults(e)}
 		e.New(func(v any) error { // decodes nothing
-			out.options = reflect.TypeOf(v).Elem()
+			out.defaults = reflect.ValueOf(v).Elem()
+			out.options = out.defaults.Type()
 			return errReported
 		})
 		k.Entries = append(k.Entries, out)
