@@ -24,6 +24,7 @@ var pictureTable = []struct {
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
 	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
