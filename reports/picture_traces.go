@@ -10,36 +10,25 @@ import (
 
 // tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the same objective, how it grew over
 // the iterations of the restart that was chosen.
-func tracesPicture(r *Report) (out []figure.Figure) {
-	short := r.shorten()
-	var groups [][]member
-	for i, c := range r.Configurations {
+func tracesPicture(r *Report) []figure.Figure {
+	tuned := func(c Configuration) string {
 		if len(c.chosenPath()) < 2 {
-			continue
+			return ""
 		}
-		g := slices.IndexFunc(groups, func(g []member) bool {
-			return g[0].configuration.Dataset == c.Dataset && g[0].configuration.Objective == c.Objective && len(g) < mostTold
-		})
-		if g < 0 {
-			g, groups = len(groups), append(groups, nil)
-		}
-		groups[g] = append(groups[g], member{index: i, configuration: c})
+		return c.Objective + " of " + c.Dataset
 	}
-	for _, group := range groups {
-		n := named(short, group...)
+	return r.together(tuned, mostTold, func(part []member, n naming) figure.Figure {
 		p := figure.Panel{X: figure.Axis{Label: "iteration of the chosen restart"}}
 		var lines []figure.Line
-		for k, m := range group {
+		for k, m := range part {
 			l := trace(m.configuration.chosenPath())
 			l.Name = fmt.Sprintf("%s: ends at %s", n.members[k], figure.Number(l.Y[len(l.Y)-1], 2))
 			p.X.Hi = max(p.X.Hi, float64(len(l.X)-1))
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
-		p.Y = traceAxis(group[0].configuration, lines...)
-		out = append(out, figure.Figure{Name: fmt.Sprintf("traces-%d", group[0].index), Title: n.heading + " · what is maximised, step by step",
-			Notes: remarks(n.note), Columns: 1, Panels: []figure.Panel{p}})
-	}
-	return out
+		p.Y = traceAxis(part[0].configuration, lines...)
+		return figure.Figure{Name: "traces", Title: n.heading + " · what is maximised, step by step", Notes: remarks(n.note), Columns: 1, Panels: []figure.Panel{p}}
+	})
 }
 
 // trace is the tuning objective over the iterations.
