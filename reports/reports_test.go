@@ -508,11 +508,28 @@ func TestShorten(t *testing.T) {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
-	// What would look the same keeps its full text, and nothing else does.
-	a, b := "{noisy_threshold: {epsilon: 0.1}}", "{noisy_threshold: {epsilon: 0.2}}"
-	r := Report{Configurations: []Configuration{{Likelihood: a, Kernel: "{se: {amplitude: 1}}"}, {Likelihood: b, Kernel: "{se: {amplitude: 1}}"}}}
-	if got := r.shorten(); got[a] != a || got[b] != b || got["{se: {amplitude: 1}}"] != "se" {
-		t.Errorf("%v", got)
+	// What would look the same tells the settings that differ, and if that is not enough all of its text; nothing else does.
+	want := map[string]string{
+		"{noisy_threshold: {epsilon: 0.1, a: 1}}":                                            "noisy_threshold(epsilon: 0.1)",
+		"{noisy_threshold: {a: 1, epsilon: {init: 0.2}}}":                                    "noisy_threshold(epsilon: init 0.2)",
+		"{sum: [{se: {amplitude: 2, length_scale: {fixed: 1}}}, {noise: {amplitude: 0.1}}]}": "sum(se(length_scale: fixed 1), noise(amplitude: 0.1))",
+		"{sum: [{se: {amplitude: 2, length_scale: {fixed: 3}}}, noise]}":                     "sum(se(length_scale: fixed 3), noise)",
+		"online":                          "online",
+		"{online: {seen: 10}}":            "online(seen: 10)",
+		"{online: {seen: 10, sweeps: 2}}": "online(seen: 10, sweeps: 2)",
+		"{se: {amplitude: 1}}":            "se",
+		"{pl: {order: 1}}":                "{pl: {order: 1}}", // only the spaces differ
+		"{pl:  {order: 1}}":               "{pl:  {order: 1}}",
+	}
+	r := Report{}
+	for text := range want {
+		r.Configurations = append(r.Configurations, Configuration{Kernel: text})
+	}
+	short := r.shorten()
+	for text, name := range want {
+		if short[text] != name {
+			t.Errorf("%s is %s, want %s", text, short[text], name)
+		}
 	}
 }
 

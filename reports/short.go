@@ -18,23 +18,40 @@ func (r *Report) shorten() map[string]string {
 	return shorten(texts)
 }
 
-// shorten makes short names for components, from their YAML flow texts. Numbers and the settings of hyperparameters are
-// left out, unless texts that differ would then look the same.
+// shorten makes short names for components, from their YAML flow texts. Of numbers and the settings of hyperparameters they have those
+// in which texts differ that would else look the same, and where this does not tell them apart it is their text.
 func shorten(texts []string) map[string]string {
 	short := map[string]string{}
-	firsts := map[string]string{} // the first text of every short name
-	clash := map[string]bool{}
+	alike := map[string][]string{} // the texts of every name without settings
 	for _, text := range texts {
-		name := shortName(text)
-		if first, found := firsts[name]; found && first != text {
-			clash[name] = true
-		} else {
-			firsts[name] = text
+		if _, found := short[text]; !found {
+			name := shortName(text)
+			short[text], alike[name] = name, append(alike[name], text)
 		}
-		short[text] = name
+	}
+	for _, group := range alike {
+		values := map[string][]string{} // of every setting, where texts have it
+		for _, text := range group {
+			var n namer
+			n.name(text)
+			for path, value := range n.settings {
+				values[path] = append(values[path], value)
+			}
+		}
+		tell := namer{told: map[string]bool{}}
+		for path, of := range values {
+			tell.told[path] = len(of) < len(group) || slices.ContainsFunc(of, func(v string) bool { return v != of[0] })
+		}
+		for _, text := range group {
+			short[text] = tell.name(text)
+		}
+	}
+	named := map[string]int{}
+	for _, name := range short {
+		named[name]++
 	}
 	for text, name := range short {
-		if clash[name] {
+		if named[name] > 1 {
 			short[text] = text
 		}
 	}
@@ -42,52 +59,87 @@ func shorten(texts []string) map[string]string {
 }
 
 // shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
-func shortName(text string) string {
+func shortName(text string) string { return new(namer).name(text) }
+
+// namer names components with those of their settings that are to be told, by path, and finds all settings.
+type namer struct {
+	told     map[string]bool
+	settings map[string]string
+}
+
+func (c *namer) name(text string) string {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
-		return component(root.Content[0])
+		return c.component(root.Content[0], "")
 	}
 	return text
 }
 
 // component names a component: se, {se: options}, or a list of components.
-func component(n *yaml.Node) string {
+func (c *namer) component(n *yaml.Node, path string) string {
+	var parts []string
 	switch n.Kind {
 	case yaml.MappingNode:
-		var parts []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			parts = append(parts, n.Content[i].Value+options(n.Content[i+1]))
+			parts = append(parts, n.Content[i].Value+c.options(n.Content[i+1], path+"."+n.Content[i].Value))
 		}
-		return strings.Join(parts, ", ")
 	case yaml.SequenceNode:
-		var parts []string
-		for _, item := range n.Content {
-			parts = append(parts, component(item))
+		for i, item := range n.Content {
+			parts = append(parts, c.component(item, fmt.Sprintf("%s.%d", path, i)))
 		}
-		return strings.Join(parts, ", ")
+	default:
+		return n.Value
 	}
-	return n.Value
+	return strings.Join(parts, ", ")
 }
 
 // options are what follows a component's name in brackets, if anything.
-func options(n *yaml.Node) string {
+func (c *namer) options(n *yaml.Node, path string) string {
 	text := ""
 	switch n.Kind {
 	case yaml.MappingNode:
 		var parts []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if name, value := n.Content[i].Value, n.Content[i+1]; !setting(value) {
-				parts = append(parts, fmt.Sprintf("%s: %s", name, component(value)))
+			name, value := n.Content[i].Value, n.Content[i+1]
+			at := path + "." + name
+			if !setting(value) {
+				parts = append(parts, fmt.Sprintf("%s: %s", name, c.component(value, at)))
+				continue
+			}
+			if c.settings == nil {
+				c.settings = map[string]string{}
+			}
+			if c.settings[at] = plainly(value); c.told[at] {
+				parts = append(parts, fmt.Sprintf("%s: %s", name, c.settings[at]))
 			}
 		}
 		text = strings.Join(parts, ", ")
 	default:
-		text = component(n)
+		text = c.component(n, path)
 	}
 	if text == "" {
 		return ""
 	}
 	return "(" + text + ")"
+}
+
+// plainly writes {fixed: 2} as "fixed 2".
+func plainly(n *yaml.Node) string {
+	var parts []string
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			parts = append(parts, n.Content[i].Value+" "+plainly(n.Content[i+1]))
+		}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			parts = append(parts, plainly(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	default:
+		return n.Value
+	}
+	return strings.Join(parts, ", ")
 }
 
 // setting says if a value is a number or the setting of a hyperparameter.
