@@ -48,6 +48,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
+		Figures:    s.Report.Figures,
 	}}
 	d := newDecoder(s.file)
 	seen := map[string]bool{}

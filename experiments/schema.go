@@ -145,6 +145,7 @@ func experimentSchema() schema {
 		"loss":      {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
 		"formats":   listOf(named(kinds["formats"])),
 		"curves":    listOf(named(kinds["curves"])),
+		"figures":   listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
 		"published": part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())

@@ -87,7 +87,8 @@ type Evaluation struct {
 // Report says what is reported.
 type Report struct {
 	Formats []string `yaml:"formats"`
-	Curves  []string `yaml:"curves"` // error_reject | information_reject | calibration
+	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
+	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
 }
 
 // document is the top level of a configuration file.
@@ -185,6 +186,11 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	for i := range s.Report.Curves {
 		choose(d, find(root, "report"), "curves", &s.Report.Curves[i], curves)
 	}
+	for _, name := range s.Report.Figures {
+		if err := reports.CheckPicture(name); err != nil {
+			d.at(element(find(find(root, "report"), "figures"), name), "%v", err)
+		}
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -216,15 +222,20 @@ func choose(d *decoder, parent *yaml.Node, key string, value *string, have []str
 	if !slices.Contains(have, *value) {
 		n := parent
 		if v := find(parent, key); v != nil {
-			n = v
-			for _, c := range v.Content {
-				if c.Value == *value {
-					n = c
-				}
-			}
+			n = element(v, *value)
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
 	}
+}
+
+// element is the element of a list that has a value, or else the node itself.
+func element(n *yaml.Node, value string) *yaml.Node {
+	for _, c := range n.Content {
+		if c.Value == value {
+			n = c
+		}
+	}
+	return n
 }
 
 // find returns the value of a key in a mapping, or nil.

@@ -430,6 +430,63 @@ func TestFigureFiles(t *testing.T) {
 	}
 }
 
+// The figures that an experiment names, each by itself or with all of its kind, are drawn into files, in that order and once. A name
+// of which there is no figure is told, but not while jobs are missing.
+func TestDrawn(t *testing.T) {
+	m, lines := run(t)
+	all, err := Build(m, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole []string
+	for _, f := range all.Figures() {
+		whole = append(whole, f.Name)
+	}
+	names := func(r *Report) (names []string) {
+		for _, f := range r.Drawn() {
+			names = append(names, f.Name)
+		}
+		return names
+	}
+	if got := names(all); !slices.Equal(got, whole) {
+		t.Errorf("without names %q, want all, %q", got, whole)
+	}
+	first, kind := whole[len(whole)-1], all.Figures()[0].Kind
+	m.Figures = []string{first, kind, "relevance-7", whole[0]}
+	want := []string{first}
+	for _, f := range all.Figures() {
+		if f.Kind == kind && f.Name != first {
+			want = append(want, f.Name)
+		}
+	}
+	r, err := Build(m, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(r); !slices.Equal(got, want) {
+		t.Errorf("%q are %q, want %q", m.Figures, got, want)
+	}
+	svg, err := FormatNamed("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, f := range svg.Files(r) {
+		files = append(files, strings.TrimSuffix(strings.TrimPrefix(f.Name, "figures/"), ".svg"))
+	}
+	if !slices.Equal(files, want) {
+		t.Errorf("files %q, want %q", files, want)
+	}
+	if r.Missing == 0 || !slices.Equal(r.Warnings, all.Warnings) {
+		t.Errorf("%d jobs are missing, and already %q", r.Missing, r.Warnings)
+	}
+	for name, want := range map[string]string{"grid": "", "grid-3": "", "evidence-information-configurations-0": "", "curves-crabs-kfold": "", "grit-0": `did you mean "grid"?`, "grid-": "unknown picture", "Grid": "unknown picture", "gridlock": "unknown picture"} {
+		if err := CheckPicture(name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
+	}
+}
+
 // Names are text, whatever they hold.
 func TestHostileText(t *testing.T) {
 	for _, hostile := range []string{`<script>alert("x")</script>`, "</text></svg>", `"'&amp;`, "\x00\x1b\xff\ufffe", strings.Repeat("long ", 1000), "]]>", "%s%d", "../.."} {
