@@ -147,3 +147,13 @@ func TestSummaryOfDecisions(t *testing.T) {
 		t.Error(fmt.Sprint(strings.Join(lines, "\n")))
 	}
 }
+
+// Whatever people read has the table beside the summary.
+func TestPivotIsReported(t *testing.T) {
+	r := &Report{Configurations: []Configuration{on("a", "probit", "ep", 0.5, "test"), on("a", "logit", "ep", 0.25, "test"), on("b", "probit", "ep", 0, "test")}}
+	for format, row := range map[string]string{"text": "logit       0.250", "markdown": "| logit | 0.250 |  |", "latex": `logit & 0.250 & `, "html": `<td>logit</td><td class="n">0.250</td>`} {
+		if out := string(render(t, format, r)); strings.Count(out, row) != 1 || !strings.Contains(out, "error rate, preprocess none") {
+			t.Errorf("%s has no %q:\n%s", format, row, out)
+		}
+	}
+}
