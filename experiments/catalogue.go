@@ -59,7 +59,7 @@ func Catalogue() []Kind {
 	for _, f := range reports.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
-	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record\n"}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record; with figures: [grid, latent-0] only these\n"}
 	for _, p := range reports.Pictures() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}

@@ -269,6 +269,9 @@ func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 	var sources []string
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {
+			if !slices.Contains(sources, p.Source) {
+				sources = append(sources, p.Source)
+			}
 			for _, f := range p.Figures {
 				here, published, uncertainty := float64(f.Here), float64(f.Published), float64(f.Uncertainty)
 				why := ""
@@ -278,20 +281,26 @@ func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 					why = "not said"
 					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
 				}
-				t.Rows = append(t.Rows, []string{labels[i], strings.ReplaceAll(f.Name, "_", " "), stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
-				if !slices.Contains(sources, p.Source) {
-					sources = append(sources, p.Source)
-				}
+				t.Rows = append(t.Rows, []string{labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "), stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
 			}
 		}
 	}
-	t.Caption = sources
-	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "figure"}, {Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true}, {Name: "why they differ"}}
-	if len(labels) == 1 {
-		t.Columns = t.Columns[1:]
+	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"}, {Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true}, {Name: "why they differ"}}
+	drop := func(column int) {
+		t.Columns = slices.Delete(t.Columns, column, column+1)
 		for i := range t.Rows {
-			t.Rows[i] = t.Rows[i][1:]
+			t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
 		}
+	}
+	if within == len(t.Rows) {
+		drop(6)
+	}
+	if len(sources) == 1 {
+		drop(1)
+		t.Caption = sources
+	}
+	if len(labels) == 1 {
+		drop(0)
 	}
 	return t, within, faults
 }
@@ -347,7 +356,7 @@ func (p *page) table(t reports.Table) {
 		var cells []string
 		for i, text := range row {
 			if t.Columns[i].Right {
-				text = strings.ReplaceAll(text, " ", "\u00a0") // a number and its interval stay on one line
+				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text) // an interval stays on one line
 			}
 			cells = append(cells, cell(text))
 		}

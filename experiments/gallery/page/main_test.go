@@ -153,16 +153,21 @@ func TestDifferencesNeedAReason(t *testing.T) {
 	for _, row := range table.Rows {
 		got = append(got, strings.Join(row, " "))
 	}
-	want := []string{"#1 ep log evidence -99 -99.5 -0.5 ", "#1 ep errors 21 22 1 not said", "#1 ep error rate 0.031 0.0321 0.0011 for a reason", "#1 ep rmse 1 ± 0 1 0 ", "#1 ep errors 67 ± 5 62 -5 ", "#1 ep log evidence -107.0 -107.00 0.00 "}
+	want := []string{"#1 ep A log evidence -99 -99.5 -0.5 ", "#1 ep A errors 21 22 1 not said", "#1 ep B error rate 0.031 0.0321 0.0011 for a reason", "#1 ep B rmse 1 ± 0 1 0 ", "#1 ep B errors 67 ± 5 62 -5 ", "#1 ep B log evidence -107.0 -107.00 0.00 "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if within != 4 || !slices.Equal(table.Caption, []string{"A", "B"}) {
-		t.Errorf("%d within the uncertainty, of %q", within, table.Caption)
+	if within != 4 || len(table.Columns) != 7 || table.Caption != nil {
+		t.Errorf("%d within the uncertainty; %v, %q", within, table.Columns, table.Caption)
 	}
 	r.Configurations = r.Configurations[1:]
-	if table, _, _ = compare(r); len(table.Columns) != 5 || len(table.Rows[0]) != 5 || table.Rows[0][0] != "log evidence" {
+	if table, _, _ = compare(r); len(table.Columns) != 6 || len(table.Rows[0]) != 6 || table.Rows[0][1] != "log evidence" {
 		t.Errorf("of one configuration %v %q", table.Columns, table.Rows[0])
+	}
+	r.Configurations[0].Published = r.Configurations[0].Published[1:]
+	r.Configurations[0].Published[0].Figures = r.Configurations[0].Published[0].Figures[3:]
+	if table, within, _ = compare(r); within != 1 || len(table.Columns) != 4 || len(table.Rows[0]) != 4 || !slices.Equal(table.Caption, []string{"B"}) {
+		t.Errorf("of nothing that differs %v %q", table.Columns, table.Rows[0])
 	}
 	if len(faults) != 1 || !strings.Contains(faults[0].Error(), "errors is 22 here and 21 ± 0.5 in A, and no note says why") {
 		t.Errorf("faults %v", faults)
