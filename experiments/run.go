@@ -606,6 +606,8 @@ var nan = record.Number(math.NaN())
 var (
 	// ErrInvalid: data that cannot be used.
 	ErrInvalid = errors.New("invalid data")
+	// ErrEnvironment: a variable of the environment that cannot be.
+	ErrEnvironment = errors.New("environment")
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.

@@ -26,6 +26,7 @@ var pictureTable = []struct {
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
 	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
@@ -115,15 +116,33 @@ func (r *Report) Figures() (out []figure.Figure) {
 const mostFigures = 8
 
 // each draws the configurations of which there is something to draw, so many in a figure.
-func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
-	var all []member
-	for i, c := range r.Configurations {
+func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) []figure.Figure {
+	return r.together(func(c Configuration) string {
 		if of(c) {
-			all = append(all, member{index: i, configuration: c})
+			return "all"
 		}
+		return ""
+	}, size, draw)
+}
+
+// together draws the configurations with the same key in one figure, so many in each; those without a key in none.
+func (r *Report) together(key func(Configuration) string, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
+	var parts [][]member
+	last := map[string]int{} // the part that takes the next one with a key
+	for i, c := range r.Configurations {
+		k := key(c)
+		if k == "" {
+			continue
+		}
+		at, found := last[k]
+		if !found || len(parts[at]) == size {
+			at, parts = len(parts), append(parts, nil)
+			last[k] = at
+		}
+		parts[at] = append(parts[at], member{index: i, configuration: c})
 	}
 	short := r.shorten()
-	for part := range slices.Chunk(all[:min(len(all), mostFigures*size)], size) {
+	for _, part := range parts[:min(len(parts), mostFigures)] {
 		n := named(short, part...)
 		for i, name := range n.members {
 			n.members[i] = strings.TrimSpace(name)
@@ -132,7 +151,11 @@ func (r *Report) each(of func(Configuration) bool, size int, draw func(part []me
 		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].index)
 		out = append(out, f)
 	}
-	if left := len(all) - mostFigures*size; left > 0 {
+	left := 0
+	for _, part := range parts[len(out):] {
+		left += len(part)
+	}
+	if left > 0 {
 		f := &out[len(out)-1]
 		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
 	}

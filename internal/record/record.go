@@ -217,6 +217,7 @@ type Surface struct {
 	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
