@@ -28,6 +28,7 @@ var pictureTable = []struct {
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
 }
 
 // Pictures lists them.
