@@ -19,6 +19,7 @@ import (
 // Illustrations lists what can be shown of models without data, one file each.
 var Illustrations = registry.Table[illustration]{
 	registry.Of[priorIllustration, illustration]("prior", "draws of the latent function over one input and, where the likelihood is of classes, what it makes of them"),
+	registry.Of[likelihoodIllustration, illustration]("likelihood", "log p(y|f) over f and its derivatives, as in GPML Figure 3.3"),
 }
 
 // illustration shows something of models without data. Its options are its exported fields.

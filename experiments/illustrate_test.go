@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -97,5 +98,45 @@ func TestRunsOfIllustrations(t *testing.T) {
 	}
 	if _, err := planned(t, text).Check(t.Context(), CheckOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
 		t.Errorf("check: %v", err)
+	}
+}
+
+// The columns of likelihoods are the closed forms of log p(y|f), and every derivative is the slope of the column before it.
+func TestLikelihoodsAreShown(t *testing.T) {
+	const text = "illustrate: {likelihood: {latent: {from: -2, to: 2, points: 401}, label: %s}}\nmodel: {likelihood: [probit, logit, noisy_threshold, {gaussian: {noise: 0.5}}]}\n"
+	for _, y := range []float64{1, -1} {
+		closed := map[string]func(f float64) float64{
+			"probit": func(f float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) },
+			"logit":  func(f float64) float64 { return -math.Log1p(math.Exp(-y * f)) },
+			"noisy_threshold": func(f float64) float64 {
+				if y*f > 0 {
+					return math.Log(0.99)
+				}
+				return math.Log(0.01)
+			},
+			"{gaussian: {noise: 0.5}}": func(f float64) float64 { return -2*(y-f)*(y-f) - math.Log(2*math.Pi*0.25)/2 },
+		}
+		for _, i := range illustrated(t, strings.Replace(text, "%s", fmt.Sprint(y), 1)) {
+			x, want := i.Column("f"), closed[i.Likelihood]
+			for k, v := range i.Column("log_likelihood") {
+				if math.Abs(x[k]) > 1e-12 && !(math.Abs(v-want(x[k])) <= 1e-14*max(1, math.Abs(v))) {
+					t.Errorf("%s at %v: %v, want %v", i.Likelihood, x[k], v, want(x[k]))
+				}
+			}
+			if i.Likelihood == "noisy_threshold" {
+				if len(i.Columns) != 2 {
+					t.Errorf("noisy_threshold has %d columns", len(i.Columns))
+				}
+				continue
+			}
+			for c := 1; c < 4; c++ { // the error of the slopes is h^4/30 times the fifth derivative, h = 0.01
+				v, slope := record.Floats(i.Columns[c].Values), record.Floats(i.Columns[c+1].Values)
+				for k := 2; k+2 < len(x); k++ {
+					if d := (8*(v[k+1]-v[k-1]) - (v[k+2] - v[k-2])) / (12 * 0.01); math.Abs(d-slope[k]) > 1e-8 {
+						t.Fatalf("%s: %s at %v is %v, its slope there should be %v", i.Likelihood, i.Columns[c+1].Name, x[k], slope[k], d)
+					}
+				}
+			}
+		}
 	}
 }

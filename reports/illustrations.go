@@ -88,8 +88,9 @@ func (r *Report) illustrations() Table {
 // addIllustrations checks what the manifest has of them.
 func (r *Report) addIllustrations() error {
 	for k, i := range r.Illustrations {
-		if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 || slices.ContainsFunc(i.Columns, func(c record.Column) bool { return len(c.Values) != len(i.Columns[0].Values) }) {
-			return fmt.Errorf("the columns of illustration %d do not fit together", k)
+		if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 || slices.ContainsFunc(i.Columns, func(c record.Column) bool { return len(c.Values) != len(i.Columns[0].Values) }) ||
+			i.Kind == "likelihood" && len(i.Labels) != 1 {
+			return fmt.Errorf("the parts of illustration %d do not fit together", k)
 		}
 	}
 	return nil

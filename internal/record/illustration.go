@@ -11,6 +11,7 @@ type Illustration struct {
 	Likelihood      string   `json:"likelihood,omitempty"`
 	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // in natural units
 	Classes         []string `json:"classes,omitempty"`         // where each has a latent function
+	Labels          []Number `json:"labels,omitempty"`          // of the latent values, where the likelihood of given ones is shown
 	Columns         []Column `json:"columns"`                   // of one length
 	Jitter          Number   `json:"jitter,omitempty"`          // what was added to the diagonal of a covariance without full rank in floating point
 }
