@@ -103,9 +103,10 @@ func Catalogue() []Kind {
 		figures,
 		datasets,
 		published,
+		kind("illustrations", Illustrations),
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
-		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", ""} {
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "", "illustrate: %s"} {
 		all[i].in = in
 	}
 	return all

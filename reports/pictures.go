@@ -31,6 +31,8 @@ var pictureTable = []struct {
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
 }
 
 // Pictures lists them.

@@ -26,6 +26,7 @@ type Manifest struct {
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
+	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
 	Warnings       []string        `json:"warnings,omitempty"`
 }
 
