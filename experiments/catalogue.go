@@ -78,7 +78,7 @@ func Catalogue() []Kind {
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
 	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
-	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}}, splitters.Entries...)
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}, {Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}}, splitters.Entries...)
 	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})

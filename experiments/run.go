@@ -28,7 +28,7 @@ import (
 
 // trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
 type trainingSet struct {
-	evaluation   string // "train", "test" or a splitter's name
+	evaluation   string // "train", "training", "test" or a splitter's name
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
@@ -185,7 +185,7 @@ type job struct {
 
 // where names a fit in failures.
 func (j *job) where() string {
-	if j.set.evaluation == "train" || j.set.evaluation == "test" {
+	if slices.Contains([]string{"train", "training", "test"}, j.set.evaluation) {
 		return "all training data"
 	}
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)

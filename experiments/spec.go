@@ -81,8 +81,8 @@ type Tune struct {
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
-	Name     string      // "test", "nested" or a splitter's name
-	Splitter cv.Splitter // nil for "test" and "nested"
+	Name     string      // "test", "training", "nested" or a splitter's name
+	Splitter cv.Splitter // nil for "test", "training" and "nested"
 	Nested   *nested
 	node     *yaml.Node
 }
@@ -663,9 +663,9 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		return
 	}
 	one := func(name string, at, options *yaml.Node) {
-		if name == "test" {
+		if name == "test" || name == "training" {
 			if options != nil && !isNull(options) && !(options.Kind == yaml.MappingNode && len(options.Content) == 0) {
-				d.at(options, "test takes no options; the test file is named in data")
+				d.at(options, "%s takes no options; a test file is named in data", name)
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
 			return
@@ -676,7 +676,7 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "nested"}, cv.Table.Names()...)))
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.reading(options))
