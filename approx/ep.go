@@ -186,8 +186,8 @@ type tilt struct {
 func (p matching) tilt(i int) tilt {
 	t := tilt{cavity: p.siteFit.cavity(i)}
 	m, c := t.cavity.mean, t.cavity.variance
-	_, d1, d2 := p.moments.LogZ(p.y[i], m, c)
-	by, byC := momentSlopes(p.moments, p.y[i], m, c)
+	at, by, byC := momentSlopes(p.moments, p.y[i], m, c)
+	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
 	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}
 	t.byC = [4]float64{d1 + c*byC[1], 1 + 2*c*d2 + c*c*byC[2], (d2*d2 - byC[2]) / (t.one * t.one), byC[1]}

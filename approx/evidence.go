@@ -61,15 +61,15 @@ func hasSlopes(lik likelihood.Bound) bool {
 	return ok || isRule(lik)
 }
 
-// momentSlopes returns the derivatives of what LogZ returns with respect to mean and variance. By the heat equation exact
+// momentSlopes returns what LogZ does, with its derivatives with respect to mean and variance. By the heat equation exact
 // averages have ∂/∂variance = ½ ∂²/∂mean² of Z.
-func momentSlopes(lik likelihood.MomentMatcher, y, mean, variance float64) (byMean, byVariance [3]float64) {
+func momentSlopes(lik likelihood.MomentMatcher, y, mean, variance float64) (at, byMean, byVariance [3]float64) {
 	if rule, ok := lik.(likelihood.MomentRule); ok {
 		return rule.Slopes(y, mean, variance)
 	}
-	_, d1, d2 := lik.LogZ(y, mean, variance)
+	logZ, d1, d2 := lik.LogZ(y, mean, variance)
 	d3, d4 := lik.(likelihood.HigherMoments).HigherLogZ(y, mean, variance)
-	return [3]float64{d1, d2, d3}, [3]float64{(d2 + d1*d1) / 2, d3/2 + d1*d2, d4/2 + d1*d3 + d2*d2}
+	return [3]float64{logZ, d1, d2}, [3]float64{d1, d2, d3}, [3]float64{(d2 + d1*d1) / 2, d3/2 + d1*d2, d4/2 + d1*d3 + d2*d2}
 }
 
 const maxOrder = 100
@@ -112,16 +112,20 @@ func (p *siteFit) term(i int) term {
 	}
 	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
 	cavity := v / share
-	m := p.mu[i] - cavity*b
-	logZ, d1, d2 := p.moments.LogZ(p.y[i], m, cavity)
-	if isRule(p.moments) { // of which the derivatives of log Z are others
-		byMean, byVariance := momentSlopes(p.moments, p.y[i], m, cavity)
-		d1, d2 = byMean[0], 2*byVariance[0]-byMean[0]*byMean[0]
-	}
+	logZ, d1, d2 := p.derivatives(p.y[i], p.mu[i]-cavity*b, cavity)
 	mean := (d1 - b) * math.Sqrt(v) / share       // E[δ]/√v
 	spread := (1+cavity*d2)/share + mean*mean - 1 // E[δ²]/v - 1
 	value := logZ + (cavity*b*b-math.Log(share))/2
 	return term{value, weight{mean, spread / 2, -mean, spread / 2}}
+}
+
+// derivatives returns log Z with ∂log Z/∂mean, and ∂²log Z/∂mean² as the heat equation has it from ∂log Z/∂variance.
+func (p *siteFit) derivatives(y, mean, variance float64) (logZ, d1, d2 float64) {
+	if rule, ok := p.moments.(likelihood.MomentRule); ok {
+		at, byMean, byVariance := rule.Slopes(y, mean, variance)
+		return at[0], byMean[0], 2*byVariance[0] - byMean[0]*byMean[0]
+	}
+	return p.moments.LogZ(y, mean, variance)
 }
 
 // quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.

@@ -136,13 +136,12 @@ func (linearisation) negative() bool { return false }
 // slopes differentiates match.
 func (p linearisation) slopes(i int) siteSlopes {
 	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
-	_, d, _ := p.moments.LogZ(y, mu, v)
-	_, e, _ := p.moments.LogZ(-y, mu, v)
-	byMean, byVariance := momentSlopes(p.moments, y, mu, v)
-	byMeanOther, byVarianceOther := momentSlopes(p.moments, -y, mu, v)
+	own, byMean, byVariance := momentSlopes(p.moments, y, mu, v)
+	other, otherByMean, otherByVariance := momentSlopes(p.moments, -y, mu, v)
+	at := linearised{own[1], other[1], v}
 	var s siteSlopes
-	s.tauByMean, s.pullByMean = linearised{d, e, v}.slope(byMean[1], byMeanOther[1], 0)
-	s.tauByVariance, s.pullByVariance = linearised{d, e, v}.slope(byVariance[1], byVarianceOther[1], 1)
+	s.tauByMean, s.pullByMean = at.slope(byMean[1], otherByMean[1], 0)
+	s.tauByVariance, s.pullByVariance = at.slope(byVariance[1], otherByVariance[1], 1)
 	return s
 }
 

@@ -2,8 +2,8 @@ package likelihood
 
 import (
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
@@ -19,8 +19,8 @@ type Quadrable interface {
 // logarithm, but for many nodes.
 type MomentRule interface {
 	MomentMatcher
-	// Slopes returns the derivatives of what LogZ returns with respect to mean and with respect to variance, variance > 0.
-	Slopes(y, mean, variance float64) (byMean, byVariance [3]float64)
+	// Slopes returns what LogZ does, with its derivatives with respect to mean and to variance, variance > 0.
+	Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64)
 }
 
 // GaussHermite returns the nodes of Gauss-Hermite quadrature against N(0, 1), from the least to the largest, and the
@@ -42,11 +42,16 @@ func GaussHermite(order int) (nodes, logWeights []float64) {
 //
 // so that Var[x] is the tilted variance over variance.
 type summed struct {
-	of                Differentiable
+	of                sigmoid
 	nodes, logWeights []float64
 }
 
-func newSummed(of Differentiable, order int) summed {
+type sigmoid interface {
+	Differentiable
+	LogProber
+}
+
+func newSummed(of sigmoid, order int) summed {
 	nodes, logWeights := GaussHermite(order)
 	return summed{of, nodes, logWeights}
 }
@@ -60,18 +65,24 @@ func (q summed) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
 		return logZ, dMean, d2Mean
 	}
 	s := math.Sqrt(variance)
-	w, logZ := q.tilted(y*mean, s, nil)
-	m, v := q.moments(w)
+	logW := make([]float64, len(q.nodes))
+	for k, x := range q.nodes {
+		logW[k] = q.logWeights[k] + q.of.LogProb(1, y*mean+s*x)
+	}
+	logZ, m, v := q.moments(logW)
 	return logZ, y * m / s, (v - 1) / variance
 }
 
 // Slopes implements MomentRule. A change of log p_k by δ_k changes log Z by E[δ], E[x] by Cov[x, δ] and Var[x] by
 // Cov[(x - E[x])², δ].
-func (q summed) Slopes(y, mean, variance float64) (byMean, byVariance [3]float64) {
+func (q summed) Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64) {
 	s := math.Sqrt(variance)
-	slopes := make([]float64, len(q.nodes))
-	w, _ := q.tilted(y*mean, s, slopes)
-	m, v := q.moments(w)
+	w, slopes := make([]float64, len(q.nodes)), make([]float64, len(q.nodes))
+	for k, x := range q.nodes {
+		logp, d1, _, _ := q.of.Derivs(1, y*mean+s*x)
+		w[k], slopes[k] = q.logWeights[k]+logp, d1
+	}
+	logZ, m, v := q.moments(w)
 	for k, x := range q.nodes {
 		u, d := w[k]*slopes[k], x-m
 		t := u * x / (2 * s)
@@ -83,33 +94,23 @@ func (q summed) Slopes(y, mean, variance float64) (byMean, byVariance [3]float64
 	byVariance[1] -= m / s / (2 * variance)
 	byVariance[2] -= (v - 1) / variance / variance
 	byMean[0], byMean[2], byVariance[1] = y*byMean[0], y*byMean[2], y*byVariance[1]
-	return byMean, byVariance
+	return [3]float64{logZ, y * m / s, (v - 1) / variance}, byMean, byVariance
 }
 
-// tilted returns the weights of the nodes under p(1|a + sx) and log Z, and fills the slopes of log p; nil for none.
-func (q summed) tilted(a, s float64, slopes []float64) (w []float64, logZ float64) {
-	w = make([]float64, len(q.nodes))
-	for k, x := range q.nodes {
-		logp, d1, _, _ := q.of.Derivs(1, a+s*x)
-		w[k] = q.logWeights[k] + logp
-		if slopes != nil {
-			slopes[k] = d1
-		}
-	}
-	logZ = floats.LogSumExp(w)
+// moments makes logarithms of weights into weights of sum 1, and returns the logarithm of their sum with the mean and the
+// variance of x under them.
+func (q summed) moments(w []float64) (logZ, m, v float64) {
+	largest, sum := slices.Max(w), 0.0
 	for k := range w {
-		w[k] = math.Exp(w[k] - logZ)
+		w[k] = math.Exp(w[k] - largest)
+		sum += w[k]
 	}
-	return w, logZ
-}
-
-// moments are the mean and the variance of x.
-func (q summed) moments(w []float64) (m, v float64) {
 	for k, x := range q.nodes {
+		w[k] /= sum
 		m += w[k] * x
 	}
 	for k, x := range q.nodes {
 		v += w[k] * (x - m) * (x - m)
 	}
-	return m, v
+	return largest + math.Log(sum), m, v
 }

@@ -48,7 +48,10 @@ func TestQuadratureSlopes(t *testing.T) {
 		for _, y := range []float64{-1, 1} {
 			for _, mean := range []float64{-6, -0.4, 0, 2} {
 				for _, variance := range []float64{0.3, 4, 90} {
-					byMean, byVariance := rule.Slopes(y, mean, variance)
+					at, byMean, byVariance := rule.Slopes(y, mean, variance)
+					if logZ, d1, d2 := rule.LogZ(y, mean, variance); !near(at[0], logZ, 1e-14) || !near(at[1], d1, 1e-14) || !near(at[2], d2, 1e-14) {
+						t.Errorf("order %d, y %v, N(%v, %v): %v beside its slopes, LogZ %v %v %v", order, y, mean, variance, at, logZ, d1, d2)
+					}
 					for name, c := range map[string]struct {
 						got       [3]float64
 						dm, dv, h float64
