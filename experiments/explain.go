@@ -29,6 +29,9 @@ func Explain(out io.Writer, name string) error {
 			}
 			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
 			options := e.explain(w)
+			if k.in == "" { // it is a file
+				continue
+			}
 			fmt.Fprintf(w, "\nin a file:\n  "+k.in+"\n", e.example())
 			if len(options) > 0 {
 				with := "{%s: {%s: …}}"

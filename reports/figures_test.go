@@ -103,12 +103,12 @@ func TestGridPictures(t *testing.T) {
 		t.Fatalf("%+v", fs)
 	}
 	f := fs[0]
-	if want := []string{"kernel se(ard: true), mean , preprocess , tune grid; 50 training cases, 2 inputs; scores of test, 200 cases", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
+	if want := []string{"kernel se(ard: true), tune grid; 50 training cases, 2 inputs; scores of test, 200 cases", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for k, title := range []string{"log evidence (nats), best 100.00", "test information (bits per case), best 0.000", "errors (cases), best 20"} {
 		p := f.Panels[k]
-		if p.Title != title || p.X.Label != "ln length_scale" || p.Y.Label != "ln amplitude" {
+		if p.Title != title || p.X.Label != "ln length scale" || p.Y.Label != "ln amplitude" {
 			t.Errorf("panel %q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 		var x, y []float64

@@ -26,7 +26,7 @@ func pathsPicture(r *Report) []figure.Figure {
 func (r *Report) pathsOver(c Configuration, x, y string) (out []figure.Layer) {
 	for _, o := range r.Configurations {
 		labels := o.thetaLabels()
-		across, up := slices.Index(labels, spaced(x)), slices.Index(labels, spaced(y))
+		across, up := slices.Index(labels, x), slices.Index(labels, y)
 		if o.sameButTune(c) && len(labels) == 2 && across >= 0 && up >= 0 && len(o.paths()) > 0 {
 			out = append(out, o.pathLayers(across, up)...)
 		}

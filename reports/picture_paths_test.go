@@ -87,8 +87,8 @@ func TestPathsOverAGrid(t *testing.T) {
 	r := build(t, m, lines)
 	grid := r.Configurations[0]
 	grid.studies = []study{{}}
-	across := r.pathsOver(grid, "ln amplitude", "ln length_scale")
-	up := r.pathsOver(grid, "ln length_scale", "ln amplitude")
+	across := r.pathsOver(grid, "ln amplitude", "ln length scale")
+	up := r.pathsOver(grid, "ln length scale", "ln amplitude")
 	if len(across) != 5 || len(up) != 5 {
 		t.Fatalf("%d and %d layers, want 5", len(across), len(up))
 	}
@@ -103,11 +103,11 @@ func TestPathsOverAGrid(t *testing.T) {
 		"inference": func(c *Configuration) { c.TuneInference = "ep" },
 	} {
 		c := grid
-		if other(&c); len(r.pathsOver(c, "ln amplitude", "ln length_scale")) > 0 {
+		if other(&c); len(r.pathsOver(c, "ln amplitude", "ln length scale")) > 0 {
 			t.Errorf("paths over the grid of another %s", what)
 		}
 	}
-	if len(r.pathsOver(grid, "amplitude", "ln length_scale")) > 0 {
+	if len(r.pathsOver(grid, "amplitude", "ln length scale")) > 0 {
 		t.Error("paths over an axis that is not logarithmic")
 	}
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -22,6 +23,7 @@ var pictureTable = []struct {
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
@@ -30,6 +32,8 @@ var pictureTable = []struct {
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
 }
 
 // Pictures lists them.
@@ -57,6 +61,9 @@ func CheckPicture(name string) error {
 	}
 	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
 }
+
+// Writes says if the experiment asks for a format.
+func (r *Report) Writes(format string) bool { return slices.Contains(r.manifest.Formats, format) }
 
 // Drawn are the figures that the experiment asks for, of which every one has a file: those that its report.figures names, in that
 // order, each by its own name or all of a kind by that; or else all.
@@ -258,16 +265,20 @@ func named(short map[string]string, members ...member) naming {
 		if c.hybrid() {
 			inference += " tuned with " + short[c.TuneInference]
 		}
-		words[i] = []string{c.Dataset, short[c.Likelihood], inference, short[c.Kernel], c.Mean, c.Preprocess, short[c.Tune]}
+		words[i] = []string{c.Dataset, c.part(short[c.Likelihood]), inference, c.part(short[c.Kernel]), c.part(c.Mean), c.Preprocess, c.part(short[c.Tune])}
 	}
 	var heading, note []string
 	names := make([][]string, len(members))
 	for k, label := range labels {
-		word := words[0][k]
+		word := ""
+		for _, w := range words {
+			word = cmp.Or(word, w[k])
+		}
 		switch {
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word }):
+		case word == "":
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
 			for i, w := range words {
-				if w[k] != "none" || w[1] != "none" { // a comparator has no likelihood, and needs not say so
+				if w[k] != "" {
 					names[i] = append(names[i], w[k])
 				}
 			}

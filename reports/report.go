@@ -24,13 +24,14 @@ const Schema = "gpc-tune/results/1"
 // Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in natural units, scores
 // have the units of cv.Scores; folds, repeats and trials are numbered from 0.
 type Report struct {
-	Schema         string          `json:"schema"`           // of this form
-	Experiment     string          `json:"experiment"`       // its name in the file
-	Missing        int             `json:"missing"`          // jobs not on record, of all configurations
-	Configurations []Configuration `json:"configurations"`   // in the order of the file; wherever else one is named, it is by its index here, from 0
-	Nested         []Nested        `json:"nested,omitempty"` // what came of nested cross-validation
-	Races          []Race          `json:"races,omitempty"`  // what came of races
-	Warnings       []string        `json:"warnings"`         // of the plan
+	Schema         string                `json:"schema"`                  // of this form
+	Experiment     string                `json:"experiment"`              // its name in the file
+	Missing        int                   `json:"missing"`                 // jobs not on record, of all configurations
+	Configurations []Configuration       `json:"configurations"`          // in the order of the file; wherever else one is named, it is by its index here, from 0
+	Nested         []Nested              `json:"nested,omitempty"`        // what came of nested cross-validation
+	Races          []Race                `json:"races,omitempty"`         // what came of races
+	Warnings       []string              `json:"warnings"`                // of the plan
+	Illustrations  []record.Illustration `json:"illustrations,omitempty"` // what a run without data shows of models; it has no configurations
 	manifest       record.Manifest
 }
 
