@@ -336,3 +336,35 @@ func TestSchemasOfOutputs(t *testing.T) {
 		}
 	}
 }
+
+// Every property of results.json says what it is, and numbers their scale.
+func TestResultsAreDescribed(t *testing.T) {
+	var text bytes.Buffer
+	if err := WriteSchema(&text, "results"); err != nil {
+		t.Fatal(err)
+	}
+	type object struct {
+		Properties map[string]struct{ Description string }
+	}
+	var s struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(text.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Defs["reports.Report"] = s.object
+	for name, of := range s.Defs {
+		for key, p := range of.Properties {
+			if p.Description == "" {
+				t.Errorf("%s.%s has no description", name, key)
+			}
+			if key == "log_evidence" && !strings.Contains(p.Description, "nats") || key == "hyperparameters" && !strings.Contains(p.Description, "natural units") {
+				t.Errorf("%s.%s: no scale in %q", name, key, p.Description)
+			}
+		}
+	}
+	if len(s.Defs) < 15 {
+		t.Errorf("%d types in results.json", len(s.Defs))
+	}
+}
