@@ -155,8 +155,10 @@ type GridPoint struct {
 	Point       Values  `json:"point"`
 	LogEvidence *Number `json:"log_evidence,omitempty"` // the value, if it is the log evidence that is tuned
 	Value       *Number `json:"value,omitempty"`        // or else the value
-	Scores      Values  `json:"scores"`                 // and n
-	Chosen      bool    `json:"chosen,omitempty"`
+	// StandardError is that of a sampled value.
+	StandardError Number `json:"standard_error,omitempty"`
+	Scores        Values `json:"scores"` // and n
+	Chosen        bool   `json:"chosen,omitempty"`
 }
 
 // value is the tuning objective.
