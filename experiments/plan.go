@@ -48,6 +48,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
+		Figures:    s.Report.Figures,
 	}}
 	d := newDecoder(s.file)
 	seen := map[string]bool{}
@@ -70,6 +71,9 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 			}
 		}
 	}
+	if err := p.illustrate(ctx, d, s); err != nil {
+		return nil, err
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,9 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		for _, study := range c.Studies {
 			keys.Write([]byte(study.Key))
 		}
+	}
+	for _, i := range p.Manifest.Illustrations {
+		keys.Write([]byte(i.Key))
 	}
 	if len(p.Manifest.Contests) > 0 {
 		text, err := json.Marshal(p.Manifest.Contests)

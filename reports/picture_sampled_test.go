@@ -30,7 +30,7 @@ func TestSampledPictures(t *testing.T) {
 	}
 	for k, p := range figures[0].Panels {
 		lines, bars := of[figure.Line](p), of[figure.Intervals](p)
-		if len(lines) != 4 || !lines[0].Dashed || !slices.Equal(lines[0].Y, []float64{0, 0}) || p.Title != "#2 laplace" || p.X.Label != "ln length_scale" || len(bars) != []int{3, 0}[k] {
+		if len(lines) != 4 || !lines[0].Dashed || !slices.Equal(lines[0].Y, []float64{0, 0}) || p.Title != "#2 laplace" || p.X.Label != "ln length scale" || len(bars) != []int{3, 0}[k] {
 			t.Fatalf("panel %+v", p)
 		}
 		for at, l := range lines[1:] {

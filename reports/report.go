@@ -31,7 +31,9 @@ type Report struct {
 	Nested         []Nested        `json:"nested,omitempty"`
 	Races          []Race          `json:"races,omitempty"`
 	Warnings       []string        `json:"warnings"` // of the plan
-	manifest       record.Manifest
+	// Illustrations are what a run without data shows of models; it has no configurations.
+	Illustrations []record.Illustration `json:"illustrations,omitempty"`
+	manifest      record.Manifest
 }
 
 // Status says what became of a study.
@@ -285,7 +287,7 @@ func (f Format) Files(r *Report) (out []File) {
 	if f.Draw == nil {
 		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
 	}
-	for _, p := range r.Figures() {
+	for _, p := range r.Drawn() {
 		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1), func(w io.Writer) error { return f.Draw(w, p) }})
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -508,27 +509,16 @@ func TestShorten(t *testing.T) {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
-	// What would look the same tells the settings that differ, and if that is not enough all of its text; nothing else does.
-	want := map[string]string{
-		"{noisy_threshold: {epsilon: 0.1, a: 1}}":                                            "noisy_threshold(epsilon: 0.1)",
-		"{noisy_threshold: {a: 1, epsilon: {init: 0.2}}}":                                    "noisy_threshold(epsilon: init 0.2)",
-		"{sum: [{se: {amplitude: 2, length_scale: {fixed: 1}}}, {noise: {amplitude: 0.1}}]}": "sum(se(length_scale: fixed 1), noise(amplitude: 0.1))",
-		"{sum: [{se: {amplitude: 2, length_scale: {fixed: 3}}}, noise]}":                     "sum(se(length_scale: fixed 3), noise)",
-		"online":                          "online",
-		"{online: {seen: 10}}":            "online(seen: 10)",
-		"{online: {seen: 10, sweeps: 2}}": "online(seen: 10, sweeps: 2)",
-		"{se: {amplitude: 1}}":            "se",
-		"{pl: {order: 1}}":                "{pl: {order: 1}}", // only the spaces differ
-		"{pl:  {order: 1}}":               "{pl:  {order: 1}}",
-	}
-	r := Report{}
-	for text := range want {
-		r.Configurations = append(r.Configurations, Configuration{Kernel: text})
-	}
-	short := r.shorten()
-	for text, name := range want {
-		if short[text] != name {
-			t.Errorf("%s is %s, want %s", text, short[text], name)
+	// What would look the same shows the settings in which it differs, and if it looks the same even so its full text.
+	for _, want := range []map[string]string{
+		{"{noisy_threshold: {epsilon: 0.1}}": "noisy_threshold(epsilon: 0.1)", "{noisy_threshold: {epsilon: {init: 0.1, bounds: [0.01, 0.2]}}}": "noisy_threshold(epsilon: init 0.1 bounds 0.01 to 0.2)", "{se: {amplitude: 1}}": "se"},
+		{"{sum: [{se: {amplitude: 3, length_scale: {fixed: 10.485569}}}, noise]}": "sum(se(length_scale: fixed 10.49), noise)", "{sum: [{se: {amplitude: 3, length_scale: {fixed: 2}}}, noise]}": "sum(se(length_scale: fixed 2), noise)"},
+		{"ep": "ep", "{ep: {damping: 0.5}}": "ep(damping: 0.5)", "{ep: {damping: 0.5, tolerance: 1e-9}}": "ep(damping: 0.5, tolerance: 1e-09)"},
+		{"{ep: {damping: 0.50001}}": "{ep: {damping: 0.50001}}", "{ep: {damping: 0.50002}}": "{ep: {damping: 0.50002}}", "{ep: {damping: 0.4}}": "ep(damping: 0.4)"},
+		{"{se: {length_scale: {prior: {inverse_gamma: {shape: 3}}}}}": "se(length_scale: prior inverse_gamma shape 3)", "se": "se"},
+	} {
+		if got := shorten(slices.Collect(maps.Keys(want))); !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 }

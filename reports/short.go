@@ -18,40 +18,46 @@ func (r *Report) shorten() map[string]string {
 	return shorten(texts)
 }
 
-// shorten makes short names for components, from their YAML flow texts. Of numbers and the settings of hyperparameters they have those
-// in which texts differ that would else look the same, and where this does not tell them apart it is their text.
+// shorten makes short names for components, from their YAML flow texts. Numbers and the settings of hyperparameters are
+// left out, unless texts that differ would then look the same: these show the settings in which they differ, to four digits, or if
+// that is not enough the whole text.
 func shorten(texts []string) map[string]string {
 	short := map[string]string{}
-	alike := map[string][]string{} // the texts of every name without settings
+	alike := map[string][]string{} // the texts of every short name
 	for _, text := range texts {
-		if _, found := short[text]; !found {
-			name := shortName(text)
-			short[text], alike[name] = name, append(alike[name], text)
+		if _, met := short[text]; !met {
+			short[text] = namer{}.name(text)
+			alike[short[text]] = append(alike[short[text]], text)
 		}
 	}
 	for _, group := range alike {
-		values := map[string][]string{} // of every setting, where texts have it
+		if len(group) == 1 {
+			continue
+		}
+		n := namer{shown: map[string]bool{}}
+		var all []map[string]string
 		for _, text := range group {
-			var n namer
-			n.name(text)
-			for path, value := range n.settings {
-				values[path] = append(values[path], value)
+			met := map[string]string{}
+			namer{met: met}.name(text)
+			all = append(all, met)
+		}
+		for _, one := range all {
+			for _, other := range all {
+				for path, setting := range one {
+					n.shown[path] = n.shown[path] || other[path] != setting
+				}
 			}
 		}
-		tell := namer{told: map[string]bool{}}
-		for path, of := range values {
-			tell.told[path] = len(of) < len(group) || slices.ContainsFunc(of, func(v string) bool { return v != of[0] })
-		}
 		for _, text := range group {
-			short[text] = tell.name(text)
+			short[text] = n.name(text)
 		}
 	}
-	named := map[string]int{}
+	uses := map[string]int{}
 	for _, name := range short {
-		named[name]++
+		uses[name]++
 	}
 	for text, name := range short {
-		if named[name] > 1 {
+		if uses[name] > 1 {
 			short[text] = text
 		}
 	}
@@ -59,33 +65,33 @@ func shorten(texts []string) map[string]string {
 }
 
 // shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
-func shortName(text string) string { return new(namer).name(text) }
+func shortName(text string) string { return namer{}.name(text) }
 
-// namer names components with those of their settings that are to be told, by path, and finds all settings.
+// namer names components.
 type namer struct {
-	told     map[string]bool
-	settings map[string]string
+	shown map[string]bool   // the settings that names have, by their path
+	met   map[string]string // takes the text of every setting; nil: none
 }
 
-func (c *namer) name(text string) string {
+func (w namer) name(text string) string {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
-		return c.component(root.Content[0], "")
+		return w.component(root.Content[0], "")
 	}
 	return text
 }
 
 // component names a component: se, {se: options}, or a list of components.
-func (c *namer) component(n *yaml.Node, path string) string {
+func (w namer) component(n *yaml.Node, path string) string {
 	var parts []string
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			parts = append(parts, n.Content[i].Value+c.options(n.Content[i+1], path+"."+n.Content[i].Value))
+			parts = append(parts, n.Content[i].Value+w.options(n.Content[i+1], path+"."+n.Content[i].Value))
 		}
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
-			parts = append(parts, c.component(item, fmt.Sprintf("%s.%d", path, i)))
+			parts = append(parts, w.component(item, path+"."+strconv.Itoa(i)))
 		}
 	default:
 		return n.Value
@@ -94,7 +100,7 @@ func (c *namer) component(n *yaml.Node, path string) string {
 }
 
 // options are what follows a component's name in brackets, if anything.
-func (c *namer) options(n *yaml.Node, path string) string {
+func (w namer) options(n *yaml.Node, path string) string {
 	text := ""
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -102,20 +108,18 @@ func (c *namer) options(n *yaml.Node, path string) string {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name, value := n.Content[i].Value, n.Content[i+1]
 			at := path + "." + name
-			if !setting(value) {
-				parts = append(parts, fmt.Sprintf("%s: %s", name, c.component(value, at)))
-				continue
-			}
-			if c.settings == nil {
-				c.settings = map[string]string{}
-			}
-			if c.settings[at] = plainly(value); c.told[at] {
-				parts = append(parts, fmt.Sprintf("%s: %s", name, c.settings[at]))
+			switch {
+			case !setting(value):
+				parts = append(parts, fmt.Sprintf("%s: %s", name, w.component(value, at)))
+			case w.shown[at]:
+				parts = append(parts, fmt.Sprintf("%s: %s", name, settingText(value)))
+			case w.met != nil:
+				w.met[at] = settingText(value)
 			}
 		}
 		text = strings.Join(parts, ", ")
 	default:
-		text = c.component(n, path)
+		text = w.component(n, path)
 	}
 	if text == "" {
 		return ""
@@ -123,23 +127,25 @@ func (c *namer) options(n *yaml.Node, path string) string {
 	return "(" + text + ")"
 }
 
-// plainly writes {fixed: 2} as "fixed 2".
-func plainly(n *yaml.Node) string {
-	var parts []string
+// settingText is a setting as a reader likes it: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
+func settingText(n *yaml.Node) string {
+	var words []string
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			parts = append(parts, n.Content[i].Value+" "+plainly(n.Content[i+1]))
+			words = append(words, n.Content[i].Value, settingText(n.Content[i+1]))
 		}
+		return strings.Join(words, " ")
 	case yaml.SequenceNode:
 		for _, item := range n.Content {
-			parts = append(parts, plainly(item))
+			words = append(words, settingText(item))
 		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	default:
-		return n.Value
+		return strings.Join(words, " to ")
 	}
-	return strings.Join(parts, ", ")
+	if x, err := strconv.ParseFloat(n.Value, 64); err == nil {
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	}
+	return n.Value
 }
 
 // setting says if a value is a number or the setting of a hyperparameter.

@@ -22,9 +22,11 @@ type Manifest struct {
 	Reject         string          `json:"reject"`  // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
+	Figures        []string        `json:"figures,omitempty"` // that are drawn into files; empty: all
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
+	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
 	Warnings       []string        `json:"warnings,omitempty"`
 }
 
