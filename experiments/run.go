@@ -263,7 +263,7 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 		if err != nil {
 			return err
 		}
-		point.Value = record.Number(fit.Value())
+		point.Value, point.StandardError = record.Number(fit.Value()), record.Number(fit.Diagnostics().StandardError)
 	}
 	if p.held == nil {
 		return nil

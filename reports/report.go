@@ -153,11 +153,12 @@ type Restart struct {
 // of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
 // weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
-	Point       Values  `json:"point"`                  // hyperparameters, natural units
-	LogEvidence *Number `json:"log_evidence,omitempty"` // nats, if it is the log evidence that is tuned; else there is value
-	Value       *Number `json:"value,omitempty"`        // of the tuning objective, if that is not the log evidence
-	Scores      Values  `json:"scores"`                 // of the held-out cases of the first of the evaluations, over its folds, and n, how many they are
-	Chosen      bool    `json:"chosen,omitempty"`       // it has won
+	Point         Values  `json:"point"`                    // hyperparameters, natural units
+	LogEvidence   *Number `json:"log_evidence,omitempty"`   // nats, if it is the log evidence that is tuned; else there is value
+	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
+	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	Scores        Values  `json:"scores"`                   // of the held-out cases of the first of the evaluations, over its folds, and n, how many they are
+	Chosen        bool    `json:"chosen,omitempty"`         // it has won
 }
 
 // value is the tuning objective.
