@@ -42,10 +42,11 @@ func shorten(texts []string) map[string]string {
 			all = append(all, met)
 		}
 		for _, one := range all {
-			for _, other := range all {
-				for path, setting := range one {
-					n.shown[path] = n.shown[path] || other[path] != setting
-				}
+			for path, setting := range one {
+				n.shown[path] = n.shown[path] || setting != all[0][path]
+			}
+			for path, setting := range all[0] {
+				n.shown[path] = n.shown[path] || setting != one[path]
 			}
 		}
 		for _, text := range group {
