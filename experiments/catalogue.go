@@ -28,8 +28,9 @@ type Kind struct {
 // Entry is a name and what it means, on one line.
 type Entry struct {
 	Name, Doc string
-	options   reflect.Type // what the options of a component are decoded into; nil: it is none, or of no table
-	component any          // with its default options
+	options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
+	component any           // with its default options
+	defaults  reflect.Value // of options
 }
 
 // Compositions are the kernels made of kernels.
@@ -77,7 +78,7 @@ func Catalogue() []Kind {
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
 	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
-	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}}, splitters.Entries...)
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}, {Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}}, splitters.Entries...)
 	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
@@ -102,9 +103,10 @@ func Catalogue() []Kind {
 		figures,
 		datasets,
 		published,
+		kind("illustrations", Illustrations),
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
-		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", ""} {
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "", "illustrate: %s"} {
 		all[i].in = in
 	}
 	return all
@@ -115,7 +117,8 @@ func kind[I any](name string, table registry.Table[I]) Kind {
 	for _, e := range table {
 		out := Entry{Name: e.Name, Doc: e.Doc, component: defaults(e)}
 		e.New(func(v any) error { // decodes nothing
-			out.options = reflect.TypeOf(v).Elem()
+			out.defaults = reflect.ValueOf(v).Elem()
+			out.options = out.defaults.Type()
 			return errReported
 		})
 		k.Entries = append(k.Entries, out)

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"os"
@@ -89,7 +90,7 @@ func (p *Plan) journal() (bytes int64) {
 		trials, _, _ := batches(s)
 		for _, b := range trials {
 			if chain := p.jobs[i].chain; chain != nil {
-				b.points = chain.Samples
+				b.points = cmp.Or(chain.Samples, objective.DefaultSamples)
 			}
 			numbers += b.trials * b.points * (2*len(c.Hyperparameters) + 10)
 			if p.jobs[i].whole && p.jobs[i].optimizer != "" {

@@ -28,7 +28,7 @@ import (
 
 // trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
 type trainingSet struct {
-	evaluation   string // "train", "test" or a splitter's name
+	evaluation   string // "train", "training", "test" or a splitter's name
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
@@ -185,7 +185,7 @@ type job struct {
 
 // where names a fit in failures.
 func (j *job) where() string {
-	if j.set.evaluation == "train" || j.set.evaluation == "test" {
+	if slices.Contains([]string{"train", "training", "test"}, j.set.evaluation) {
 		return "all training data"
 	}
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
@@ -651,7 +651,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
 		var begun record.Manifest
 		if begun, ended = p.owned(dir); ended == nil {
-			m.Source, m.Settings, m.Build = begun.Source, begun.Settings, begun.Build // as in a report from the folder alone
+			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build, begun.Illustrations // as in a report from the folder alone
 		}
 	}
 	report, err := reports.Build(m, lines)
@@ -759,6 +759,14 @@ func (p *Plan) changed(old record.Manifest) (changed []string) {
 	have := map[string]bool{}
 	for _, s := range p.studies {
 		have[s.Key] = true
+	}
+	for _, i := range p.Manifest.Illustrations {
+		have[i.Key] = true
+	}
+	for _, was := range old.Illustrations {
+		if !have[was.Key] {
+			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel, was.Likelihood}, func(s string) bool { return s == "" }), ", "), "others")
+		}
 	}
 	for _, was := range old.Configurations {
 		lost := slices.IndexFunc(was.Studies, func(s record.Study) bool { return !have[s.Key] })

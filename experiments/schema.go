@@ -92,6 +92,7 @@ func experimentSchema() schema {
 		"kernel": alternatives(model.component(kinds["kernels"])), "inference": alternatives(model.component(kinds["inference"]))}
 	model.parts["kernel"] = anyOf(part("kernel"), required(object(schema{"per_class": part("kernel")}), "per_class"))
 	defs["model"] = required(model.structure(reflect.TypeFor[modelNodes]()), "inference")
+	defs["illustrated"] = model.structure(reflect.TypeFor[modelNodes]())
 
 	section := grammar{true, dataLists, map[string]schema{"dataset": part("dataset")}}
 	for key, values := range data.Choices() {
@@ -118,7 +119,7 @@ func experimentSchema() schema {
 	defs["tune"] = anyOf(tunes...)
 
 	nested := grammar{parts: map[string]schema{"outer": part("splitter"), "inner": part("splitter"), "score": anyOf(scores, schema{"const": logEvidence})}}
-	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
+	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "training": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
 	races := []schema{named(kinds["races"])}
 	for _, e := range kinds["races"] {
 		rule := plain.mapping([]Entry{e})
@@ -132,25 +133,34 @@ func experimentSchema() schema {
 	published := grammar{parts: map[string]schema{"figures": {"type": "array", "minItems": 1, "items": schema{"type": "object", "properties": figures, "additionalProperties": anyOf(schema{"type": "number"}, required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
 	defs["published"] = anyOf(published.structure(reflect.TypeFor[publishing]()), schema{"type": "array", "items": orNothing(part("published"))})
 
+	illustrations := plain.component(kinds["illustrations"])
 	top := grammar{parts: map[string]schema{
-		"version":   {"const": 1},
-		"name":      matching(text(), runName),
-		"data":      alternatives(part("data")),
-		"model":     alternatives(part("model")),
-		"tune":      alternatives(part("tune")),
-		"evaluate":  anyOf(named(splitters), evaluated.mapping(splitters)),
-		"race":      anyOf(races...),
-		"average":   plain.component(kinds["averages"]),
-		"reject":    texts(rejects...),
-		"loss":      {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
-		"formats":   listOf(named(kinds["formats"])),
-		"curves":    listOf(named(kinds["curves"])),
-		"figures":   listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
-		"published": part("published"),
+		"illustrate": anyOf(illustrations, schema{"type": "array", "minItems": 1, "items": illustrations}),
+		"version":    {"const": 1},
+		"name":       matching(text(), runName),
+		"data":       alternatives(part("data")),
+		"model":      alternatives(part("model")),
+		"tune":       alternatives(part("tune")),
+		"evaluate":   anyOf(named(splitters), evaluated.mapping(splitters)),
+		"race":       anyOf(races...),
+		"average":    plain.component(kinds["averages"]),
+		"reject":     texts(rejects...),
+		"loss":       {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
+		"formats":    listOf(named(kinds["formats"])),
+		"curves":     listOf(named(kinds["curves"])),
+		"figures":    listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
+		"published":  part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
 	top.parts["report"] = top.structure(reflect.TypeFor[Report]())
-	out := required(top.structure(reflect.TypeFor[document]()), "data", "model")
+	modelled := required(top.structure(reflect.TypeFor[document]()), "data", "model")
+	modelled["properties"].(schema)["illustrate"] = empty
+	top.parts["model"] = alternatives(part("illustrated"))
+	illustrated := required(top.structure(reflect.TypeFor[document]()), "illustrate", "model")
+	for _, key := range dataSections {
+		delete(illustrated["properties"].(schema), key)
+	}
+	out := anyOf(modelled, illustrated)
 	out["$defs"] = defs
 	return out
 }

@@ -22,7 +22,10 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), manifest: m}
+	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), Illustrations: m.Illustrations, manifest: m}
+	if err := r.addIllustrations(); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
 	for c, configuration := range m.Configurations {
 		b := builder{record: configuration, studies: studies[c], curves: curves, confidence: confidence}
 		r.Configurations = append(r.Configurations, b.build())

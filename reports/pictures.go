@@ -23,6 +23,7 @@ var pictureTable = []struct {
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
@@ -31,6 +32,8 @@ var pictureTable = []struct {
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
 }
 
 // Pictures lists them.

@@ -31,7 +31,9 @@ type Report struct {
 	Nested         []Nested        `json:"nested,omitempty"`
 	Races          []Race          `json:"races,omitempty"`
 	Warnings       []string        `json:"warnings"` // of the plan
-	manifest       record.Manifest
+	// Illustrations are what a run without data shows of models; it has no configurations.
+	Illustrations []record.Illustration `json:"illustrations,omitempty"`
+	manifest      record.Manifest
 }
 
 // Status says what became of a study.

@@ -23,8 +23,12 @@ type Column struct {
 }
 
 // Summary has one row per configuration, or several if there are several evaluations. Columns of words that are the
-// same in every row are lifted into the caption; columns without any entry are left out.
+// same in every row are lifted into the caption; columns without any entry are left out. Of a run without data it has the
+// illustrations.
 func (r *Report) Summary() Table {
+	if len(r.Illustrations) > 0 {
+		return r.illustrations()
+	}
 	words := func(name string) Column { return Column{Name: name} }
 	part := func(name string) Column { return Column{Name: name, gaps: true} }
 	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }

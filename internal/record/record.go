@@ -26,6 +26,7 @@ type Manifest struct {
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
+	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
 	Warnings       []string        `json:"warnings,omitempty"`
 }
 
@@ -118,7 +119,7 @@ type Hyperparameter struct {
 // Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
 type Study struct {
 	Key        string `json:"key"`
-	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
+	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "training" (these cases predicted), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
 	Train      int    `json:"train"`             // cases

@@ -1,0 +1,39 @@
+package record
+
+// Illustration shows something of models without data, in columns of numbers and, where its kind has them, in Gaussians. It is
+// computed with the plan.
+type Illustration struct {
+	Key             string   `json:"key"`              // content hash of all that determines it
+	Kind            string   `json:"kind"`             // "prior", …
+	Entry           int      `json:"entry"`            // among the experiment's illustrations; those of one entry are drawn together
+	Kernel          string   `json:"kernel,omitempty"` // as YAML flow text, as the parts below; empty: nothing of it is shown
+	Mean            string   `json:"mean,omitempty"`
+	Likelihood      string   `json:"likelihood,omitempty"`
+	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // in natural units
+	Classes         []string `json:"classes,omitempty"`         // where each has a latent function
+	Labels          []Number `json:"labels,omitempty"`          // of the latent values, where the likelihood of given ones is shown
+	Columns         []Column `json:"columns"`                   // of one length
+	Jitter          Number   `json:"jitter,omitempty"`          // what was added to the diagonal of a covariance without full rank in floating point
+}
+
+// Column is a list of numbers and what they are.
+type Column struct {
+	Name   string   `json:"name"`
+	Values []Number `json:"values"`
+}
+
+// Named is a number and what it is.
+type Named struct {
+	Name  string `json:"name"`
+	Value Number `json:"value"`
+}
+
+// Column finds a column by its name; nil if there is none.
+func (i Illustration) Column(name string) []float64 {
+	for _, c := range i.Columns {
+		if c.Name == name {
+			return Floats(c.Values)
+		}
+	}
+	return nil
+}
