@@ -48,6 +48,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
+		Figures:    s.Report.Figures,
 	}}
 	d := newDecoder(s.file)
 	seen := map[string]bool{}
@@ -147,10 +148,14 @@ func (p *Plan) identify(ds *data.Data, hash string, test bool) {
 func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainingSet {
 	first := wholeSet(ds, spec.Spec)
 	sets := []*trainingSet{first}
-	withTest := len(s.Evaluate) == 0 && ds.Test != nil
+	withTest, training := len(s.Evaluate) == 0 && ds.Test != nil, false
 	for _, e := range s.Evaluate {
 		if e.Nested != nil {
 			sets = append(sets, d.nestedSets(s, e, first)...)
+			continue
+		}
+		if e.Name == "training" {
+			training = true
 			continue
 		}
 		if e.Splitter == nil {
@@ -176,6 +181,11 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 	}
 	for _, set := range sets {
 		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold))
+	}
+	if training { // the last, as its scores say least; the fit is that of the first
+		set := wholeSet(ds, spec.Spec)
+		set.evaluation, set.test, set.seed = "training", set.train, first.seed
+		sets = append(sets, set)
 	}
 	return sets
 }

@@ -28,7 +28,7 @@ import (
 
 // trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
 type trainingSet struct {
-	evaluation   string // "train", "test" or a splitter's name
+	evaluation   string // "train", "training", "test" or a splitter's name
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
@@ -185,7 +185,7 @@ type job struct {
 
 // where names a fit in failures.
 func (j *job) where() string {
-	if j.set.evaluation == "train" || j.set.evaluation == "test" {
+	if slices.Contains([]string{"train", "training", "test"}, j.set.evaluation) {
 		return "all training data"
 	}
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
@@ -606,6 +606,8 @@ var nan = record.Number(math.NaN())
 var (
 	// ErrInvalid: data that cannot be used.
 	ErrInvalid = errors.New("invalid data")
+	// ErrEnvironment: a variable of the environment that cannot be.
+	ErrEnvironment = errors.New("environment")
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.

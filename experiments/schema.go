@@ -119,7 +119,7 @@ func experimentSchema() schema {
 	defs["tune"] = anyOf(tunes...)
 
 	nested := grammar{parts: map[string]schema{"outer": part("splitter"), "inner": part("splitter"), "score": anyOf(scores, schema{"const": logEvidence})}}
-	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
+	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "training": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
 	races := []schema{named(kinds["races"])}
 	for _, e := range kinds["races"] {
 		rule := plain.mapping([]Entry{e})
@@ -148,6 +148,7 @@ func experimentSchema() schema {
 		"loss":       {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
 		"formats":    listOf(named(kinds["formats"])),
 		"curves":     listOf(named(kinds["curves"])),
+		"figures":    listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
 		"published":  part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())

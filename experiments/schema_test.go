@@ -72,7 +72,7 @@ func everything() map[string]any {
 		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
 		"tune":      []any{"bfgs", map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
 		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap", "loss": map[string]any{"M": map[string]any{"F": 5}}, "reject_cost": 0.3},
-		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}},
+		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}, "figures": []any{"grid", "latent-0"}},
 		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "errors": map[string]any{"value": 3, "uncertainty": 1}, "note": "n"}}}},
 	}
 }

@@ -81,8 +81,8 @@ type Tune struct {
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
-	Name     string      // "test", "nested" or a splitter's name
-	Splitter cv.Splitter // nil for "test" and "nested"
+	Name     string      // "test", "training", "nested" or a splitter's name
+	Splitter cv.Splitter // nil for "test", "training" and "nested"
 	Nested   *nested
 	node     *yaml.Node
 }
@@ -90,7 +90,8 @@ type Evaluation struct {
 // Report says what is reported.
 type Report struct {
 	Formats []string `yaml:"formats"`
-	Curves  []string `yaml:"curves"` // error_reject | information_reject | calibration
+	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
+	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
 }
 
 // document is the top level of a configuration file.
@@ -195,6 +196,11 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	for i := range s.Report.Curves {
 		choose(d, find(root, "report"), "curves", &s.Report.Curves[i], curves)
 	}
+	for _, name := range s.Report.Figures {
+		if err := reports.CheckPicture(name); err != nil {
+			d.at(element(find(find(root, "report"), "figures"), name), "%v", err)
+		}
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -226,15 +232,20 @@ func choose(d *decoder, parent *yaml.Node, key string, value *string, have []str
 	if !slices.Contains(have, *value) {
 		n := parent
 		if v := find(parent, key); v != nil {
-			n = v
-			for _, c := range v.Content {
-				if c.Value == *value {
-					n = c
-				}
-			}
+			n = element(v, *value)
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
 	}
+}
+
+// element is the element of a list that has a value, or else the node itself.
+func element(n *yaml.Node, value string) *yaml.Node {
+	for _, c := range n.Content {
+		if c.Value == value {
+			n = c
+		}
+	}
+	return n
 }
 
 // find returns the value of a key in a mapping, or nil.
@@ -652,9 +663,9 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		return
 	}
 	one := func(name string, at, options *yaml.Node) {
-		if name == "test" {
+		if name == "test" || name == "training" {
 			if options != nil && !isNull(options) && !(options.Kind == yaml.MappingNode && len(options.Content) == 0) {
-				d.at(options, "test takes no options; the test file is named in data")
+				d.at(options, "%s takes no options; a test file is named in data", name)
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
 			return
@@ -665,7 +676,7 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "nested"}, cv.Table.Names()...)))
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.reading(options))

@@ -32,6 +32,12 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		r.Missing += r.Configurations[c].Missing
 	}
 	r.compete(m, contests, builder{curves: curves, confidence: confidence})
+	if len(m.Figures) > 0 && r.Missing == 0 {
+		_, lacking := r.drawn()
+		for _, name := range lacking {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("report: figures: there is no %q on record, nor a figure of that kind", name))
+		}
+	}
 	return r, nil
 }
 

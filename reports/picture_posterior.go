@@ -78,7 +78,7 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 func ways(i record.Illustration, title string, short map[string]string) (panels []figure.Panel) {
 	n := edge(i)
 	x, y, density := i.Column("f1"), i.Column("f2"), i.Column("exact")
-	contours := figure.Contours{X: x[:n], Plain: true}
+	contours := figure.Contours{Name: "exact posterior density", X: x[:n]}
 	top := 0.0
 	for row := range n {
 		contours.Y = append(contours.Y, y[row*n])

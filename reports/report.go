@@ -285,7 +285,7 @@ func (f Format) Files(r *Report) (out []File) {
 	if f.Draw == nil {
 		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
 	}
-	for _, p := range r.Figures() {
+	for _, p := range r.Drawn() {
 		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1), func(w io.Writer) error { return f.Draw(w, p) }})
 	}
 	return out

@@ -22,6 +22,7 @@ type Manifest struct {
 	Reject         string          `json:"reject"`  // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
+	Figures        []string        `json:"figures,omitempty"` // that are drawn into files; empty: all
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
@@ -118,7 +119,7 @@ type Hyperparameter struct {
 // Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
 type Study struct {
 	Key        string `json:"key"`
-	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
+	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "training" (these cases predicted), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
 	Train      int    `json:"train"`             // cases
@@ -217,6 +218,7 @@ type Surface struct {
 	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
