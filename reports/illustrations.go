@@ -70,14 +70,7 @@ func (r *Report) illustrations() Table {
 	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"), words("likelihood"), words("hyperparameters"),
 		number("points"), number("jitter"), {Name: "inference", keep: true}, number("mean"), number("standard deviation"), number("correlation"),
 		number("log evidence"), number("iterations"), {Name: "status", keep: true}}}
-	var texts []string
-	for _, i := range r.Illustrations {
-		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
-		for _, a := range i.Approximations {
-			texts = append(texts, a.Inference)
-		}
-	}
-	short := shorten(texts)
+	short := shortened(r.Illustrations)
 	for k, i := range r.Illustrations {
 		var values []string
 		for _, h := range i.Hyperparameters {
@@ -96,9 +89,9 @@ func (r *Report) illustrations() Table {
 		add(slices.Concat([]string{"", "", "(the prior)"}, moments(i.Prior), []string{"", ""})...)
 		add(slices.Concat([]string{"", "", "(the exact posterior)"}, moments(i.Exact), []string{"", ""})...)
 		for _, a := range i.Approximations {
-			state, iterations := a.Failure, ""
+			state, iterations := string(Failed), ""
 			if a.Gaussian != nil {
-				iterations = strconv.Itoa(a.Iterations)
+				state, iterations = "", strconv.Itoa(a.Iterations)
 				if !a.Converged {
 					state = "not converged"
 				}
@@ -108,6 +101,18 @@ func (r *Report) illustrations() Table {
 	}
 	t.lift()
 	return t
+}
+
+// shortened makes short names for the components of illustrations.
+func shortened(all []record.Illustration) map[string]string {
+	var texts []string
+	for _, i := range all {
+		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
+		for _, a := range i.Approximations {
+			texts = append(texts, a.Inference)
+		}
+	}
+	return shorten(texts)
 }
 
 // moments are those of a Gaussian as a table has them: means, standard deviations, correlation and log evidence; blank where there is none.
@@ -130,15 +135,21 @@ func moments(g *record.Gaussian) []string {
 	return cells
 }
 
-// addIllustrations checks what the manifest has of them, and adds their warnings.
+// addIllustrations checks what the manifest has of them, and adds what warnings and failures they have to those of the run: that a
+// method fails may be what is to be shown.
 func (r *Report) addIllustrations() error {
+	short := shortened(r.Illustrations)
 	for k, i := range r.Illustrations {
 		if !whole(i) {
 			return fmt.Errorf("the parts of illustration %d do not fit together", k)
 		}
 		for _, a := range i.Approximations {
-			for _, w := range a.Warnings {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, shortName(a.Inference), w))
+			notes := a.Warnings
+			if a.Failure != "" {
+				notes = append(slices.Clip(notes), "fails: "+a.Failure)
+			}
+			for _, note := range notes {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference], note))
 			}
 		}
 	}
@@ -191,4 +202,9 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 		}
 	}
 	numbers.section(w, "numbers")
+	for _, a := range i.Approximations {
+		if a.Failure != "" {
+			fmt.Fprintf(w, "FAILED %s: %s\n", a.Inference, a.Failure)
+		}
+	}
 }

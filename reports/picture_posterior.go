@@ -20,13 +20,7 @@ func posteriors(r *Report) []figure.Figure {
 			prior := moments(i.Prior)
 			f.Notes = append(f.Notes, fmt.Sprintf("labels %s, %s; prior means %s, standard deviations %s, correlation %s", signed(i.Labels[0]), signed(i.Labels[1]), prior[0], prior[1], prior[2]))
 		}
-		var texts []string
-		for _, i := range all {
-			for _, a := range i.Approximations {
-				texts = append(texts, a.Inference)
-			}
-		}
-		short := shorten(texts)
+		short := shortened(all)
 		for k, i := range all {
 			for _, a := range i.Approximations {
 				if a.Failure != "" {
