@@ -15,7 +15,7 @@ import (
 )
 
 // short are the experiments that take no more than a second.
-var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "lecture_prior", "lecture_squashed"}
+var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "gpml_fig34", "garcia_fernandez_pair", "lecture_prior", "lecture_squashed"}
 
 // found runs an experiment of the gallery.
 func found(t *testing.T, name string) *reports.Report {
