@@ -54,6 +54,7 @@ type Caps struct {
 	LeaveOneOut         bool
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
+	Unconverged         bool // Fit gives what it has where it stops, which depends on its start
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 

@@ -452,10 +452,15 @@ func TestRefusals(t *testing.T) {
 	for _, bad := range []approx.Approximation{
 		approx.Laplace{Tolerance: -1}, approx.Laplace{MaxIterations: -1}, approx.EP{Tolerance: math.NaN()}, approx.EP{MaxIterations: -1},
 		approx.EP{Damping: 1.5}, approx.EP{Damping: -0.1}, approx.PL{Damping: 2}, approx.PL{Tolerance: -1}, approx.PL{MaxIterations: -1},
-		approx.EP{Quadrature: approx.Quadrature{Order: 10}}, approx.PL{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: -1}},
+		approx.EP{Quadrature: approx.Quadrature{Order: 101}}, approx.PL{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: -1}},
 		approx.EnsembleMeanField{Tolerance: 2}, approx.NaiveMeanField{MaxIterations: -1}, approx.Variational{MaxIterations: -1},
 	} {
 		if _, err := bad.Uses(likelihood.Probit{}, 2); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+	for _, bad := range []approx.Approximation{approx.EP{Quadrature: approx.Quadrature{Order: 1}}, approx.PL{Quadrature: approx.Quadrature{Order: 1}}} {
+		if _, err := bad.Uses(likelihood.Logit{}, 2); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}

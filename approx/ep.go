@@ -35,11 +35,15 @@ type EP struct {
 	Tolerance float64 `yaml:"tolerance"`
 	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
+	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
+	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
+	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point.
+	Unconverged Unconverged `yaml:"unconverged"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
 	Evidence EvidenceForm `yaml:"evidence"`
-	// Quadrature is for evidence: posterior.
+	// Quadrature takes the place of exact moments.
 	Quadrature Quadrature `yaml:"quadrature"`
 
 	work *Work
@@ -76,14 +80,17 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	_, slopes := bound(lik).(likelihood.HigherMoments)
+	slopes := hasSlopes(bound(lik))
 	_, params := bound(lik).(likelihood.MomentParams)
-	params = params || !hasFree(lik)
-	return Caps{Gradient: params && (e.Evidence == CavityForm || smooth && slopes), LeaveOneOut: true, LeaveOneOutGradient: params && slopes}, nil
+	params = (params || !hasFree(lik)) && !e.iteration().accepts()
+	return Caps{
+		Gradient: params && (e.Evidence == CavityForm || smooth && slopes), LeaveOneOut: true, LeaveOneOutGradient: params && slopes,
+		Unconverged: e.iteration().accepts(),
+	}, nil
 }
 
 func (e EP) iteration() iteration {
-	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations, e.work}
+	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations, e.Unconverged, e.work}
 }
 
 func (EP) powers() bool { return true }
@@ -94,7 +101,9 @@ func (e EP) in(w *Work) Approximation {
 }
 
 // Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
-func (e EP) Memory(s Size) Memory { return e.iteration().memory(s, e.Evidence == CavityForm) }
+func (e EP) Memory(s Size) Memory {
+	return e.iteration().memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
+}
 
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
@@ -130,9 +139,9 @@ func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) 
 	return p, err
 }
 
-// finish: without floors the cavity form is stationary in the sites at their fixed point.
+// finish: without floors the cavity form is stationary in the sites at the fixed point of exact moments.
 func (e EP) finish(p *siteFit, f fixedPoint) error {
-	return p.finish(f, f.floors == 0 && e.Evidence == CavityForm)
+	return p.finish(f, f.floors == 0 && e.Evidence == CavityForm && !isRule(p.moments) && !p.accepts())
 }
 
 // matching is EP's rule: a site makes the marginal have the moments of the tilted distribution.
@@ -148,7 +157,7 @@ func (p matching) match(i int, v, b float64) (site, error) {
 		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
-	_, d1, d2 := p.lik.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
+	_, d1, d2 := p.moments.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
 	s := site{tau: -d2 / max(1+cavity*d2, eps)}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
@@ -177,12 +186,11 @@ type tilt struct {
 func (p matching) tilt(i int) tilt {
 	t := tilt{cavity: p.siteFit.cavity(i)}
 	m, c := t.cavity.mean, t.cavity.variance
-	_, d1, d2 := p.lik.LogZ(p.y[i], m, c)
-	d3, d4 := p.lik.(likelihood.HigherMoments).HigherLogZ(p.y[i], m, c)
-	d1c, d2c := d3/2+d1*d2, d4/2+d1*d3+d2*d2
+	at, by, byC := momentSlopes(p.moments, p.y[i], m, c)
+	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
-	t.byMean = [4]float64{t.one, c * c * d3, -d3 / (t.one * t.one), d2}
-	t.byC = [4]float64{d1 + c*d1c, 1 + 2*c*d2 + c*c*d2c, (d2*d2 - d2c) / (t.one * t.one), d1c}
+	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}
+	t.byC = [4]float64{d1 + c*byC[1], 1 + 2*c*d2 + c*c*byC[2], (d2*d2 - byC[2]) / (t.one * t.one), byC[1]}
 	t.determinant = t.byMean[0]*t.byC[1] - t.byMean[1]*t.byC[0]
 	return t
 }
@@ -198,7 +206,7 @@ func (t tilt) along(mu, v float64) (tau, pull float64) {
 func (p matching) slopes(i int) siteSlopes {
 	t := p.tilt(i)
 	if p.next[i].floored {
-		return siteSlopes{pullByMean: t.byMean[3] / t.one, pullByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.one}
+		return siteSlopes{pullByMean: t.byMean[3] / t.byMean[0], pullByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
 	}
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = t.along(1, 0)
@@ -215,7 +223,7 @@ func (p matching) paramSlopes(i int, tau, pull []float64) {
 	p.lik.(likelihood.MomentParams).DLogZ(rest, d1, d2, p.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
-			tau[j], pull[j] = 0, d1[j]/t.one
+			tau[j], pull[j] = 0, d1[j]/t.byMean[0]
 			continue
 		}
 		tau[j], pull[j] = t.along(-c*d1[j], -c*c*d2[j])

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
@@ -33,26 +32,58 @@ func (e *EvidenceForm) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Quadrature are the options of PosteriorForm.
+// Quadrature is Gauss-Hermite quadrature in place of exact averages.
 type Quadrature struct {
-	// Order is the number of nodes. Default 10.
+	// Order is the number of nodes, against the cavity (EP) or the marginal (PL) wherever a site is made of a likelihood
+	// without closed form, logit; others keep theirs. The log Z_i of the cavity form are sums over these nodes too,
+	// predictions are not. Default: exact averages. The posterior form of the evidence is quadrature with any likelihood,
+	// of this order or by default of order 10.
 	Order int `yaml:"order"`
+}
+
+// moments returns what makes the sites: lik, or its rule.
+func (q Quadrature) moments(lik likelihood.MomentMatcher) likelihood.MomentMatcher {
+	if l, ok := lik.(likelihood.Quadrable); ok && q.Order > 0 {
+		return l.Quadrature(q.Order)
+	}
+	return lik
+}
+
+// isRule says whether averages are those of a rule.
+func isRule(lik likelihood.Bound) bool {
+	_, ok := lik.(likelihood.MomentRule)
+	return ok
+}
+
+// hasSlopes says whether it is known how averages change with the Gaussian.
+func hasSlopes(lik likelihood.Bound) bool {
+	_, ok := lik.(likelihood.HigherMoments)
+	return ok || isRule(lik)
+}
+
+// momentSlopes returns what LogZ does, with its derivatives with respect to mean and variance. By the heat equation exact
+// averages have ∂/∂variance = ½ ∂²/∂mean² of Z.
+func momentSlopes(lik likelihood.MomentMatcher, y, mean, variance float64) (at, byMean, byVariance [3]float64) {
+	if rule, ok := lik.(likelihood.MomentRule); ok {
+		return rule.Slopes(y, mean, variance)
+	}
+	logZ, d1, d2 := lik.LogZ(y, mean, variance)
+	d3, d4 := lik.(likelihood.HigherMoments).HigherLogZ(y, mean, variance)
+	return [3]float64{logZ, d1, d2}, [3]float64{d1, d2, d3}, [3]float64{(d2 + d1*d1) / 2, d3/2 + d1*d2, d4/2 + d1*d3 + d2*d2}
 }
 
 const maxOrder = 100
 
 // check says what is wrong with the form of the evidence, or whether it has a gradient with lik.
 func (e EvidenceForm) check(method string, q Quadrature, lik likelihood.Likelihood) (gradient bool, err error) {
-	switch {
-	case q.Order < 0 || q.Order > maxOrder:
-		return false, fmt.Errorf("%s: quadrature order %d must be between 1 and %d (0 means the default, 10)", method, q.Order, maxOrder)
-	case e == CavityForm && q.Order != 0:
-		return false, fmt.Errorf("%s: quadrature is for evidence: posterior; the cavity form needs none", method)
-	case e == CavityForm:
-		return true, nil
+	if q.Order < 0 || q.Order > maxOrder {
+		return false, fmt.Errorf("%s: quadrature order %d must be between 1 and %d (0 means exact averages, and 10 in evidence: posterior)", method, q.Order, maxOrder)
+	}
+	if _, sites := bound(lik).(likelihood.Quadrable); sites && q.Order == 1 {
+		return false, fmt.Errorf("%s: quadrature of order 1 has no variance to make sites of; use order: 2 or more, such as 10", method)
 	}
 	_, smooth := bound(lik).(likelihood.Differentiable)
-	return smooth, nil
+	return e == CavityForm || smooth, nil
 }
 
 // rule returns nodes for N(0, 1) and the logarithms of their weights, or nothing.
@@ -60,14 +91,7 @@ func (e EvidenceForm) rule(q Quadrature) (nodes, logWeights []float64) {
 	if e == CavityForm {
 		return nil, nil
 	}
-	n := cmp.Or(q.Order, 10)
-	nodes, logWeights = make([]float64, n), make([]float64, n)
-	quad.Hermite{}.FixedLocations(nodes, logWeights, math.Inf(-1), math.Inf(1))
-	for k, w := range logWeights {
-		nodes[k] *= math.Sqrt2
-		logWeights[k] = math.Log(w) - math.Log(math.Pi)/2
-	}
-	return nodes, logWeights
+	return likelihood.GaussHermite(cmp.Or(q.Order, 10))
 }
 
 // term is what case i adds to the log evidence beyond its Gaussian part,
@@ -88,11 +112,20 @@ func (p *siteFit) term(i int) term {
 	}
 	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
 	cavity := v / share
-	logZ, d1, d2 := p.lik.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
+	logZ, d1, d2 := p.derivatives(p.y[i], p.mu[i]-cavity*b, cavity)
 	mean := (d1 - b) * math.Sqrt(v) / share       // E[δ]/√v
 	spread := (1+cavity*d2)/share + mean*mean - 1 // E[δ²]/v - 1
 	value := logZ + (cavity*b*b-math.Log(share))/2
 	return term{value, weight{mean, spread / 2, -mean, spread / 2}}
+}
+
+// derivatives returns log Z with ∂log Z/∂mean, and ∂²log Z/∂mean² as the heat equation has it from ∂log Z/∂variance.
+func (p *siteFit) derivatives(y, mean, variance float64) (logZ, d1, d2 float64) {
+	if rule, ok := p.moments.(likelihood.MomentRule); ok {
+		at, byMean, byVariance := rule.Slopes(y, mean, variance)
+		return at[0], byMean[0], 2*byVariance[0] - byMean[0]*byMean[0]
+	}
+	return p.moments.LogZ(y, mean, variance)
 }
 
 // quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
@@ -174,6 +207,11 @@ func (p *siteFit) evaluate() (value, reach float64) {
 func (p *siteFit) finish(f fixedPoint, stationary bool) error {
 	p.evidence = functional{value: p.value}
 	err := p.conclude(p.method, f, p.target)
+	if p.accepts() && !p.diagnostics.Converged && err == nil {
+		p.evidence.err = nil                                      // needSlopes has another
+		within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
+		p.diagnostics.Warnings = append(p.diagnostics.Warnings, fmt.Sprintf("%s stopped unconverged, within %.0g posterior standard deviations of its fixed point, and is taken as it is", p.method, within))
+	}
 	p.criterion = &siteFunctional{value: p.value, err: p.evidence.err, fit: p, evidence: true, explicit: p.rule.explicit}
 	if !stationary {
 		p.criterion.weight = func(i int) weight { return p.rule.term(i).weight }
@@ -187,7 +225,7 @@ func (p *siteFit) Evidence() Functional { return p.criterion }
 
 // LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df.
 func (p *siteFit) LeaveOneOut() (Functional, error) {
-	if !p.diagnostics.Converged {
+	if !p.diagnostics.Converged && !p.accepts() {
 		return nil, p.evidence.err
 	}
 	f := &siteFunctional{fit: p, weight: p.leaveOneOutWeight, explicit: func(grad []float64, i int) { p.byParams(grad, 1, i, p.cavity(i)) }}
@@ -213,11 +251,12 @@ func (p *siteFit) leaveOneOutWeight(i int) weight {
 
 // needSlopes records why there is no derivative where the implicit part cannot be had.
 func (f *siteFunctional) needSlopes() {
-	_, ok := f.fit.lik.(likelihood.HigherMoments)
 	_, smooth := f.fit.lik.(likelihood.Differentiable)
 	switch {
 	case f.err != nil:
-	case !ok:
+	case f.fit.accepts():
+		f.err = fmt.Errorf("%w: unconverged: accept takes a fit where it stops, not at a fixed point", ErrNoGradient)
+	case !hasSlopes(f.fit.moments):
 		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
 	case f.evidence && f.fit.nodes != nil && !smooth:
 		f.err = fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)

@@ -212,8 +212,8 @@ const near = 0.3
 // newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points, which a likelihood that is
 // not log-concave may have, it could reach one that sweeps leave.
 func (p *siteFit) newtonWithin() float64 {
-	_, concave := p.lik.(likelihood.ExpectedLog)
-	_, smooth := p.lik.(likelihood.HigherMoments)
+	_, concave := p.moments.(likelihood.ExpectedLog)
+	_, smooth := p.moments.(likelihood.HigherMoments)
 	if concave && smooth && p.damping == 1 && !p.rule.negative() {
 		return near
 	}

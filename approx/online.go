@@ -74,7 +74,7 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 || o.Seen < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative (0 means the default, 1 and all)", o.Sweeps, o.Seen)
 	}
-	if o.Sweeps > 0 && o.Seen > 0 {
+	if o.Sweeps > 1 && o.Seen > 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d both say how long to go on; keep seen, which counts the cases of all sweeps", o.Sweeps, o.Seen)
 	}
 	if err := usesOneProcess("online", lik, classes, nil); err != nil {

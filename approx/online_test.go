@@ -174,7 +174,7 @@ func TestOnlineSeen(t *testing.T) {
 	if caps, err := (approx.Online{Seen: 3}).Uses(likelihood.Probit{}, 2); err != nil || !caps.NoEvidence || caps.Gradient {
 		t.Errorf("%+v, error %v", caps, err)
 	}
-	for _, wrong := range []approx.Online{{Seen: -1}, {Seen: 3, Sweeps: 1}} {
+	for _, wrong := range []approx.Online{{Seen: -1}, {Seen: 3, Sweeps: 2}} {
 		if _, err := wrong.Uses(likelihood.Probit{}, 2); err == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}

@@ -41,16 +41,20 @@ type PL struct {
 	Tolerance float64 `yaml:"tolerance"`
 	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
 	MaxIterations int `yaml:"max_iterations"`
+	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
+	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
+	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point.
+	Unconverged Unconverged `yaml:"unconverged"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`
-	// Quadrature is for evidence: posterior.
+	// Quadrature is the paper's, in place of exact averages.
 	Quadrature Quadrature `yaml:"quadrature"`
 
 	work *Work
 }
 
 func (l PL) iteration() iteration {
-	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations, l.work}
+	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations, l.Unconverged, l.work}
 }
 
 // Uses implements Approximation: any binary likelihood that has Gaussian averages.
@@ -65,10 +69,10 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	_, slopes := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
-	slopes = slopes && (params || !hasFree(lik))
-	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes}, nil
+	slopes := hasSlopes(bound(lik)) && (params || !hasFree(lik))
+	slopes = slopes && !l.iteration().accepts()
+	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes, Unconverged: l.iteration().accepts()}, nil
 }
 
 func (PL) powers() bool { return true }
@@ -120,8 +124,8 @@ type linearisation struct{ *siteFit }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
 func (p linearisation) match(i int, v, _ float64) (site, error) {
-	_, d, _ := p.lik.LogZ(p.y[i], p.mu[i], v)
-	_, other, _ := p.lik.LogZ(-p.y[i], p.mu[i], v)
+	_, d, _ := p.moments.LogZ(p.y[i], p.mu[i], v)
+	_, other, _ := p.moments.LogZ(-p.y[i], p.mu[i], v)
 	product := -d * other
 	rest := 1 - v*product // Ω/Var(y)
 	return site{tau: product / rest, pull: d / rest}, nil
@@ -129,18 +133,15 @@ func (p linearisation) match(i int, v, _ float64) (site, error) {
 
 func (linearisation) negative() bool { return false }
 
-// slopes differentiates match, by ∂d/∂v = ½ d3 + d·d2.
+// slopes differentiates match.
 func (p linearisation) slopes(i int) siteSlopes {
 	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
-	_, d, d2 := p.lik.LogZ(y, mu, v)
-	_, e, e2 := p.lik.LogZ(-y, mu, v)
-	model := p.lik.(likelihood.HigherMoments)
-	d3, _ := model.HigherLogZ(y, mu, v)
-	e3, _ := model.HigherLogZ(-y, mu, v)
-	dv, ev := d3/2+d*d2, e3/2+e*e2
+	own, byMean, byVariance := momentSlopes(p.moments, y, mu, v)
+	other, otherByMean, otherByVariance := momentSlopes(p.moments, -y, mu, v)
+	at := linearised{own[1], other[1], v}
 	var s siteSlopes
-	s.tauByMean, s.pullByMean = linearised{d, e, v}.slope(d2, e2, 0)
-	s.tauByVariance, s.pullByVariance = linearised{d, e, v}.slope(dv, ev, 1)
+	s.tauByMean, s.pullByMean = at.slope(byMean[1], otherByMean[1], 0)
+	s.tauByVariance, s.pullByVariance = at.slope(byVariance[1], otherByVariance[1], 1)
 	return s
 }
 

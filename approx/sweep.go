@@ -50,7 +50,26 @@ type iteration struct {
 	damping       float64
 	tolerance     float64
 	maxIterations int
+	unconverged   Unconverged
 	work          *Work
+}
+
+// Unconverged is what becomes of a fit that has not converged after so many iterations as it may take.
+type Unconverged int
+
+const (
+	RefuseUnconverged Unconverged = iota // nothing is made of it
+	AcceptUnconverged                    // it is taken as it is, with a warning
+)
+
+// Names are the names of what may become of it.
+func (Unconverged) Names() []string { return []string{"error", "accept"} }
+
+// UnmarshalText reads one of the names.
+func (u *Unconverged) UnmarshalText(text []byte) error {
+	i, err := choose("value of unconverged", string(text), u.Names()...)
+	*u = Unconverged(i)
+	return err
 }
 
 // check says what is wrong with the options.
@@ -106,11 +125,12 @@ type siteFit struct {
 	*sites
 	method    string
 	rule      rule
-	iteration           // with its defaults filled in
-	tau, nu   []float64 // the state
-	mu, sigma []float64 // marginal means and variances
-	uncertain float64   // the rounding error of μ: |K_ij| ≤ max K_ii and b of the last refresh
-	next      []site    // what the rule makes of them
+	iteration                          // with its defaults filled in
+	tau, nu   []float64                // the state
+	mu, sigma []float64                // marginal means and variances
+	uncertain float64                  // the rounding error of μ: |K_ij| ≤ max K_ii and b of the last refresh
+	next      []site                   // what the rule makes of them
+	moments   likelihood.MomentMatcher // the averages that make sites
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
@@ -129,7 +149,7 @@ func newSiteFit(method string, o iteration, e EvidenceForm, q Quadrature, cov []
 	o.damping, o.tolerance, o.maxIterations = cmp.Or(o.damping, 1), cmp.Or(o.tolerance, defaultTolerance), cmp.Or(o.maxIterations, defaultIterations)
 	nodes, logWeights := e.rule(q)
 	return &siteFit{
-		sites: s, method: method, iteration: o, nodes: nodes, logWeights: logWeights, tau: s.state[:n], nu: s.state[n:],
+		sites: s, method: method, iteration: o, moments: q.moments(s.lik), nodes: nodes, logWeights: logWeights, tau: s.state[:n], nu: s.state[n:],
 		mu: make([]float64, n), sigma: make([]float64, n), next: make([]site, n),
 	}, nil
 }
@@ -180,7 +200,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 			limit = min(limit, max(d.Iterations, hopeless))
 		}
 		parallel, stop := schedule != Sequential, f.settled(p.target) || swept && f.distance <= f.drift || d.Iterations >= limit
-		if parallel && !stop && !(f.distance <= overshoot*reached) && step > leastDamping {
+		if parallel && !stop && !(f.distance <= overshoot*reached) && step > leastDamping && (schedule == Mixed || !p.accepts()) {
 			// Too far: half the way back, or all of it and on one by one.
 			if schedule == Mixed {
 				schedule = Sequential
@@ -241,7 +261,7 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 					limit = d.Iterations
 				} else if schedule == Mixed {
 					schedule = Sequential
-				} else if damping > leastDamping {
+				} else if damping > leastDamping && !p.accepts() {
 					damping /= 2
 					step = min(step, damping)
 					d.Warnings = []string{fmt.Sprintf("the updates of %s went in circles; damped to %.3g from iteration %d on", p.method, damping, d.Iterations)}
@@ -253,6 +273,10 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 		}
 	}
 }
+
+// accepts says whether a fit that has not converged is taken as it is. Then its updates are plain ones: it would not be
+// told from their number what others came to.
+func (o iteration) accepts() bool { return o.unconverged == AcceptUnconverged }
 
 // overshoot is the growth of the distance from a fixed point at which a parallel update is taken back.
 const overshoot = 2

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,7 @@ type evaluated struct {
 	gradient    []float64
 	noGradient  error
 	diagnostics approx.Diagnostics
+	unconverged error
 	err         error
 }
 
@@ -215,10 +217,7 @@ func (c configured) subject() (*subject, error) {
 
 // failure says why the value is none to rely on.
 func (e evaluated) failure() error {
-	if e.err == nil && !e.diagnostics.Converged {
-		return fmt.Errorf("%w after %d iterations", approx.ErrNotConverged, e.diagnostics.Iterations)
-	}
-	return e.err
+	return cmp.Or(e.err, e.unconverged)
 }
 
 // evaluate fits at theta, cold.
@@ -228,7 +227,7 @@ func (s *subject) evaluate(ctx context.Context, theta []float64, gradient bool) 
 		e.err = err
 		return e
 	}
-	e.value, e.diagnostics = fit.Value(), fit.Diagnostics()
+	e.value, e.diagnostics, e.unconverged = fit.Value(), fit.Diagnostics(), fit.Converged()
 	if gradient {
 		e.gradient = make([]float64, len(s.objective.Layout.Free))
 		e.noGradient = fit.Gradient(e.gradient)

@@ -63,7 +63,7 @@ func (j *job) memory(s approx.Size) int64 {
 	if j.curvature {
 		assess += j.tuned.Memory(silent, dim, j.criterion, true)
 	}
-	trial := j.tuned.Memory(silent, dim, j.criterion, true)
+	trial := j.tuned.Memory(silent, dim, j.criterion, j.gradients == objective.Exact)
 	if j.optimizer == "" {
 		trial = j.tuned.Memory(s, dim, j.criterion, false)
 		if j.hybrid {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -265,8 +266,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	if needs := m.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; do without, as method: nelder_mead or bayes does",
-			ds.Name, needs, m.Tune.Criterion, m.TuningText)
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s", ds.Name, needs, m.Tune.Criterion, m.TuningText, without(m.Tune, caps))
+		return nil
+	}
+	if m.Tune.gradients() == objective.Differences && caps.Sampled {
+		d.at(m.Tune.node, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, are differences of its errors; do without, as method: bayes does", ds.Name, m.TuningText)
 		return nil
 	}
 	for _, h := range layout.FreeSpecs() {
@@ -326,7 +330,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 		key := set.key(identity)
 		if m.Tune.Strategy != nil {
-			j.optimizer = m.Tune.Strategy.Optimizer()
+			j.optimizer, j.gradients = m.Tune.Strategy.Optimizer(), m.Tune.gradients()
 		}
 		if sampler, ok := m.Tune.Strategy.(search.Sampler); ok {
 			j.chain = &objective.Chain{}
@@ -400,13 +404,36 @@ func (t Tune) identity() any {
 	if s, ok := t.Strategy.(search.Sampler); ok {
 		length[0], length[1], length[2] = s.Length()
 	}
-	return []any{t.Method, flow(find(t.node, "objective")), t.StandardErrors, length}
+	parts := []any{t.Method, flow(find(t.node, "objective")), t.StandardErrors, length}
+	if g := t.gradients(); g != objective.Exact {
+		parts = append(parts, g)
+	}
+	return parts
 }
 
-// needsGradient names what needs a gradient, if anything does.
+// climbs says whether a local optimiser follows gradients.
+func (t Tune) climbs() bool { return t.Strategy != nil && t.Strategy.Optimizer() != "" }
+
+// gradients is where it has them from.
+func (t Tune) gradients() objective.Gradients {
+	if a, ok := t.Strategy.(interface{ Gradients() objective.Gradients }); ok {
+		return a.Gradients()
+	}
+	return objective.Exact
+}
+
+// without says how to tune what has no gradient.
+func without(t Tune, c approx.Caps) string {
+	if t.climbs() && !t.StandardErrors && !c.Sampled {
+		return "write gradient: differences there, or do without, as method: nelder_mead or bayes does"
+	}
+	return "do without, as method: nelder_mead or bayes does"
+}
+
+// needsGradient names what needs an exact gradient, if anything does.
 func (t Tune) needsGradient() string {
 	switch {
-	case t.Strategy != nil && t.Strategy.Optimizer() != "":
+	case t.climbs() && t.gradients() == objective.Exact:
 		return "method: " + t.Method
 	case t.StandardErrors:
 		return "standard_errors: true"

@@ -298,7 +298,7 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 		return c, false
 	}
 	evaluation := tuned.gram + tuned.value
-	if j.optimizer != "" {
+	if j.optimizer != "" && j.gradients == objective.Exact {
 		evaluation += tuned.pullback + tuned.gradient
 	}
 	c.Evaluation = tuned.first + tuned.fit + evaluation
@@ -318,7 +318,8 @@ func (r *Rates) costs(j *job, s approx.Size, criterion string, free int, trials 
 		n := float64(b.points)
 		switch {
 		case j.optimizer != "": // restarts are far apart, and their fits as good as cold
-			add(b, evaluations(free), tuned.first+evaluations(free)*(evaluation+tuned.fit))
+			fits := evaluations(free) * float64(j.gradients.Evaluations(free))
+			add(b, fits, tuned.first+fits*(evaluation+tuned.fit))
 		case j.chain != nil:
 			add(b, perMove*moves, tuned.first+perMove*moves*(evaluation+tuned.again))
 		case j.cross != nil:

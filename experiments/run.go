@@ -174,6 +174,7 @@ type job struct {
 	curvature bool                // standard errors are asked for
 	whole     bool                // the training set is all of the training data
 	optimizer string              // the local optimiser, "" for plain points
+	gradients objective.Gradients // of the local optimiser
 	chain     *objective.Chain    // what starts at a point instead; nil: none
 	average   objective.Average
 	keeps     bool              // whoever runs the job wants the comparator
@@ -262,7 +263,7 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 		if err != nil {
 			return err
 		}
-		point.Value = record.Number(fit.Value())
+		point.Value, point.StandardError = record.Number(fit.Value()), record.Number(fit.Diagnostics().StandardError)
 	}
 	if p.held == nil {
 		return nil
@@ -347,7 +348,7 @@ func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o o
 // climb runs the local optimiser from one start.
 func (j *job) climb(ctx context.Context, o *objective.Objective, start []float64) (record.Trial, error) {
 	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
-	best, err := objective.Optimize(ctx, o, start, objective.Settings{Method: j.optimizer})
+	best, err := objective.Optimize(ctx, o, start, objective.Settings{Method: j.optimizer, Gradients: j.gradients})
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}

@@ -3,12 +3,16 @@ package experiments
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -344,13 +348,39 @@ func outputSchema(t reflect.Type, version string) schema {
 	o := outputs{}
 	out := o.fields(t)
 	if version != "" {
-		out["properties"].(schema)["schema"] = schema{"const": version}
+		out["properties"].(schema)["schema"].(schema)["const"] = version
 	}
 	if len(o) > 0 {
 		out["$defs"] = schema(o)
 	}
 	return out
 }
+
+// comments are those of the fields of outputs, by type and field, from the sources: what a schema says of them.
+var comments = sync.OnceValue(func() map[string]string {
+	docs := map[string]string{}
+	for _, source := range append(reports.Sources(), record.IllustrationSource) {
+		f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
+		if err != nil {
+			panic(err) // it was compiled
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			t, is := n.(*ast.TypeSpec)
+			if !is {
+				return true
+			}
+			if s, is := t.Type.(*ast.StructType); is {
+				for _, field := range s.Fields.List {
+					for _, of := range field.Names {
+						docs[f.Name.Name+"."+t.Name.Name+"."+of.Name] = strings.Join(strings.Fields(field.Doc.Text()+field.Comment.Text()), " ")
+					}
+				}
+			}
+			return false
+		})
+	}
+	return docs
+})
 
 // outputs are the schemas of the structs within an output, by name.
 type outputs schema
@@ -413,6 +443,9 @@ func (o outputs) fields(t reflect.Type) schema {
 			if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Slice && t.PkgPath() == reflect.TypeFor[record.Line]().PkgPath() {
 				of = orNothing(of)
 			}
+		}
+		if doc := comments()[t.String()+"."+f.Name]; doc != "" {
+			of["description"] = doc
 		}
 		properties[tag] = of
 	}

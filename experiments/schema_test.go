@@ -67,10 +67,10 @@ func everything() map[string]any {
 	return map[string]any{"version": 1, "name": "all", "seed": 3,
 		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none"}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
 		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods"), map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
-			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
+			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}, "unconverged": "accept"}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
 		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
 		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
-		"tune":      []any{"bfgs", map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
+		"tune":      []any{"bfgs", map[string]any{"gradient": "differences", "restarts": 2}, map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
 		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap", "loss": map[string]any{"M": map[string]any{"F": 5}}, "reject_cost": 0.3},
 		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}, "figures": []any{"grid", "latent-0"}},
 		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "errors": map[string]any{"value": 3, "uncertainty": 1}, "note": "n"}}}},
@@ -334,5 +334,37 @@ func TestSchemasOfOutputs(t *testing.T) {
 		if s.of != nil && seen[s.Name] == 0 {
 			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.of))
 		}
+	}
+}
+
+// Every property of results.json says what it is, and numbers their scale.
+func TestResultsAreDescribed(t *testing.T) {
+	var text bytes.Buffer
+	if err := WriteSchema(&text, "results"); err != nil {
+		t.Fatal(err)
+	}
+	type object struct {
+		Properties map[string]struct{ Description string }
+	}
+	var s struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(text.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Defs["reports.Report"] = s.object
+	for name, of := range s.Defs {
+		for key, p := range of.Properties {
+			if p.Description == "" {
+				t.Errorf("%s.%s has no description", name, key)
+			}
+			if key == "log_evidence" && !strings.Contains(p.Description, "nats") || key == "hyperparameters" && !strings.Contains(p.Description, "natural units") {
+				t.Errorf("%s.%s: no scale in %q", name, key, p.Description)
+			}
+		}
+	}
+	if len(s.Defs) < 15 {
+		t.Errorf("%d types in results.json", len(s.Defs))
 	}
 }

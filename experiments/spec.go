@@ -641,7 +641,11 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}
-	if needs := t.needsGradient(); err == nil && needs != "" && t.Cross != nil {
+	needs := t.needsGradient()
+	if t.climbs() {
+		needs = "method: " + t.Method
+	}
+	if err == nil && needs != "" && t.Cross != nil {
 		d.at(t.Cross.node, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
 	}
 	if _, samples := t.Strategy.(search.Sampler); !samples {

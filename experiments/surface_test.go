@@ -314,3 +314,23 @@ func TestLatticeOfOddRanges(t *testing.T) {
 		}
 	}
 }
+
+// A sampled log evidence has its standard error on record, others have none.
+func TestStandardErrorsOfPoints(t *testing.T) {
+	_, lines := journalled(t, "data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{sampling: {temperatures: 60}}, ep]}\ntune: {method: grid, grid: {length_scale: {values: [1, 2]}, amplitude: {values: [2]}}}\nevaluate: training\n")
+	points := 0
+	for _, line := range lines {
+		if line.Trial == nil {
+			continue
+		}
+		for _, p := range line.Trial.Points {
+			points++
+			if sampled := line.Trial.Configuration == 0; (p.StandardError > 0) != sampled || sampled && p.StandardError > 2 {
+				t.Errorf("configuration %d: standard error %v", line.Trial.Configuration, p.StandardError)
+			}
+		}
+	}
+	if points != 8 {
+		t.Errorf("%d points, want 8", points)
+	}
+}

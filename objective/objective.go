@@ -201,6 +201,14 @@ func (p *Point) evaluate() (err error) {
 // Value is the criterion, in nats.
 func (p *Point) Value() float64 { return p.value }
 
+// Converged is approx.ErrNotConverged where the fit stopped before it converged, unless its inference takes it as it is.
+func (p *Point) Converged() error {
+	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
+		return fmt.Errorf("%w after %d iterations", approx.ErrNotConverged, d.Iterations)
+	}
+	return nil
+}
+
 // Diagnostics tell how the fit went.
 func (p *Point) Diagnostics() approx.Diagnostics { return p.Posterior.Diagnostics() }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Settings of a local optimisation; the zero value is useful.
@@ -18,8 +20,43 @@ type Settings struct {
 	// BFGS also ends where the gradient is at most 3 times that and its model of the criterion promises a gain of at most a
 	// thousandth of it, relative to the same.
 	GradientThreshold float64
-	// Evaluations is the number of fits after which the optimisation stops; 0 is 500.
+	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with Differences so many times that
+	// as a gradient takes.
 	Evaluations int
+	// Gradients is where they come from.
+	Gradients Gradients
+}
+
+// Gradients is where a local optimisation has its gradients from.
+type Gradients int
+
+const (
+	// Exact gradients come from the adjoint of a fit.
+	Exact Gradients = iota
+	// Differences are central ones of values: two more fits for each free hyperparameter, all of them cold, so that the value
+	// is a function of theta alone. They are for criteria without an exact gradient, and right to about 1e-7 of the value.
+	Differences
+)
+
+// Names are the names of the sources.
+func (Gradients) Names() []string { return []string{"exact", "differences"} }
+
+// UnmarshalText reads one of the names.
+func (g *Gradients) UnmarshalText(text []byte) error {
+	i := slices.Index(g.Names(), string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown gradient %q%s", text, registry.Suggest(string(text), g.Names()))
+	}
+	*g = Gradients(i)
+	return nil
+}
+
+// Evaluations is how many fits a value with its gradient over so many free hyperparameters takes.
+func (g Gradients) Evaluations(free int) int {
+	if g == Differences {
+		return 2*free + 1
+	}
+	return 1
 }
 
 // Status is how a local optimisation ended.
@@ -84,7 +121,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		s.GradientThreshold = 1e-6
 	}
 	if s.Evaluations == 0 {
-		s.Evaluations = 500
+		s.Evaluations = 500 * s.Gradients.Evaluations(len(start))
 	}
 	entry, err := Optimizers.Lookup("local optimiser", s.Method)
 	if err != nil {
@@ -94,10 +131,11 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	if err != nil {
 		return Optimum{}, err
 	}
-	if len(start) > 0 && !o.HasGradient() {
-		return Optimum{}, fmt.Errorf("%s needs a gradient, which %T with %T does not have; use a method that needs none, such as nelder_mead", s.Method, o.model.Inference, o.model.Likelihood)
-	}
 	c := climb{Run: NewRun(ctx, o), threshold: s.GradientThreshold}
+	c.gradients = s.Gradients
+	if len(start) > 0 && !c.HasGradient() {
+		return Optimum{}, fmt.Errorf("%s needs a gradient, which %T with %T does not have; take differences of values, or use a method that needs none, such as nelder_mead", s.Method, o.model.Inference, o.model.Likelihood)
+	}
 	c.Limit = s.Evaluations
 	x := make([]float64, len(start))
 	for i, p := range o.Layout.FreeSpecs() {
@@ -221,7 +259,7 @@ func (c climb) optimum(status Status) Optimum {
 		first, _, _ := strings.Cut(m.Fails[0].Error(), "\n")
 		m.Warnings = append(m.Warnings, fmt.Sprintf("%d of %d evaluations failed, the first with: %s", n, m.Evaluations, first))
 	}
-	if !c.best.diagnostics.Converged {
+	if !c.best.diagnostics.Converged && !c.objective.caps.Unconverged {
 		m.Warnings = append(m.Warnings, "the fit at the best point did not converge")
 	}
 	m.Warnings = append(m.Warnings, c.best.diagnostics.Warnings...)

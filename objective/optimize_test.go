@@ -12,6 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
 )
 
 // quadratic is -½ (u-c)ᵀ H (u-c).
@@ -266,6 +268,82 @@ func TestPairWithoutGradientIsRefused(t *testing.T) {
 	p := NewRun(context.Background(), o).Problem([]float64{-9}, []float64{9})
 	if p.Grad != nil || p.Func([]float64{1}) != 2 {
 		t.Errorf("the problem has a gradient or the value %v, want 2", p.Func([]float64{1}))
+	}
+}
+
+// Differences of values are right to h²/6 of the third derivative, where there is an exact gradient to say so.
+func TestDifferencesAgreeWithExactGradients(t *testing.T) {
+	o := freeRegression(t)
+	for _, free := range [][]float64{{0, 0, 0, -1}, {1, -0.5, 0.4, -2}, {-3, 2, -5, 1}} {
+		exact, r := NewRun(context.Background(), o), NewRun(context.Background(), o)
+		r.gradients = Differences
+		want, got := make([]float64, 4), make([]float64, 4)
+		if err := errors.Join(exact.Gradient(want, free), r.Gradient(got, free)); err != nil {
+			t.Fatal(err)
+		}
+		scale := max(1, floats.Norm(want, math.Inf(1)))
+		near(t, "gradient", got, want, 1e-6*scale)
+		if r.Evaluations != 9 || Differences.Evaluations(4) != 9 || Exact.Evaluations(4) != 1 {
+			t.Errorf("%d evaluations, want 9", r.Evaluations)
+		}
+	}
+}
+
+// With differences there is a climb where there is no exact gradient. Every fit is counted.
+func TestClimbingByDifferences(t *testing.T) {
+	h := mat.NewSymDense(3, []float64{3, 1, 0, 1, 2, 0.5, 0, 0.5, 1})
+	c := []float64{1, -2, 6}
+	f, df := quadratic(h, c)
+	for _, e := range Optimizers {
+		calls := 0
+		counted := func(u []float64) float64 { calls++; return f(u) }
+		m := climbFrom(t, functionOf(t, wide(3), counted, df, entry{noGradient: true}), []float64{0, 0, 0}, Settings{Method: e.Name, Gradients: Differences})
+		near(t, e.Name, m.Theta, c, 6e-5)
+		if m.Status != Converged || m.Evaluations != calls || len(m.Warnings) != 0 {
+			t.Errorf("%s: %s, %d evaluations of %d calls, warnings %q", e.Name, m.Status, m.Evaluations, calls, m.Warnings)
+		}
+	}
+	failing := entry{noGradient: true, fail: func(v float64) error {
+		if v > -8 {
+			return approx.ErrNotConverged
+		}
+		return nil
+	}}
+	m := climbFrom(t, functionOf(t, wide(3), f, df, failing), []float64{0, 0, 0}, Settings{Gradients: Differences})
+	if m.Value > -8 || m.Value < f([]float64{0, 0, 0}) || len(m.Fails) == 0 || !errors.Is(m.Fails[0], approx.ErrNotConverged) {
+		t.Errorf("%v, fails %v", m.Value, m.Fails)
+	}
+}
+
+// Where a value may depend on what a fit started from, all of them start cold.
+func TestValuesOfThetaAloneAreCold(t *testing.T) {
+	for _, differences := range []bool{true, false} {
+		o := functionOf(t, wide(2), rosenbrock, rosenbrockGradient, entry{})
+		cold, warm := 0, 0
+		o.model.Inference = warmly{cold: &cold, warm: &warm}
+		o.caps.Unconverged = !differences
+		r := NewRun(context.Background(), o)
+		if differences {
+			r.gradients = Differences
+		}
+		for _, u := range [][]float64{{1, 2}, {3, 4}, {3, 5}} {
+			if err := r.Gradient(make([]float64, 2), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if cold != r.Evaluations || warm != 0 {
+			t.Errorf("differences %v: %d cold and %d warm of %d evaluations", differences, cold, warm, r.Evaluations)
+		}
+	}
+}
+
+func TestGradientNames(t *testing.T) {
+	var g Gradients
+	if g.UnmarshalText([]byte("differences")) != nil || g != Differences || g.UnmarshalText([]byte("exact")) != nil || g != Exact {
+		t.Error("names of gradients")
+	}
+	if err := g.UnmarshalText([]byte("difference")); err == nil || !strings.Contains(err.Error(), "differences") {
+		t.Errorf("error %v", err)
 	}
 }
 

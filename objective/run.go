@@ -15,13 +15,15 @@ import (
 )
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
-// extrapolated where those before lie on a line with it, remembers the last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the
-// first evaluation on, determines every value in it. It is not safe for concurrent use.
+// extrapolated where those before lie on a line with it, unless what a fit comes to would depend on that. It remembers the
+// last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the first evaluation
+// on, determines every value in it. It is not safe for concurrent use.
 type Run struct {
 	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
 	Fails       []error // what failed, fits and gradients, in order; the end of the context is no failure
 	Limit       int     // evaluations after which a Problem stops; 0: none
 
+	gradients Gradients
 	ctx       context.Context
 	objective *Objective
 	last      []converged // the fits that converged, the latest first, at most furthest
@@ -46,7 +48,7 @@ const furthest = 5
 // start is what the fit at free starts from: the polynomial through as many of the last states as lie on a line through free
 // and the latest, as long as it magnifies what the states lack little more than it does from points that are equally spaced.
 func (r *Run) start(free []float64) approx.State {
-	if len(r.last) == 0 {
+	if len(r.last) == 0 || r.gradients == Differences || r.objective.caps.Unconverged {
 		return nil
 	}
 	latest := r.last[0]
@@ -98,7 +100,7 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 func (r *Run) Reset() { r.last, r.free = nil, nil }
 
 // At fits at the given free hyperparameters, or returns the last point if it was fitted there. The point is valid until
-// the next call. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
+// the next call, or until one of Gradient by differences. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
 // do not depend on the past; a panic is an error.
 func (r *Run) At(free []float64) (*Point, error) {
 	if r.free != nil && slices.Equal(r.free, free) {
@@ -133,8 +135,8 @@ func (r *Run) Converged(free []float64) (*Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := p.Diagnostics(); !d.Converged {
-		return nil, fmt.Errorf("objective: at %s: %w after %d iterations", r.objective.Layout.describe(p.Theta), approx.ErrNotConverged, d.Iterations)
+	if err := p.Converged(); err != nil {
+		return nil, fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(p.Theta), err)
 	}
 	return p, nil
 }
@@ -146,8 +148,11 @@ func (r *Run) Gradient(dst, free []float64) error {
 		return err
 	}
 	if r.gradient == nil && r.gradErr == nil {
-		g := make([]float64, len(free))
-		if err := panicked.Try(func() { r.gradErr = p.Gradient(g) }); err != nil {
+		g, of := make([]float64, len(free)), p.Gradient
+		if r.gradients == Differences {
+			of = r.differences
+		}
+		if err := panicked.Try(func() { r.gradErr = of(g) }); err != nil {
 			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
 		}
 		if r.gradErr != nil {
@@ -158,6 +163,36 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	copy(dst, r.gradient)
 	return r.gradErr
+}
+
+// HasGradient says whether there is a Gradient.
+func (r *Run) HasGradient() bool { return r.gradients == Differences || r.objective.HasGradient() }
+
+// differenceStep is the step in theta of Differences. Their error is some h²/6 of the third derivative, and what a fit leaves
+// of its value, 1e-10 of it, over h.
+const differenceStep = 0x1p-11
+
+// differences sets dst to central differences of the value around the last point.
+func (r *Run) differences(dst []float64) error {
+	x := slices.Clone(r.free)
+	for i, at := range r.free {
+		var value [2]float64
+		for side, step := range [2]float64{-differenceStep, differenceStep} {
+			x[i] = at + step
+			r.Evaluations++
+			p, err := r.objective.Fit(r.ctx, r.objective.Layout.Fill(x), nil)
+			if err == nil {
+				err = p.Converged()
+			}
+			if err != nil {
+				return fmt.Errorf("difference by %s: %w", r.objective.Layout.FreeSpecs()[i].ThetaName(), err)
+			}
+			value[side] = p.value
+		}
+		x[i] = at
+		dst[i] = (value[1] - value[0]) / (2 * differenceStep)
+	}
+	return nil
 }
 
 // best is the best point that a Problem evaluated.
@@ -177,7 +212,7 @@ func (r *Run) try(free []float64) (float64, error) {
 	if r.best.free != nil && p.value < r.best.value {
 		return p.value, nil
 	}
-	if len(free) > 0 && r.objective.HasGradient() {
+	if len(free) > 0 && r.HasGradient() {
 		if err := r.Gradient(make([]float64, len(free)), free); err != nil {
 			return 0, err
 		}
@@ -208,7 +243,7 @@ func (r *Run) Problem(lo, hi []float64) optimize.Problem {
 			return optimize.NotTerminated, nil
 		},
 	}
-	if r.objective.HasGradient() {
+	if r.HasGradient() {
 		p.Grad = func(grad, u []float64) {
 			err := r.Gradient(grad, clip(u, lo, hi))
 			for i := range grad {

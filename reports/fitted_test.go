@@ -189,7 +189,7 @@ func TestAveraged(t *testing.T) {
 	old := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.25, 0.75}}}
 	f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold)))
 	p := f.Panels[0]
-	if f.Name != "averaging-0" || p.Title != "3 held-out cases (kfold)" || !p.Square ||
+	if f.Name != "averaging-0" || len(f.Panels) != 2 || p.Title != "3 held-out cases (kfold)" || !p.Square ||
 		!sameAxis(p.X, figure.Axis{Label: "p(y = yes), at the latent mean (MAP)", Hi: 1}) || !sameAxis(p.Y, figure.Axis{Label: "p(y = yes), averaged", Hi: 1}) {
 		t.Errorf("%q: %q, %v, %v", f.Name, p.Title, p.X, p.Y)
 	}
@@ -198,8 +198,21 @@ func TestAveraged(t *testing.T) {
 	}
 	no, yes := p.Layers[1].(figure.Points), p.Layers[2].(figure.Points)
 	if no.Name != "class no" || !alike(no.X, []float64{0.5}) || !alike(no.Y, []float64{0.5}) ||
-		yes.Name != "class yes" || !alike(yes.X, []float64{1 / (1 + math.Exp(-2)), 1 / (1 + math.Exp(4))}) || !alike(yes.Y, []float64{0.75, 0.125}) {
+		yes.Name != "class yes" || !alike(yes.X, []float64{1 / (1 + math.Exp(-2))}) || !alike(yes.Y, []float64{0.75}) {
 		t.Errorf("%+v, %+v", no, yes)
+	}
+	// The third case is wrong: surer than 0.95 at the latent mean, 0.875 averaged.
+	if wrong := p.Layers[3].(figure.Points); len(p.Layers) != 4 || wrong.Name != "class yes taken for no" || !alike(wrong.X, []float64{1 / (1 + math.Exp(4))}) || !alike(wrong.Y, []float64{0.125}) || wrong.Hollow {
+		t.Errorf("%+v", wrong)
+	}
+	q := f.Panels[1]
+	if mean, average := q.Layers[0].(figure.Bars), q.Layers[1].(figure.Bars); q.Title != "wrong, and surer than 0.9: 1 of 1 at the latent mean, 0 of 1 averaged" ||
+		!alike(mean.Heights, []float64{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}) || !alike(average.Heights, []float64{0, 0, 0, 0, 0, 0, 0, 1, 0, 0}) {
+		t.Errorf("%q: %+v", q.Title, q.Layers)
+	}
+	fold.Labels[2] = 0
+	if f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold))); len(f.Panels) != 1 || len(f.Panels[0].Layers) != 3 {
+		t.Errorf("nothing wrong: %+v", f.Panels)
 	}
 	if figures := averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old)); figures != nil {
 		t.Error("a figure without points")

@@ -23,14 +23,27 @@ func optionPictures(r *Report) (out []figure.Figure) {
 		func(c *Configuration) *string { return &c.Kernel },
 	} {
 		var paths []string
+		values := map[string][]string{} // of every path, different ones
+		met := map[string]bool{}
 		for _, c := range r.Configurations {
-			for _, path := range numericOptions(*section(&c)) {
-				if !slices.Contains(paths, path) {
+			text := *section(&c)
+			if met[text] {
+				continue
+			}
+			met[text] = true
+			numericOptions(text, func(path, value string) {
+				if values[path] == nil {
 					paths = append(paths, path)
 				}
-			}
+				if len(values[path]) < 3 && !slices.Contains(values[path], value) {
+					values[path] = append(values[path], value)
+				}
+			})
 		}
 		for _, path := range paths {
+			if len(values[path]) < 3 {
+				continue
+			}
 			if f := r.optionPicture(section, path); len(f.Panels) > 0 {
 				out = append(out, f)
 			}
@@ -190,16 +203,16 @@ func optionLabel(path string) (name, label string) {
 	}
 	name = spaced(words[len(words)-1])
 	if label = name + given; len(words) > 1 {
-		label = fmt.Sprintf("%s of %s%s", name, words[len(words)-2], given)
+		label = fmt.Sprintf("%s: %s", spaced(words[len(words)-2]), label)
 	}
 	return name, label
 }
 
-// numericOptions are the paths of the numbers in a component's text.
-func numericOptions(text string) (paths []string) {
+// numericOptions visits the numbers in a component's text.
+func numericOptions(text string, visit func(path, value string)) {
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(text), &root) != nil {
-		return nil
+		return
 	}
 	var walk func(n *yaml.Node, path string)
 	walk = func(n *yaml.Node, path string) {
@@ -216,12 +229,11 @@ func numericOptions(text string) (paths []string) {
 			}
 		default:
 			if _, err := strconv.ParseFloat(n.Value, 64); err == nil && path != "" {
-				paths = append(paths, strings.TrimPrefix(path, "."))
+				visit(strings.TrimPrefix(path, "."), n.Value)
 			}
 		}
 	}
 	walk(&root, "")
-	return paths
 }
 
 // withoutOption takes a number out of a component's text.

@@ -64,7 +64,7 @@ func TestOptionPicture(t *testing.T) {
 		if !reflect.DeepEqual(p.Layers, want) {
 			t.Errorf("layers %+v, want %+v", p.Layers, want)
 		}
-		if p.X.Label != "seen of online" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a · probit" {
+		if p.X.Label != "online: seen" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a · probit" {
 			t.Errorf("%q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 	}
@@ -81,7 +81,7 @@ func TestOptionLines(t *testing.T) {
 		r.Configurations = append(r.Configurations, tried("a", "se", fmt.Sprintf("{pl: {quadrature: {order: %s}, damping: %s}}", order, order), 0, 0))
 	}
 	figures := pictured(t, "option", &r)
-	if len(figures) != 1 || figures[0].Name != "option-length scale" || figures[0].Panels[0].X.Label != "length scale of se, fixed" {
+	if len(figures) != 1 || figures[0].Name != "option-length scale" || figures[0].Panels[0].X.Label != "se: length scale, fixed" {
 		t.Fatalf("figures %+v", figures)
 	}
 	var names []string

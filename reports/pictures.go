@@ -20,6 +20,7 @@ var pictureTable = []struct {
 	Of   func(r *Report) []figure.Figure
 }{
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
+	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},

@@ -34,20 +34,17 @@ func shorten(texts []string) map[string]string {
 		if len(group) == 1 {
 			continue
 		}
-		n := namer{shown: map[string]bool{}}
-		var all []map[string]string
+		values := map[string][]string{} // of every setting, where texts have it
 		for _, text := range group {
 			met := map[string]string{}
 			namer{met: met}.name(text)
-			all = append(all, met)
+			for path, setting := range met {
+				values[path] = append(values[path], setting)
+			}
 		}
-		for _, one := range all {
-			for path, setting := range one {
-				n.shown[path] = n.shown[path] || setting != all[0][path]
-			}
-			for path, setting := range all[0] {
-				n.shown[path] = n.shown[path] || setting != one[path]
-			}
+		n := namer{shown: map[string]bool{}}
+		for path, of := range values {
+			n.shown[path] = len(of) < len(group) || len(slices.Compact(of)) > 1
 		}
 		for _, text := range group {
 			short[text] = n.name(text)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -17,23 +18,32 @@ type MultiStart struct {
 	Restarts int `yaml:"restarts"` // number of start points; 0 means 1
 }
 
+// Ascent is a local optimisation from each of the starts.
+type Ascent struct {
+	MultiStart `yaml:",inline"`
+	Gradient   objective.Gradients `yaml:"gradient"` // exact, or differences of values, where there is no exact one
+}
+
+// Gradients is where the local optimiser has its gradients from.
+func (a Ascent) Gradients() objective.Gradients { return a.Gradient }
+
 // The local optimisers that can start there.
 type (
 	// BFGS is the quasi-Newton method of Broyden, Fletcher, Goldfarb and Shanno.
 	BFGS struct {
-		MultiStart `yaml:",inline"`
+		Ascent `yaml:",inline"`
 	}
 	// LBFGS is BFGS with limited memory.
 	LBFGS struct {
-		MultiStart `yaml:",inline"`
+		Ascent `yaml:",inline"`
 	}
 	// CG is nonlinear conjugate gradients.
 	CG struct {
-		MultiStart `yaml:",inline"`
+		Ascent `yaml:",inline"`
 	}
 	// GradientDescent is steepest ascent of the objective.
 	GradientDescent struct {
-		MultiStart `yaml:",inline"`
+		Ascent `yaml:",inline"`
 	}
 )
 

@@ -53,7 +53,7 @@ func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 
 // synthetic is a study of smooth trials, some of which fail or panic. wait is called in every job.
 func synthetic(i int, wait func()) Study {
-	strategies := []Strategy{climb{3}, BFGS{MultiStart{Restarts: 6}}, nil, Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 3}}, "amplitude": {Values: []float64{1, 2}}}}}
+	strategies := []Strategy{climb{3}, BFGS{Ascent{MultiStart: MultiStart{Restarts: 6}}}, nil, Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 3}}, "amplitude": {Values: []float64{1, 2}}}}}
 	return Study{
 		Key: fmt.Sprintf("study %d", i), Configuration: i / 3, Index: i % 3, Space: seSpace(), Strategy: strategies[i%len(strategies)], Seed: uint64(i),
 		Trial: func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
@@ -101,7 +101,7 @@ func pause(limit time.Duration) func() {
 // one is a study of n one-point trials that all succeed and call wait.
 func one(n int, wait func()) Study {
 	return Study{
-		Key: "one", Space: seSpace(), Strategy: BFGS{MultiStart{Restarts: n}},
+		Key: "one", Space: seSpace(), Strategy: BFGS{Ascent{MultiStart: MultiStart{Restarts: n}}},
 		Trial: func(_ context.Context, index int, p Proposal) (record.Trial, error) {
 			wait()
 			return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(-index)}}}, nil

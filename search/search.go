@@ -49,10 +49,10 @@ type Budget struct {
 
 // Table lists the strategies.
 var Table = registry.Table[Strategy]{
-	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points", BFGS{MultiStart{1}}),
-	registry.Of[LBFGS, Strategy]("lbfgs", "the same with limited memory", LBFGS{MultiStart{1}}),
-	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points", CG{MultiStart{1}}),
-	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points", GradientDescent{MultiStart{1}}),
+	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points", BFGS{Ascent{MultiStart: MultiStart{1}}}),
+	registry.Of[LBFGS, Strategy]("lbfgs", "the same with limited memory", LBFGS{Ascent{MultiStart: MultiStart{1}}}),
+	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points", CG{Ascent{MultiStart: MultiStart{1}}}),
+	registry.Of[GradientDescent, Strategy]("gradient_descent", "steepest ascent from `restarts` start points", GradientDescent{Ascent{MultiStart: MultiStart{1}}}),
 	registry.Of[Grid, Strategy]("grid", "every point of a rectangular grid"),
 	registry.Of[NelderMead, Strategy]("nelder_mead", "simplex search from `restarts` start points, without gradients", NelderMead{Restarts: 1, Evaluations: 200}),
 	registry.Of[CMAES, Strategy]("cmaes", "evolution strategy with covariance matrix adaptation, in generations of `population`, without gradients"),

@@ -20,7 +20,7 @@ func staged(values [4][3]float64, wait func(), ran func(configuration, study int
 	for c := range 4 {
 		for round := range 4 {
 			studies = append(studies, Study{
-				Key: fmt.Sprintf("%d of %d", round, c), Configuration: c, Index: round, Space: seSpace(), Strategy: BFGS{MultiStart{Restarts: 2}},
+				Key: fmt.Sprintf("%d of %d", round, c), Configuration: c, Index: round, Space: seSpace(), Strategy: BFGS{Ascent{MultiStart: MultiStart{Restarts: 2}}},
 				Trial: func(_ context.Context, index int, p Proposal) (record.Trial, error) {
 					wait()
 					return record.Trial{Points: []record.Point{{Theta: record.Numbers(p.Points[0]), Value: record.Number(-index)}}}, nil

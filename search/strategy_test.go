@@ -201,11 +201,11 @@ func evaluate(index int, p Proposal) record.Trial {
 }
 
 func TestMoreRestartsExtendTheList(t *testing.T) {
-	few, many := BFGS{MultiStart{Restarts: 3}}.Ask(seSpace(), nil, 5), BFGS{MultiStart{Restarts: 9}}.Ask(seSpace(), nil, 5)
+	few, many := BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}.Ask(seSpace(), nil, 5), BFGS{Ascent{MultiStart: MultiStart{Restarts: 9}}}.Ask(seSpace(), nil, 5)
 	if len(few) != 3 || len(many) != 9 || !reflect.DeepEqual(few, many[:3]) {
 		t.Errorf("3 restarts start at %v, 9 at %v", few, many)
 	}
-	if other := (BFGS{MultiStart{Restarts: 3}}).Ask(seSpace(), nil, 6); reflect.DeepEqual(other[1:], few[1:]) {
+	if other := (BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}).Ask(seSpace(), nil, 6); reflect.DeepEqual(other[1:], few[1:]) {
 		t.Error("the seed changes nothing")
 	}
 	if want := []float64{0, math.Log(2)}; !reflect.DeepEqual(few[0].Points[0], want) {
@@ -219,7 +219,7 @@ func TestRestartsFillTheSearchBox(t *testing.T) {
 	const n = 2000
 	for j, p := range seSpace() {
 		sum, lo, hi := 0.0, math.Inf(1), math.Inf(-1)
-		for _, proposal := range (BFGS{MultiStart{Restarts: n + 1}}).Ask(seSpace(), nil, 1)[1:] {
+		for _, proposal := range (BFGS{Ascent{MultiStart: MultiStart{Restarts: n + 1}}}).Ask(seSpace(), nil, 1)[1:] {
 			d := proposal.Points[0][j] - p.Map.Theta(p.Init)
 			sum, lo, hi = sum+d, min(lo, d), max(hi, d)
 		}
@@ -233,7 +233,7 @@ func TestRestartsFillTheSearchBox(t *testing.T) {
 }
 
 func TestNoFreeHyperparameterIsOneStart(t *testing.T) {
-	got := BFGS{MultiStart{Restarts: 5}}.Ask(nil, nil, 1)
+	got := BFGS{Ascent{MultiStart: MultiStart{Restarts: 5}}}.Ask(nil, nil, 1)
 	if len(got) != 1 || len(got[0].Points) != 1 || len(got[0].Points[0]) != 0 {
 		t.Errorf("got %v, want one empty point", got)
 	}
@@ -354,7 +354,7 @@ func TestCheckStart(t *testing.T) {
 	if err := (BFGS{}).Check(Space{outside}); err == nil || !strings.Contains(err.Error(), "length_scale starts at 1, outside its bounds [2, 10]") {
 		t.Error(err)
 	}
-	if err := (BFGS{MultiStart{Restarts: -1}}).Check(seSpace()); err == nil {
+	if err := (BFGS{Ascent{MultiStart: MultiStart{Restarts: -1}}}).Check(seSpace()); err == nil {
 		t.Error("restarts = -1 passes")
 	}
 	other := spec("amplitude", param.Log, 1)

@@ -15,6 +15,7 @@ var (
 	_ HigherMoments  = Logit{}
 	_ ExpectedLog    = Logit{}
 	_ LogProber      = Logit{}
+	_ Quadrable      = Logit{}
 )
 
 func (Logit) Domain() Domain         { return Binary }
@@ -75,6 +76,9 @@ func (Logit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
 	_, d := logisticNormal(y*mean, variance)
 	return y * d[2], d[3]
 }
+
+// Quadrature implements Quadrable.
+func (l Logit) Quadrature(order int) MomentRule { return newSummed(l, order) }
 
 // logisticNormal returns log Z(a) and its first four derivatives (see Logit.LogZ).
 func logisticNormal(a, v float64) (logZ float64, d [4]float64) {

@@ -1,15 +1,22 @@
 package record
 
+import _ "embed"
+
+// IllustrationSource is this file: the comments of the fields describe them in the schema of results.json.
+//
+//go:embed illustration.go
+var IllustrationSource string
+
 // Illustration shows something of models without data, in columns of numbers and, where its kind has them, in Gaussians. It is
 // computed with the plan.
 type Illustration struct {
-	Key             string   `json:"key"`              // content hash of all that determines it
-	Kind            string   `json:"kind"`             // "prior", …
-	Entry           int      `json:"entry"`            // among the experiment's illustrations; those of one entry are drawn together
-	Kernel          string   `json:"kernel,omitempty"` // as YAML flow text, as the parts below; empty: nothing of it is shown
-	Mean            string   `json:"mean,omitempty"`
-	Likelihood      string   `json:"likelihood,omitempty"`
-	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // in natural units
+	Key             string   `json:"key"`                       // content hash of all that determines it
+	Kind            string   `json:"kind"`                      // "prior", …
+	Entry           int      `json:"entry"`                     // among the experiment's illustrations; those of one entry are drawn together
+	Kernel          string   `json:"kernel,omitempty"`          // as YAML flow text; empty: nothing of it is shown
+	Mean            string   `json:"mean,omitempty"`            // the prior mean, as YAML flow text; empty: nothing of it is shown
+	Likelihood      string   `json:"likelihood,omitempty"`      // as YAML flow text; empty: nothing of it is shown
+	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // natural units
 	Classes         []string `json:"classes,omitempty"`         // where each has a latent function
 	Labels          []Number `json:"labels,omitempty"`          // of the latent values, where the likelihood of given ones is shown
 	Columns         []Column `json:"columns"`                   // of one length
@@ -18,14 +25,14 @@ type Illustration struct {
 
 // Column is a list of numbers and what they are.
 type Column struct {
-	Name   string   `json:"name"`
-	Values []Number `json:"values"`
+	Name   string   `json:"name"`   // what they are
+	Values []Number `json:"values"` // in their order
 }
 
 // Named is a number and what it is.
 type Named struct {
-	Name  string `json:"name"`
-	Value Number `json:"value"`
+	Name  string `json:"name"`  // what it is
+	Value Number `json:"value"` // natural units
 }
 
 // Column finds a column by its name; nil if there is none.

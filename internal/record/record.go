@@ -156,12 +156,14 @@ type Trial struct {
 
 // Point is one evaluated vector of hyperparameters.
 type Point struct {
-	Theta    []Number          `json:"theta"`             // free hyperparameters on the theta scale, exact
-	Natural  []Number          `json:"natural"`           // all hyperparameters in natural units
-	Value    Number            `json:"value"`             // the tuning objective, maximised (log evidence in nats)
-	Gradient Number            `json:"gradient"`          // largest absolute entry of the gradient over theta; NaN if not computed
-	Scores   map[string]Number `json:"scores,omitempty"`  // on the study's held-out cases, where it has any
-	Failure  string            `json:"failure,omitempty"` // why Value is NaN
+	Theta    []Number          `json:"theta"`            // free hyperparameters on the theta scale, exact
+	Natural  []Number          `json:"natural"`          // all hyperparameters in natural units
+	Value    Number            `json:"value"`            // the tuning objective, maximised (log evidence in nats)
+	Gradient Number            `json:"gradient"`         // largest absolute entry of the gradient over theta; NaN if not computed
+	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
+	// StandardError is that of a Value that is sampled; 0: it is not.
+	StandardError Number `json:"standard_error,omitempty"`
+	Failure       string `json:"failure,omitempty"` // why Value is NaN
 }
 
 // Step is a point that a local optimiser came to at the end of an iteration.

@@ -1,0 +1,116 @@
+package likelihood
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// Quadrable likelihoods have no closed form for their Gaussian averages, so that a user may want a rule in place of LogZ.
+type Quadrable interface {
+	MomentMatcher
+	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with so many nodes, at least 2.
+	Quadrature(order int) MomentRule
+}
+
+// MomentRule is a likelihood whose averages are sums over nodes. Its LogZ has the logarithm of the sum for Z, and the
+// dMean and d2Mean that belong to the sums for the moments of the tilted density. These are not the derivatives of that
+// logarithm, but for many nodes.
+type MomentRule interface {
+	MomentMatcher
+	// Slopes returns what LogZ does, with its derivatives with respect to mean and to variance, variance > 0.
+	Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64)
+}
+
+// GaussHermite returns the nodes of Gauss-Hermite quadrature against N(0, 1), from the least to the largest, and the
+// logarithms of their weights. Their number, order, is 1 … 200.
+func GaussHermite(order int) (nodes, logWeights []float64) {
+	nodes, logWeights = make([]float64, order), make([]float64, order)
+	quad.Hermite{}.FixedLocations(nodes, logWeights, math.Inf(-1), math.Inf(1))
+	for k, w := range logWeights {
+		nodes[k] *= math.Sqrt2
+		logWeights[k] = math.Log(w) - math.Log(math.Pi)/2
+	}
+	return nodes, logWeights
+}
+
+// summed is a binary likelihood averaged by quadrature. With p_k = p(y|mean + s x_k), s = √variance, and E the average over
+// the nodes x_k with weights w_k p_k/Z,
+//
+//	Z = Σ_k w_k p_k,   dMean = E[x]/s,   d2Mean = (Var[x] - 1)/variance
+//
+// so that Var[x] is the tilted variance over variance.
+type summed struct {
+	of                sigmoid
+	nodes, logWeights []float64
+}
+
+type sigmoid interface {
+	Differentiable
+	LogProber
+}
+
+func newSummed(of sigmoid, order int) summed {
+	nodes, logWeights := GaussHermite(order)
+	return summed{of, nodes, logWeights}
+}
+
+func (q summed) Likelihood() Likelihood { return q.of.Likelihood() }
+
+// LogZ implements MomentMatcher by the sums. d2Mean has an error of about 1e-16/variance.
+func (q summed) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+	if variance == 0 {
+		logZ, dMean, d2Mean, _ = q.of.Derivs(y, mean)
+		return logZ, dMean, d2Mean
+	}
+	s := math.Sqrt(variance)
+	logW := make([]float64, len(q.nodes))
+	for k, x := range q.nodes {
+		logW[k] = q.logWeights[k] + q.of.LogProb(1, y*mean+s*x)
+	}
+	logZ, m, v := q.moments(logW)
+	return logZ, y * m / s, (v - 1) / variance
+}
+
+// Slopes implements MomentRule. A change of log p_k by δ_k changes log Z by E[δ], E[x] by Cov[x, δ] and Var[x] by
+// Cov[(x - E[x])², δ].
+func (q summed) Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64) {
+	s := math.Sqrt(variance)
+	w, slopes := make([]float64, len(q.nodes)), make([]float64, len(q.nodes))
+	for k, x := range q.nodes {
+		logp, d1, _, _ := q.of.Derivs(1, y*mean+s*x)
+		w[k], slopes[k] = q.logWeights[k]+logp, d1
+	}
+	logZ, m, v := q.moments(w)
+	for k, x := range q.nodes {
+		u, d := w[k]*slopes[k], x-m
+		t := u * x / (2 * s)
+		for i, f := range [3]float64{1, d / s, (d*d - v) / variance} {
+			byMean[i] += u * f
+			byVariance[i] += t * f
+		}
+	}
+	byVariance[1] -= m / s / (2 * variance)
+	byVariance[2] -= (v - 1) / variance / variance
+	byMean[0], byMean[2], byVariance[1] = y*byMean[0], y*byMean[2], y*byVariance[1]
+	return [3]float64{logZ, y * m / s, (v - 1) / variance}, byMean, byVariance
+}
+
+// moments makes logarithms of weights into weights of sum 1, and returns the logarithm of their sum with the mean and the
+// variance of x under them.
+func (q summed) moments(w []float64) (logZ, m, v float64) {
+	largest, sum := slices.Max(w), 0.0
+	for k := range w {
+		w[k] = math.Exp(w[k] - largest)
+		sum += w[k]
+	}
+	for k, x := range q.nodes {
+		w[k] /= sum
+		m += w[k] * x
+	}
+	for k, x := range q.nodes {
+		v += w[k] * (x - m) * (x - m)
+	}
+	return largest + math.Log(sum), m, v
+}
