@@ -101,6 +101,13 @@ func TestComment(t *testing.T) {
 	}
 }
 
+func TestAlike(t *testing.T) {
+	got := alike([]string{"#1: trial 0: ep took 4 precisions as 0", "a: b", "#2: fold 3 fit and 7 more: ep took 12 precisions as 0", "#2: fit: pl", "#3: fit: ep took 1.5e-3 precisions as 0", "#4: fit: {a: 1}", "#4: fit: {b: 1}"})
+	if want := []string{"#1: trial 0: ep took 4 precisions as 0 (2 more like this)", "a: b", "#2: fit: pl", "#4: fit: {a: 1}", "#4: fit: {b: 1}"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestAbout(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "< 1 min", 50: "< 1 min", 58: "1 min", 100: "2 min", 16 * 60: "20 min", 3500: "1 h", 3 * 3600: "3 h", 26 * 3600: "30 h"} {
 		if got := strings.ReplaceAll(about(seconds), "\u00a0", " "); got != want {
