@@ -94,6 +94,10 @@ func describeDefault(v reflect.Value) string {
 		return ", by default " + strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", ", ")
 	case v.Kind() == reflect.Bool, (v.CanInt() || v.CanFloat()) && !v.IsZero():
 		return fmt.Sprintf(", by default %v", v)
+	case v.Kind() == reflect.Struct && !v.IsZero():
+		var parts []string
+		collect(v, func(name string, f reflect.Value) { parts = append(parts, fmt.Sprintf("%s: %v", name, f)) })
+		return ", by default {" + strings.Join(parts, ", ") + "}"
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,9 +18,9 @@ import (
 
 // Illustrations lists what can be shown of models without data, one file each.
 var Illustrations = registry.Table[illustration]{
-	registry.Of[priorIllustration, illustration]("prior", "draws of the latent function over one input and, where the likelihood is of classes, what it makes of them"),
-	registry.Of[likelihoodIllustration, illustration]("likelihood", "log p(y|f) over f and its derivatives, as in GPML Figure 3.3"),
-	registry.Of[posteriorIllustration, illustration]("posterior", "the posterior of one or two latent values, exact and of every inference method, with its iterates, as in GPML Figure 3.4"),
+	registry.Of[priorIllustration, illustration]("prior", "draws of the latent function over one input and, where the likelihood is of classes, what it makes of them", priorIllustration{Inputs: places{-5, 5, 201}, Draws: 3}),
+	registry.Of[likelihoodIllustration, illustration]("likelihood", "log p(y|f) over f and its derivatives, as in GPML Figure 3.3", likelihoodIllustration{Latent: places{-3, 3, 201}, Label: 1}),
+	registry.Of[posteriorIllustration, illustration]("posterior", "the posterior of one or two latent values, exact and of every inference method, with its iterates, as in GPML Figure 3.4", posteriorIllustration{Labels: []float64{1}}),
 }
 
 // illustration shows something of models without data. Its options are its exported fields.
@@ -160,26 +159,20 @@ func (p *Plan) illustrate(ctx context.Context, d *decoder, s *Spec) error {
 
 // places are equally spaced places on a line.
 type places struct {
-	From   *float64 `yaml:"from"`
-	To     *float64 `yaml:"to"`
-	Points int      `yaml:"points"`
+	From   float64 `yaml:"from"`
+	To     float64 `yaml:"to"`
+	Points int     `yaml:"points"`
 }
 
 // maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps every column.
 const maxPlaces = 2000
 
-// on gives the places, at most so many; the ends and the number are those given where nothing else is said.
-func (p places) on(from, to float64, points, most int) ([]float64, error) {
-	for _, end := range []struct{ given, value *float64 }{{p.From, &from}, {p.To, &to}} {
-		if end.given != nil {
-			*end.value = *end.given
-		}
+// on gives the places, at most so many.
+func (p places) on(most int) ([]float64, error) {
+	if !(p.From < p.To && p.To-p.From <= 1e300 && p.Points >= 2 && p.Points <= most) {
+		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", p.From, p.To, p.Points, most)
 	}
-	points = cmp.Or(p.Points, points)
-	if !(from < to && to-from <= 1e300 && points >= 2 && points <= most) {
-		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", from, to, points, most)
-	}
-	return floats.Span(make([]float64, points), from, to), nil
+	return floats.Span(make([]float64, p.Points), p.From, p.To), nil
 }
 
 // recorded is a column of numbers.

@@ -11,24 +11,17 @@ import (
 // likelihoodIllustration shows log p(y|f) over f where the likelihood's parameters start, and its first three derivatives if it
 // has them, as in GPML Figure 3.3: columns f, log_likelihood, first_derivative, ….
 type likelihoodIllustration struct {
-	Latent places   `yaml:"latent"` // f; from -3 to 3
-	Label  *float64 `yaml:"label"`  // y, +1 if nothing is said; of two classes -1 or +1
+	Latent places  `yaml:"latent"` // f
+	Label  float64 `yaml:"label"`  // y; of two classes -1 or +1
 }
 
 func (likelihoodIllustration) needs() []string { return []string{"likelihood"} }
 
-func (l likelihoodIllustration) label() float64 {
-	if l.Label == nil {
-		return 1
-	}
-	return *l.Label
-}
-
 func (l likelihoodIllustration) check(m Model, put func(at string, err error)) {
-	if _, err := l.Latent.on(-3, 3, 201, maxPlaces); err != nil {
+	if _, err := l.Latent.on(maxPlaces); err != nil {
 		put("latent", err)
 	}
-	m.checkLabels([]float64{l.label()}, func(err error) { put("label", err) }, put)
+	m.checkLabels([]float64{l.Label}, func(err error) { put("label", err) }, put)
 }
 
 // checkLabels says what is wrong with labels of single latent values.
@@ -60,11 +53,11 @@ func (m Model) bound(i *record.Illustration) likelihood.Bound {
 }
 
 func (l likelihoodIllustration) fill(_ context.Context, i *record.Illustration, models []Model, _ uint64) error {
-	f, err := l.Latent.on(-3, 3, 201, maxPlaces)
+	f, err := l.Latent.on(maxPlaces)
 	if err != nil {
 		return err
 	}
-	y := l.label()
+	y := l.Label
 	i.Labels = record.Numbers([]float64{y})
 	i.Columns = []record.Column{recorded("f", f), {Name: "log_likelihood"}}
 	add := func(column int, v float64) {

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,17 +22,14 @@ import (
 type posteriorIllustration struct {
 	Mean       []float64   `yaml:"mean"`       // 0 if nothing is said
 	Covariance [][]float64 `yaml:"covariance"` // the identity if nothing is said
-	Labels     []float64   `yaml:"labels"`     // one of +1 if nothing is said; of two classes -1 or +1
-	Latent     places      `yaml:"latent"`     // of every axis; from where there is next to nothing to where there is next to nothing
+	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1
+	Latent     places      `yaml:"latent"`     // of every axis; where the density is, if from and to are both 0
 }
 
 func (posteriorIllustration) needs() []string { return []string{"likelihood", "inference"} }
 
-// filled has the defaults.
+// filled has the defaults that depend on the number of labels.
 func (p posteriorIllustration) filled() posteriorIllustration {
-	if p.Labels == nil {
-		p.Labels = []float64{1}
-	}
 	n := len(p.Labels)
 	if p.Mean == nil {
 		p.Mean = make([]float64, n)
@@ -60,14 +58,7 @@ func (p posteriorIllustration) check(m Model, put func(at string, err error)) {
 		n == 2 && !(c[0][1] == c[1][0] && c[0][1]*c[1][0] < (1-1e-12)*c[0][0]*c[1][1]) {
 		put("covariance", fmt.Errorf("covariance %v; it must be %d×%d, symmetric and positive definite, with variances between 1e-12 and 1e12", c, n, n))
 	}
-	from, to := 0.0, 1.0
-	if p.Latent.From != nil {
-		to = *p.Latent.From + 1
-	}
-	if p.Latent.To != nil {
-		from = *p.Latent.To - 1
-	}
-	if _, err := p.on(from, to); err != nil {
+	if _, err := p.on(0, 1); err != nil {
 		put("latent", err)
 	}
 	m.checkLabels(p.Labels, func(err error) { put("labels", err) }, put)
@@ -78,12 +69,17 @@ func (p posteriorIllustration) check(m Model, put func(at string, err error)) {
 	}
 }
 
-// on are the places along an axis.
+// on are the places along an axis, from one number to another where nothing else is said.
 func (p posteriorIllustration) on(from, to float64) ([]float64, error) {
-	if len(p.Labels) == 2 {
-		return p.Latent.on(from, to, 61, 201) // squared
+	at, points, most := p.Latent, 201, maxPlaces
+	if len(p.Labels) == 2 { // squared
+		points, most = 61, 201
 	}
-	return p.Latent.on(from, to, 201, maxPlaces)
+	if at.From == 0 && at.To == 0 {
+		at.From, at.To = from, to
+	}
+	at.Points = cmp.Or(at.Points, points)
+	return at.on(most)
 }
 
 // targets are labels of single latent values.

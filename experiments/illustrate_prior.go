@@ -14,8 +14,8 @@ import (
 
 // priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …, and p1, p2, …, as gpc-tune sample does.
 type priorIllustration struct {
-	Inputs  places   `yaml:"inputs"`  // of the latent function; from -5 to 5
-	Draws   int      `yaml:"draws"`   // 3 if nothing is said
+	Inputs  places   `yaml:"inputs"` // of the latent function
+	Draws   int      `yaml:"draws"`
 	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
 }
 
@@ -29,22 +29,15 @@ func (p priorIllustration) on(m Model) (Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
 	}
-	x, err := p.Inputs.on(-5, 5, 201, maxPlaces)
+	x, err := p.Inputs.on(maxPlaces)
 	if err != nil {
 		return m, objective.Data{}, err
 	}
 	return m, objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Classes: p.Classes}, nil
 }
 
-func (p priorIllustration) count() int {
-	if p.Draws == 0 {
-		return 3
-	}
-	return p.Draws
-}
-
 func (p priorIllustration) check(m Model, put func(at string, err error)) {
-	if n := p.count(); n < 1 || n > maxDraws {
+	if n := p.Draws; n < 1 || n > maxDraws {
 		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
 	}
 	m, cases, err := p.on(m)
@@ -65,5 +58,5 @@ func (p priorIllustration) fill(ctx context.Context, i *record.Illustration, mod
 		return err
 	}
 	layout := m.on(len(cases.Classes)).LayoutOn(cases)
-	return m.draw(ctx, i, cases, []string{"x"}, layout.Start(), p.count(), seed)
+	return m.draw(ctx, i, cases, []string{"x"}, layout.Start(), p.Draws, seed)
 }
