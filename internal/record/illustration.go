@@ -11,26 +11,28 @@ var IllustrationSource string
 // computed with the plan.
 type Illustration struct {
 	Key             string   `json:"key"`                       // content hash of all that determines it
-	Kind            string   `json:"kind"`                      // "prior", …
-	Entry           int      `json:"entry"`                     // among the experiment's illustrations; those of one entry are drawn together
-	Kernel          string   `json:"kernel,omitempty"`          // as YAML flow text; empty: nothing of it is shown
-	Mean            string   `json:"mean,omitempty"`            // the prior mean, as YAML flow text; empty: nothing of it is shown
-	Likelihood      string   `json:"likelihood,omitempty"`      // as YAML flow text; empty: nothing of it is shown
-	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // natural units
-	Classes         []string `json:"classes,omitempty"`         // where each has a latent function
-	Labels          []Number `json:"labels,omitempty"`          // of the latent values, where the likelihood of given ones is shown
-	Columns         []Column `json:"columns"`                   // of one length
-	// Of a posterior: what latent values and their labels give.
-	Prior          *Gaussian      `json:"prior,omitempty"`
-	Exact          *Gaussian      `json:"exact,omitempty"` // the moments of the posterior, and its mass
-	Approximations []Approximated `json:"approximations,omitempty"`
-	Jitter         Number         `json:"jitter,omitempty"` // what was added to the diagonal of a covariance without full rank in floating point
+	Kind            string   `json:"kind"`                      // prior | likelihood | posterior
+	Entry           int      `json:"entry"`                     // among the experiment's illustrations, from 0; those of one entry are drawn together
+	Kernel          string   `json:"kernel,omitempty"`          // as YAML flow text; absent: nothing of it is shown
+	Mean            string   `json:"mean,omitempty"`            // the prior mean, as YAML flow text; absent: nothing of it is shown
+	Likelihood      string   `json:"likelihood,omitempty"`      // as YAML flow text; absent: nothing of it is shown
+	Hyperparameters []Named  `json:"hyperparameters,omitempty"` // those of the parts that are shown, natural units
+	Classes         []string `json:"classes,omitempty"`         // of a prior with a latent function for each class
+	Jitter          Number   `json:"jitter,omitempty"`          // of a prior: what was added to the diagonal of a covariance without full rank in floating point
+	Labels          []Number `json:"labels,omitempty"`          // of a likelihood or a posterior: y, one for each latent value
+	// Of one length. Of a prior x, f1, f2, … and p1, p2, …, or f1[class], …; of a likelihood f, log_likelihood (nats) and its
+	// first_derivative, second_derivative and third_derivative; of a posterior f, prior, likelihood and exact, or f1, f2 and
+	// exact over a square lattice, f1 moving fastest, where all but likelihood are densities.
+	Columns        []Column       `json:"columns"`
+	Prior          *Gaussian      `json:"prior,omitempty"`          // of a posterior: that of its latent values, without log_evidence
+	Exact          *Gaussian      `json:"exact,omitempty"`          // of a posterior: its moments, and its mass before it is normalised
+	Approximations []Approximated `json:"approximations,omitempty"` // of a posterior: as every inference method has it
 }
 
 // Gaussian is a mean and a covariance, and the logarithm of a mass.
 type Gaussian struct {
-	Mean        []Number   `json:"mean"`
-	Covariance  [][]Number `json:"covariance"`
+	Mean        []Number   `json:"mean"`                   // one or two numbers
+	Covariance  [][]Number `json:"covariance"`             // row by row
 	LogEvidence *Number    `json:"log_evidence,omitempty"` // nats; absent where there is none
 }
 
@@ -38,11 +40,11 @@ type Gaussian struct {
 type Approximated struct {
 	Inference  string     `json:"inference"`          // as YAML flow text
 	Gaussian   *Gaussian  `json:"gaussian,omitempty"` // absent where it failed
-	Converged  bool       `json:"converged"`
-	Iterations int        `json:"iterations"`
+	Converged  bool       `json:"converged"`          // within the method's tolerance
+	Iterations int        `json:"iterations"`         // as the method counts them
 	Iterates   []Gaussian `json:"iterates,omitempty"` // after one iteration, after two, …, until it ended or failed; the first 15
-	Warnings   []string   `json:"warnings,omitempty"`
-	Failure    string     `json:"failure,omitempty"`
+	Warnings   []string   `json:"warnings,omitempty"` // of the fit
+	Failure    string     `json:"failure,omitempty"`  // why there is no gaussian
 }
 
 // Column is a list of numbers and what they are.
