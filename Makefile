@@ -26,8 +26,8 @@ bench: ## time the hot paths (compare two runs with benchstat)
 bench-peers: ## measure beside scikit-learn, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./bench $(ARGS)
 
-gallery: ## run the published experiments, write docs/gallery.md (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour
-	go run ./experiments/gallery/page -digits $(DIGITS) $(ARGS)
+gallery: ## run the published experiments, write docs/gallery.md (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md
+	go run ./experiments/gallery/page -digits $(DIGITS) $(if $(NAME),-o runs/page.md) $(ARGS) $(NAME)
 
 gallery-full: ## the same of those that take hours, docs/gallery-full.md; runs/gallery keeps what is done
 	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery -o docs/gallery-full.md $(ARGS)

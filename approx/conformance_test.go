@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -474,5 +475,21 @@ func TestRefusals(t *testing.T) {
 	var n approx.NegativeSites
 	if n.UnmarshalText([]byte("error")) != nil || n != approx.RefuseNegative || n.UnmarshalText([]byte("floor")) != nil || n != approx.FloorNegative || n.UnmarshalText([]byte("")) == nil {
 		t.Error("negative_sites names")
+	}
+}
+
+// What the table has as defaults is what zero stands for.
+func TestDefaultsAreThoseOfZero(t *testing.T) {
+	x, y := twoClasses(12, 5)
+	k, _, _ := seGram(x, 0, 1)
+	for _, p := range pairs(t) {
+		zero := pair{p.name, reflect.Zero(reflect.TypeOf(p.method)).Interface().(approx.Approximation), p.lik}
+		if size := (approx.Size{Cases: 9, Distinct: 9, New: 4, Classes: 3}); p.method.Memory(size) != zero.method.Memory(size) {
+			t.Errorf("%s takes other memory than by default", p.name)
+		}
+		a, b := p.fit(t, k, nil, y, nil), zero.fit(t, k, nil, y, nil)
+		if !slices.Equal(a.State(), b.State()) || !reflect.DeepEqual(a.Diagnostics(), b.Diagnostics()) {
+			t.Errorf("%s: %+v, %v, by default %+v, %v", p.name, b.Diagnostics(), b.State(), a.Diagnostics(), a.State())
+		}
 	}
 }

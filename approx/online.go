@@ -32,7 +32,8 @@ type Online struct {
 	// Sweeps is how often the cases are gone through, default 1. From the second time on each case is taken in again as if
 	// it were new, a heuristic of Csató et al. that mends what the order did; then there is no evidence.
 	Sweeps int `yaml:"sweeps"`
-	// Seen is how many cases the last sweep takes in, in its order, for learning curves; there is no evidence either. Default all.
+	// Seen is how many cases it takes in, for learning curves: in their order, beyond the last again from the first one on, in
+	// as many sweeps as that takes; there is no evidence either. Default those of Sweeps.
 	Seen int `yaml:"seen"`
 }
 
@@ -73,6 +74,9 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 || o.Seen < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative (0 means the default, 1 and all)", o.Sweeps, o.Seen)
 	}
+	if o.Sweeps > 1 && o.Seen > 0 {
+		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d both say how long to go on; keep seen, which counts the cases of all sweeps", o.Sweeps, o.Seen)
+	}
 	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
@@ -85,10 +89,20 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
+// sweeps is how many there are over n cases, and how many of them the last one takes in.
+func (o Online) sweeps(n int) (sweeps, last int) {
+	if o.Seen == 0 {
+		return max(o.Sweeps, 1), n
+	}
+	sweeps = (o.Seen-1)/n + 1
+	return sweeps, o.Seen - (sweeps-1)*n
+}
+
 // Memory implements Approximation: the columns and the factor of B; every further sweep starts from a Σ.
 func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(2*n2, 2*min(max(o.Sweeps-1, 0), 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
+	sweeps, _ := o.sweeps(max(s.Cases, 1))
+	return Memory{Fit: words(2*n2, 2*min(sweeps-1, 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
 }
 
 // Fit implements Approximation.
@@ -108,7 +122,8 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 	if err := checkState("online", s, 0); err != nil {
 		return nil, err
 	}
-	n, sweeps := len(base.y), max(o.Sweeps, 1)
+	n := len(base.y)
+	sweeps, last := o.sweeps(n)
 	p := &onlinePosterior{sites: base, order: o.OrderSeed.order(n), visits: make([]visit, n), columns: linalg.NewSym(n)}
 	tau, nu, mu := make([]float64, n), make([]float64, n), make([]float64, n)
 	copy(mu, p.mean)
@@ -121,8 +136,8 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 			p.reorder(p.columns, sigma)
 		}
 		seen := n
-		if p.diagnostics.Iterations == sweeps-1 && o.Seen > 0 {
-			seen = min(o.Seen, n)
+		if p.diagnostics.Iterations == sweeps-1 {
+			seen = last
 		}
 		p.evidence.value = p.pass(mu, seen)
 		p.diagnostics.Iterations++
@@ -147,10 +162,10 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves the variances that online met uncertain by a relative %.1g", p.rounding)}
 	}
 	switch {
+	case o.Seen > 0:
+		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with seen: %d does not take every case in once; do without it", ErrNoEvidence, o.Seen)}
 	case sweeps > 1:
 		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with sweeps: %d takes every case in more than once; use sweeps: 1", ErrNoEvidence, sweeps)}
-	case o.Seen > 0:
-		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with seen: %d leaves cases out; do without it", ErrNoEvidence, o.Seen)}
 	}
 	return p, nil
 }

@@ -333,3 +333,30 @@ func TestParseBlock(t *testing.T) {
 		t.Error(b, err)
 	}
 }
+
+// The size of a journal, for which workers ask a cluster for memory, is known beforehand: a tenth too little at most, or 2.5 times too much.
+func TestJournalIsAsLargeAsExpected(t *testing.T) {
+	for name, text := range map[string]string{
+		"grid":        crabs30 + divided["grid"],
+		"ten classes": "data: {dataset: digits, subsample: 40}\nmodel: {kernel: se, likelihood: softmax, inference: [laplace, base_rate]}\ntune: none\nevaluate: {kfold: {k: 2}}\n",
+		"chains":      crabs30 + "model: {kernel: {se: {amplitude: {fixed: 1}, length_scale: {prior: {log_normal: {mean: 0, sd: 2}}}}}, likelihood: logit, inference: laplace}\ntune: {method: mcmc, objective: log_posterior, restarts: 2, samples: 20, burn: 5}\n",
+		"paths":       crabs30 + "model: {kernel: {se: {ard: true}}, likelihood: logit, inference: laplace}\ntune: {restarts: 4}\n",
+		"numbers":     "data: {dataset: housing, subsample: 40}\nmodel: {kernel: se, likelihood: gaussian, inference: exact}\ntune: {restarts: 2}\nevaluate: {kfold: {k: 2}}\n",
+	} {
+		p, dir := planned(t, text), t.TempDir()
+		if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
+			t.Fatal(err)
+		}
+		segments, err := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+		if err != nil || len(segments) != 1 {
+			t.Fatal(segments, err)
+		}
+		info, err := os.Stat(segments[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio := float64(p.journal()) / float64(info.Size()); !(ratio > 0.9 && ratio < 2.5) {
+			t.Errorf("%s: %d bytes are expected, %d written: %.2f times as many", name, p.journal(), info.Size(), ratio)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -21,14 +22,15 @@ type Kind struct {
 	Name    string // "kernels"
 	Entries []Entry
 	Note    string // what there is to say beyond the entries
-	in      string // where a file names one: "model: {kernel: %s}"
+	in      string // where a file names one, "model: {kernel: %s}"; empty: nowhere
 }
 
 // Entry is a name and what it means, on one line.
 type Entry struct {
 	Name, Doc string
-	options   reflect.Type // what the options of a component are decoded into; nil: it is none, or of no table
-	component any          // with its default options
+	options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
+	component any           // with its default options
+	defaults  reflect.Value // of options
 }
 
 // Compositions are the kernels made of kernels.
@@ -39,8 +41,8 @@ var compositions = []Entry{
 	{Name: "active", Doc: "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
-// Catalogue lists everything that a configuration file can name, from the tables that also decode it, and what goes
-// together.
+// Catalogue lists everything that a configuration file can name, from the tables that also decode it, what goes together, and the
+// files that come along.
 func Catalogue() []Kind {
 	datasets := Kind{Name: "datasets"}
 	for _, s := range data.Table {
@@ -58,9 +60,17 @@ func Catalogue() []Kind {
 	for _, f := range reports.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
-	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record\n"}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record; with figures: [grid, latent-0] only these\n"}
 	for _, p := range reports.Pictures() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
+	}
+	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them; docs/gallery.md has what came of all\n"}
+	for _, name := range gallery.Names() {
+		text, err := gallery.Read(name)
+		if err != nil {
+			panic(err) // it is one of them
+		}
+		published.Entries = append(published.Entries, Entry{Name: "gallery:" + name, Doc: gallery.Doc(text)})
 	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)
@@ -68,7 +78,7 @@ func Catalogue() []Kind {
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
 	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
-	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}}, splitters.Entries...)
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}, {Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}}, splitters.Entries...)
 	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
@@ -92,9 +102,11 @@ func Catalogue() []Kind {
 		formats,
 		figures,
 		datasets,
+		published,
+		kind("illustrations", Illustrations),
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}", "",
-		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}"} {
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "", "illustrate: %s"} {
 		all[i].in = in
 	}
 	return all
@@ -105,7 +117,8 @@ func kind[I any](name string, table registry.Table[I]) Kind {
 	for _, e := range table {
 		out := Entry{Name: e.Name, Doc: e.Doc, component: defaults(e)}
 		e.New(func(v any) error { // decodes nothing
-			out.options = reflect.TypeOf(v).Elem()
+			out.defaults = reflect.ValueOf(v).Elem()
+			out.options = out.defaults.Type()
 			return errReported
 		})
 		k.Entries = append(k.Entries, out)

@@ -82,6 +82,9 @@ type evaluated struct {
 // or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞, |L|), a lower bound more than two standard
 // errors above the sampled value. The result does not depend on o.Workers. Mistakes in o.Theta are Problems.
 func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error) {
+	if len(p.Manifest.Configurations) == 0 {
+		return nil, errNoFits
+	}
 	subjects, notes := p.subjects(o.NoSampling)
 	for i, c := range p.Manifest.Configurations {
 		if p.jobs[slices.IndexFunc(p.studies, func(s search.Study) bool { return s.Configuration == i })].declared.Comparator != nil {

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"os"
@@ -71,6 +72,34 @@ func (j *job) memory(s approx.Size) int64 {
 	}
 	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // and as they came
 	return jobOverhead + (inputs+max(trial, assess))*(100+slack)/100
+}
+
+// journal is about how many bytes the whole journal takes: 20 for each number of the predictions, of the latent means of all training
+// cases, and of the points of trials with their names, and 500 for the rest of a line. Who competes is counted as if all prevailed.
+func (p *Plan) journal() (bytes int64) {
+	for i, s := range p.studies {
+		c := p.Manifest.Configurations[s.Configuration]
+		of, classes := c.Studies[s.Index], max(2, len(c.Classes))
+		numbers := 3 * classes * of.Test
+		if p.jobs[i].declared.Comparator != nil { // no latent processes
+			numbers = (classes + 1) * of.Test
+		}
+		if p.jobs[i].whole {
+			numbers += classes * of.Train
+		}
+		trials, _, _ := batches(s)
+		for _, b := range trials {
+			if chain := p.jobs[i].chain; chain != nil {
+				b.points = cmp.Or(chain.Samples, objective.DefaultSamples)
+			}
+			numbers += b.trials * b.points * (2*len(c.Hyperparameters) + 10)
+			if p.jobs[i].whole && p.jobs[i].optimizer != "" {
+				numbers += b.trials * 60 * (len(s.Space) + 1) // steps of a path
+			}
+		}
+		bytes += int64(20*numbers + 500*of.Jobs)
+	}
+	return bytes
 }
 
 // Admit says, with search.ErrMemory, if a job needs more than so many bytes; 0: than what is free.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 const small = `
@@ -109,5 +110,33 @@ func TestCrossValidationFailure(t *testing.T) {
 	}
 	if f := r.Configurations[0].Failures; len(f) == 0 || !strings.Contains(fmt.Sprint(f), "all training data: cv leave_one_out repeat 0 fold 0: auc is not defined for the held-out cases") {
 		t.Errorf("failures %v", f)
+	}
+}
+
+// The training cases themselves are predicted as if they were new, by the fit that predicts all others: as the cases of a test file that
+// holds them. Their scores are the last.
+func TestTrainingEvaluation(t *testing.T) {
+	fits := func(data, tune, evaluate string) (*Plan, map[int]*record.Fit) {
+		p, lines := journalled(t, fmt.Sprintf("data: {dataset: crabs%s}\nmodel: {kernel: {sum: [se, noise]}, likelihood: probit, inference: laplace}\ntune: %s\nevaluate: %s\n", data, tune, evaluate))
+		of := map[int]*record.Fit{}
+		for _, line := range lines {
+			if line.Fit != nil {
+				of[line.Fit.Study] = line.Fit
+			}
+		}
+		return p, of
+	}
+	p, tuned := fits("", "{method: random, trials: 3}", "{training: {}, kfold: {k: 2}}")
+	if s := p.Manifest.Configurations[0].Studies; len(s) != 4 || s[0].Evaluation != "train" || s[3].Evaluation != "training" || s[3].Test != 200 || s[3].Train != 200 {
+		t.Fatalf("studies %+v", s)
+	}
+	if !slices.Equal(tuned[0].Natural, tuned[3].Natural) {
+		t.Errorf("fits at %v and %v", tuned[0].Natural, tuned[3].Natural)
+	}
+	_, itself := fits("", "none", "training")
+	_, file := fits(", test: crabs", "none", "test")
+	got, want := itself[1], file[0]
+	if !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Labels, want.Labels) || !slices.EqualFunc(got.Proba, want.Proba, slices.Equal[[]record.Number]) {
+		t.Error("not what is predicted for a test file with the training cases")
 	}
 }

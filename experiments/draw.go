@@ -1,9 +1,9 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -34,10 +34,8 @@ type Drawn struct {
 	Rows     [][]record.Number        `json:"rows"`
 	Warnings []string                 `json:"warnings"`
 
-	inputs  [][]float64
-	draws   []objective.Draw
-	classes []string // where each has a latent function
-	notes   []string // of what the draws are
+	inputs int // columns
+	shown  record.Illustration
 }
 
 // maxGridCases bounds a grid: its covariance has as many numbers squared.
@@ -79,72 +77,96 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	perClass := m.Likelihood.Domain() == likelihood.Categorical
-	switch {
-	case perClass && len(cases.Classes) < 2:
-		d.as("--class-names").at(nil, "%s has a latent function for each of two or more classes; name them, as in --class-names a,b,c", m.LikelihoodText)
-	case !perClass && len(s.Names) > 0:
-		d.as("--class-names").at(nil, "is for softmax; %s has one latent function", m.LikelihoodText)
-	case m.perClass && !perClass:
-		d.as("--kernel").at(nil, "%s has one latent function, so per_class kernels do not apply; use softmax, or one kernel", m.LikelihoodText)
-	}
-	if err := kernel.CheckDim(m.Kernels[0], cases.X.Dim()); err != nil {
-		d.as("--kernel").at(nil, "%v", err)
-	}
+	m.drawable(cases, s.Names, "--class-names a,b,c", func(at string, err error) {
+		d.as(map[string]string{"kernel": "--kernel", "classes": "--class-names"}[at]).at(nil, "%v", err)
+	})
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	model := m.on(len(cases.Classes))
-	layout := model.LayoutOn(cases)
+	layout := m.on(len(cases.Classes)).LayoutOn(cases)
 	theta := s.place(d, layout)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	var values []string
 	for j, h := range layout.Specs {
 		out.Theta[h.ThetaName()] = record.Number(theta[j])
-		values = append(values, fmt.Sprintf("%s = %.6g", h.ThetaName(), theta[j]))
 	}
-	draws, jitter, err := model.Draw(ctx, theta, cases, s.Count, s.Seed)
-	if err != nil {
+	out.inputs, out.shown = len(out.Columns), record.Illustration{Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText}
+	if err := m.draw(ctx, &out.shown, cases, out.Columns, theta, s.Count, s.Seed); err != nil {
 		d.as("--theta").at(nil, "%v", err)
 		return nil, d.err()
 	}
-	if jitter > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("K has not full rank in floating point: %.3g was added to its diagonal", jitter))
+	if out.shown.Jitter > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("K has not full rank in floating point: %.3g was added to its diagonal", out.shown.Jitter))
 	}
-	columns := make([][]float64, cases.X.Dim())
-	for i := range columns {
-		columns[i] = mat.Col(nil, i, cases.X.X)
-	}
-	out.inputs, out.draws = slices.Clone(columns), draws
-	out.notes = []string{fmt.Sprintf("kernel %s, mean %s, likelihood %s", m.KernelText, m.MeanText, m.LikelihoodText), strings.Join(values, ", ")}
-	if perClass {
-		out.classes = cases.Classes
-	}
-	add := func(letter string, draw int, parts [][]float64) {
-		for c, part := range parts {
-			name := fmt.Sprintf("%s%d", letter, draw+1)
-			if perClass {
-				name += "[" + cases.Classes[c] + "]"
-			}
-			out.Columns, columns = append(out.Columns, name), append(columns, part)
-		}
-	}
-	for i, draw := range draws {
-		add("f", i, draw.Latent)
-	}
-	for i, draw := range draws {
-		add("p", i, draw.Proba)
+	out.Columns = nil
+	for _, c := range out.shown.Columns {
+		out.Columns = append(out.Columns, c.Name)
 	}
 	for i := range cases.X.N() {
-		row := make([]record.Number, len(columns))
-		for c := range columns {
-			row[c] = record.Number(columns[c][i])
+		var row []record.Number
+		for _, c := range out.shown.Columns {
+			row = append(row, c.Values[i])
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out, nil
+}
+
+// drawable hands to put what keeps a model from being drawn at cases, with the kernel or the classes at fault. names are those
+// of classes that are given for the purpose, as in the example.
+func (m Model) drawable(cases objective.Data, names []string, example string, put func(at string, err error)) {
+	perClass, what := m.Likelihood.Domain() == likelihood.Categorical, cmp.Or(m.LikelihoodText, "a model without likelihood")
+	switch {
+	case perClass && len(cases.Classes) < 2:
+		put("classes", fmt.Errorf("%s has a latent function for each of two or more classes; name them, as in %s", what, example))
+	case !perClass && len(names) > 0:
+		put("classes", fmt.Errorf("names of classes are for softmax; %s has one latent function", what))
+	case m.perClass && !perClass:
+		put("kernel", fmt.Errorf("%s has one latent function, so per_class kernels do not apply; use softmax, or one kernel", what))
+	}
+	if err := kernel.CheckDim(m.Kernels[0], cases.X.Dim()); err != nil {
+		put("kernel", err)
+	}
+}
+
+// draw draws from the prior of a model at theta, and fills an illustration: inputs by their names, then f1, f2, … and, where the
+// likelihood is of classes, p1, p2, ….
+func (m Model) draw(ctx context.Context, i *record.Illustration, cases objective.Data, inputs []string, theta []float64, count int, seed uint64) error {
+	model := m.on(len(cases.Classes))
+	draws, jitter, err := model.Draw(ctx, theta, cases, count, seed)
+	if err != nil {
+		return err
+	}
+	layout := model.LayoutOn(cases)
+	for j, v := range layout.Natural(theta) {
+		if name := layout.Specs[j].Name; i.Likelihood != "" || !strings.HasPrefix(name, "likelihood.") {
+			i.Hyperparameters = append(i.Hyperparameters, record.Named{Name: name, Value: record.Number(v)})
+		}
+	}
+	i.Jitter = record.Number(jitter)
+	if m.Likelihood.Domain() == likelihood.Categorical {
+		i.Classes = cases.Classes
+	}
+	for j, name := range inputs {
+		i.Columns = append(i.Columns, recorded(name, mat.Col(nil, j, cases.X.X)))
+	}
+	add := func(letter string, draw int, parts [][]float64) {
+		for c, part := range parts {
+			name := fmt.Sprintf("%s%d", letter, draw+1)
+			if i.Classes != nil {
+				name += "[" + i.Classes[c] + "]"
+			}
+			i.Columns = append(i.Columns, recorded(name, part))
+		}
+	}
+	for k, draw := range draws {
+		add("f", k, draw.Latent)
+	}
+	for k, draw := range draws {
+		add("p", k, draw.Proba)
+	}
+	return nil
 }
 
 // parseGrid reads lo:hi:points.

@@ -54,7 +54,7 @@ func TestFigureOfDraws(t *testing.T) {
 		if likelihood == "softmax" {
 			want = 4
 			for draw := range 2 {
-				for k, class := range d.classes {
+				for k, class := range d.shown.Classes {
 					check(2*draw, k, "class "+class, fmt.Sprintf("f%d[%s]", draw+1, class))
 					check(2*draw+1, k, "class "+class, fmt.Sprintf("p%d[%s]", draw+1, class))
 				}
@@ -65,7 +65,7 @@ func TestFigureOfDraws(t *testing.T) {
 				check(1, draw, fmt.Sprintf("draw %d", draw+1), fmt.Sprintf("p%d", draw+1))
 			}
 		}
-		if len(f.Panels) != want || f.Columns != 2 || f.Panels[0].X.Label != "x" || len(f.Notes) != 2 {
+		if len(f.Panels) != want || f.Columns != 2 || f.Panels[0].X.Label != "x" || len(f.Notes) != 1 {
 			t.Errorf("%s: %d panels over %q, notes %q", likelihood, len(f.Panels), f.Panels[0].X.Label, f.Notes)
 		}
 	}

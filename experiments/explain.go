@@ -29,6 +29,9 @@ func Explain(out io.Writer, name string) error {
 			}
 			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
 			options := e.explain(w)
+			if k.in == "" { // it is a file
+				continue
+			}
 			fmt.Fprintf(w, "\nin a file:\n  "+k.in+"\n", e.example())
 			if len(options) > 0 {
 				with := "{%s: {%s: …}}"
@@ -72,13 +75,27 @@ func (e Entry) explain(w io.Writer) (names []string) {
 		return nil
 	}
 	heading := "\noptions:\n"
-	collect(reflect.New(e.options).Elem(), func(name string, f reflect.Value) {
+	collect(e.defaults, func(name string, f reflect.Value) {
 		if !slices.Contains(names, name) {
-			fmt.Fprintf(w, "%s  %s\t%s\n", heading, name, describeType(f.Type()))
+			fmt.Fprintf(w, "%s  %s\t%s%s\n", heading, name, describeType(f.Type()), describeDefault(f))
 			names, heading = append(names, name), ""
 		}
 	})
 	return names
+}
+
+// describeDefault says what holds where a file says nothing, if that is one value.
+func describeDefault(v reflect.Value) string {
+	of, named := v.Interface().(interface{ Names() []string })
+	switch {
+	case named:
+		return ", by default " + of.Names()[v.Int()]
+	case v.Kind() == reflect.Slice && v.Len() > 0:
+		return ", by default " + strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", ", ")
+	case v.Kind() == reflect.Bool, (v.CanInt() || v.CanFloat()) && !v.IsZero():
+		return fmt.Sprintf(", by default %v", v)
+	}
+	return ""
 }
 
 // describeType says in words what a value may be.

@@ -21,6 +21,9 @@ import (
 // ErrNoFit: no configuration could be fitted.
 var ErrNoFit = errors.New("nothing could be fitted")
 
+// errNoFits: the plan has illustrations in place of configurations.
+var errNoFits = fmt.Errorf("%w: the file illustrates models without data, and nothing is fitted", ErrInvalid)
+
 // FitOptions of Plan.Fit.
 type FitOptions struct {
 	Configuration int    // its number in the plan, from 0; negative: the one with the best tuning objective
@@ -100,7 +103,10 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 
 // candidates are the studies on all of the training data, with their jobs: of one configuration, or of all.
 func (p *Plan) candidates(configuration int) (studies []search.Study, jobs []*job, err error) {
-	if n := len(p.Manifest.Configurations); configuration >= n {
+	switch n := len(p.Manifest.Configurations); {
+	case n == 0:
+		return nil, nil, errNoFits
+	case configuration >= n:
 		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", ErrInvalid, configuration, n)
 	}
 	for i, s := range p.studies {

@@ -49,6 +49,7 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
+		Figures:    s.Report.Figures,
 	}}
 	d := newDecoder(s.file)
 	seen := map[string]bool{}
@@ -71,6 +72,9 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 			}
 		}
 	}
+	if err := p.illustrate(ctx, d, s); err != nil {
+		return nil, err
+	}
 	if err := d.err(); err != nil {
 		return nil, err
 	}
@@ -88,6 +92,9 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		for _, study := range c.Studies {
 			keys.Write([]byte(study.Key))
 		}
+	}
+	for _, i := range p.Manifest.Illustrations {
+		keys.Write([]byte(i.Key))
 	}
 	if len(p.Manifest.Contests) > 0 {
 		text, err := json.Marshal(p.Manifest.Contests)
@@ -142,10 +149,14 @@ func (p *Plan) identify(ds *data.Data, hash string, test bool) {
 func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainingSet {
 	first := wholeSet(ds, spec.Spec)
 	sets := []*trainingSet{first}
-	withTest := len(s.Evaluate) == 0 && ds.Test != nil
+	withTest, training := len(s.Evaluate) == 0 && ds.Test != nil, false
 	for _, e := range s.Evaluate {
 		if e.Nested != nil {
 			sets = append(sets, d.nestedSets(s, e, first)...)
+			continue
+		}
+		if e.Name == "training" {
+			training = true
 			continue
 		}
 		if e.Splitter == nil {
@@ -171,6 +182,11 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 	}
 	for _, set := range sets {
 		set.seed = derive(s.Seed, "study", set.evaluation, fmt.Sprint(set.repeat), fmt.Sprint(set.fold))
+	}
+	if training { // the last, as its scores say least; the fit is that of the first
+		set := wholeSet(ds, spec.Spec)
+		set.evaluation, set.test, set.seed = "training", set.train, first.seed
+		sets = append(sets, set)
 	}
 	return sets
 }

@@ -89,6 +89,14 @@ func thisMachine() *Rates {
 	return &Rates{Schema: ratesSchema, Build: thisBuild(), CPU: machine.CPU(), Kernels: map[string]KernelRates{}, Methods: map[string]MethodRates{}}
 }
 
+// CheckEnvironment is an ErrEnvironment where the environment asks for instructions that this machine lacks.
+func CheckEnvironment() error {
+	if err := linalg.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrEnvironment, err)
+	}
+	return nil
+}
+
 // thisBuild is what computes here.
 func thisBuild() record.Build {
 	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()}

@@ -28,7 +28,7 @@ import (
 
 // trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
 type trainingSet struct {
-	evaluation   string // "train", "test" or a splitter's name
+	evaluation   string // "train", "training", "test" or a splitter's name
 	repeat, fold int
 	seed         uint64
 	source       *data.Data
@@ -186,7 +186,7 @@ type job struct {
 
 // where names a fit in failures.
 func (j *job) where() string {
-	if j.set.evaluation == "train" || j.set.evaluation == "test" {
+	if slices.Contains([]string{"train", "training", "test"}, j.set.evaluation) {
 		return "all training data"
 	}
 	return fmt.Sprintf("%s repeat %d fold %d", j.set.evaluation, j.set.repeat, j.set.fold)
@@ -263,7 +263,7 @@ func (j *job) evaluate(run, predicts *objective.Run, free []float64, p *prepared
 		if err != nil {
 			return err
 		}
-		point.Value = record.Number(fit.Value())
+		point.Value, point.StandardError = record.Number(fit.Value()), record.Number(fit.Diagnostics().StandardError)
 	}
 	if p.held == nil {
 		return nil
@@ -607,6 +607,8 @@ var nan = record.Number(math.NaN())
 var (
 	// ErrInvalid: data that cannot be used.
 	ErrInvalid = errors.New("invalid data")
+	// ErrEnvironment: a variable of the environment that cannot be.
+	ErrEnvironment = errors.New("environment")
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
@@ -650,7 +652,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
 		var begun record.Manifest
 		if begun, ended = p.owned(dir); ended == nil {
-			m.Source, m.Settings, m.Build = begun.Source, begun.Settings, begun.Build // as in a report from the folder alone
+			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build, begun.Illustrations // as in a report from the folder alone
 		}
 	}
 	report, err := reports.Build(m, lines)
@@ -758,6 +760,14 @@ func (p *Plan) changed(old record.Manifest) (changed []string) {
 	have := map[string]bool{}
 	for _, s := range p.studies {
 		have[s.Key] = true
+	}
+	for _, i := range p.Manifest.Illustrations {
+		have[i.Key] = true
+	}
+	for _, was := range old.Illustrations {
+		if !have[was.Key] {
+			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel, was.Likelihood}, func(s string) bool { return s == "" }), ", "), "others")
+		}
 	}
 	for _, was := range old.Configurations {
 		lost := slices.IndexFunc(was.Studies, func(s record.Study) bool { return !have[s.Key] })

@@ -3,12 +3,16 @@ package experiments
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -92,6 +96,7 @@ func experimentSchema() schema {
 		"kernel": alternatives(model.component(kinds["kernels"])), "inference": alternatives(model.component(kinds["inference"]))}
 	model.parts["kernel"] = anyOf(part("kernel"), required(object(schema{"per_class": part("kernel")}), "per_class"))
 	defs["model"] = required(model.structure(reflect.TypeFor[modelNodes]()), "inference")
+	defs["illustrated"] = model.structure(reflect.TypeFor[modelNodes]())
 
 	section := grammar{true, dataLists, map[string]schema{"dataset": part("dataset")}}
 	for key, values := range data.Choices() {
@@ -118,7 +123,7 @@ func experimentSchema() schema {
 	defs["tune"] = anyOf(tunes...)
 
 	nested := grammar{parts: map[string]schema{"outer": part("splitter"), "inner": part("splitter"), "score": anyOf(scores, schema{"const": logEvidence})}}
-	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
+	evaluated := grammar{parts: map[string]schema{"test": object(schema{}), "training": object(schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
 	races := []schema{named(kinds["races"])}
 	for _, e := range kinds["races"] {
 		rule := plain.mapping([]Entry{e})
@@ -132,24 +137,34 @@ func experimentSchema() schema {
 	published := grammar{parts: map[string]schema{"figures": {"type": "array", "minItems": 1, "items": schema{"type": "object", "properties": figures, "additionalProperties": anyOf(schema{"type": "number"}, required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
 	defs["published"] = anyOf(published.structure(reflect.TypeFor[publishing]()), schema{"type": "array", "items": orNothing(part("published"))})
 
+	illustrations := plain.component(kinds["illustrations"])
 	top := grammar{parts: map[string]schema{
-		"version":   {"const": 1},
-		"name":      matching(text(), runName),
-		"data":      alternatives(part("data")),
-		"model":     alternatives(part("model")),
-		"tune":      alternatives(part("tune")),
-		"evaluate":  anyOf(named(splitters), evaluated.mapping(splitters)),
-		"race":      anyOf(races...),
-		"average":   plain.component(kinds["averages"]),
-		"reject":    texts(rejects...),
-		"loss":      {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
-		"formats":   listOf(named(kinds["formats"])),
-		"curves":    listOf(named(kinds["curves"])),
-		"published": part("published"),
+		"illustrate": anyOf(illustrations, schema{"type": "array", "minItems": 1, "items": illustrations}),
+		"version":    {"const": 1},
+		"name":       matching(text(), runName),
+		"data":       alternatives(part("data")),
+		"model":      alternatives(part("model")),
+		"tune":       alternatives(part("tune")),
+		"evaluate":   anyOf(named(splitters), evaluated.mapping(splitters)),
+		"race":       anyOf(races...),
+		"average":    plain.component(kinds["averages"]),
+		"reject":     texts(rejects...),
+		"loss":       {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
+		"formats":    listOf(named(kinds["formats"])),
+		"curves":     listOf(named(kinds["curves"])),
+		"figures":    listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
+		"published":  part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
 	top.parts["report"] = top.structure(reflect.TypeFor[Report]())
-	out := required(top.structure(reflect.TypeFor[document]()), "data", "model")
+	modelled := required(top.structure(reflect.TypeFor[document]()), "data", "model")
+	modelled["properties"].(schema)["illustrate"] = empty
+	top.parts["model"] = alternatives(part("illustrated"))
+	illustrated := required(top.structure(reflect.TypeFor[document]()), "illustrate", "model")
+	for _, key := range dataSections {
+		delete(illustrated["properties"].(schema), key)
+	}
+	out := anyOf(modelled, illustrated)
 	out["$defs"] = defs
 	return out
 }
@@ -333,13 +348,39 @@ func outputSchema(t reflect.Type, version string) schema {
 	o := outputs{}
 	out := o.fields(t)
 	if version != "" {
-		out["properties"].(schema)["schema"] = schema{"const": version}
+		out["properties"].(schema)["schema"].(schema)["const"] = version
 	}
 	if len(o) > 0 {
 		out["$defs"] = schema(o)
 	}
 	return out
 }
+
+// comments are those of the fields of outputs, by type and field, from the sources: what a schema says of them.
+var comments = sync.OnceValue(func() map[string]string {
+	docs := map[string]string{}
+	for _, source := range append(reports.Sources(), record.IllustrationSource) {
+		f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
+		if err != nil {
+			panic(err) // it was compiled
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			t, is := n.(*ast.TypeSpec)
+			if !is {
+				return true
+			}
+			if s, is := t.Type.(*ast.StructType); is {
+				for _, field := range s.Fields.List {
+					for _, of := range field.Names {
+						docs[f.Name.Name+"."+t.Name.Name+"."+of.Name] = strings.Join(strings.Fields(field.Doc.Text()+field.Comment.Text()), " ")
+					}
+				}
+			}
+			return false
+		})
+	}
+	return docs
+})
 
 // outputs are the schemas of the structs within an output, by name.
 type outputs schema
@@ -402,6 +443,9 @@ func (o outputs) fields(t reflect.Type) schema {
 			if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Slice && t.PkgPath() == reflect.TypeFor[record.Line]().PkgPath() {
 				of = orNothing(of)
 			}
+		}
+		if doc := comments()[t.String()+"."+f.Name]; doc != "" {
+			of["description"] = doc
 		}
 		properties[tag] = of
 	}

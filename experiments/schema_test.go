@@ -72,8 +72,18 @@ func everything() map[string]any {
 		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
 		"tune":      []any{"bfgs", map[string]any{"gradient": "differences", "restarts": 2}, map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
 		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap", "loss": map[string]any{"M": map[string]any{"F": 5}}, "reject_cost": 0.3},
-		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}},
+		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}, "figures": []any{"grid", "latent-0"}},
 		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "errors": map[string]any{"value": 3, "uncertainty": 1}, "note": "n"}}}},
+	}
+}
+
+// illustrating is a file with every illustration.
+func illustrating() map[string]any {
+	return map[string]any{"version": 1, "name": "all", "seed": 3,
+		"illustrate": []any{"prior", map[string]any{"prior": map[string]any{"inputs": map[string]any{"from": -1, "to": 1.5, "points": 3}, "draws": 2, "classes": nil}}, "likelihood", map[string]any{"likelihood": map[string]any{"latent": map[string]any{"points": 3}, "label": 1}},
+			"posterior", map[string]any{"posterior": map[string]any{"mean": []any{1}, "covariance": []any{[]any{9}}, "labels": 1}}},
+		"model":  map[string]any{"kernel": []any{"se", "noise"}, "mean": "zero", "likelihood": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}}, "inference": []any{"ep", map[string]any{"pl": map[string]any{"max_iterations": 3}}}},
+		"report": map[string]any{"formats": "html"},
 	}
 }
 
@@ -110,6 +120,10 @@ func TestSchemaOfExperiments(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid("everything", text)
+	if text, err = yaml.Marshal(illustrating()); err != nil {
+		t.Fatal(err)
+	}
+	valid("illustrating", text)
 	for _, k := range Catalogue() { // one after the other where there is one of them in a file
 		for _, e := range k.Entries {
 			for key, kind := range map[string]string{"tune": "strategies", "evaluate": "splitters", "race": "races"} {
@@ -158,6 +172,8 @@ func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	file["data"], file["model"] = map[string]any{"dataset": "crabs", "preprocess": []any{"whiten", "none"}}, map[string]any{
 		"kernel":     []any{map[string]any{"sum": []any{"se", map[string]any{"linear": map[string]any{"bias": true, "amplitude": map[string]any{"init": 1, "bounds": []any{0.1, 10}, "prior": map[string]any{"gamma": map[string]any{"shape": 1, "rate": 1}}}}}}}},
 		"likelihood": map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}, "inference": map[string]any{"ep": map[string]any{"schedule": "mixed", "max_iterations": 10}}}
+	damageYAML(file, func() { try(file) })
+	file = illustrating()
 	damageYAML(file, func() { try(file) })
 	if taken < 100 || refused < 300 {
 		t.Errorf("only %d changes taken and %d refused", taken, refused)
@@ -240,6 +256,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 		"data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, p1nn]}\ntune: {method: bfgs, restarts: 2, standard_errors: true}\nevaluate: {kfold: {k: 2}, nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\n" +
 			"race: successive_halving\nreport: {curves: [error_reject, information_reject, calibration]}\npredict: {loss: {M: {F: 5}}, reject_cost: 0.3}\npublished: {source: a, figures: [{inference: laplace, errors: 3}]}\n",
 		"data: {dataset: iris, subsample: 40}\nmodel: {kernel: {per_class: se}, likelihood: softmax, inference: laplace}\ntune: {method: grid, grid: {'class[setosa].amplitude': {values: [1, 1e6]}}}\nevaluate: hold_out\n",
+		"illustrate: [prior, likelihood, posterior]\nmodel: {kernel: [se, noise], likelihood: probit, inference: [ep, laplace]}\n",
 		"data: {dataset: housing, subsample: 40}\nmodel: {kernel: {se: {amplitude: {prior: {half_normal: {scale: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: gaussian, inference: exact}\ntune: {method: mcmc, objective: log_posterior, samples: 4, burn: 2, restarts: 2}\nevaluate: hold_out\n",
 	} {
 		p, dir := planned(t, text), filepath.Join(t.TempDir(), "run")
@@ -273,8 +290,8 @@ func TestSchemasOfOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, trial := range []int{-1, 0} {
-			shown, err := report.Show(0, trial)
+		for _, of := range [][2]int{{-1, -1}, {0, -1}, {0, 0}}[:min(3, 1+2*len(report.Configurations))] {
+			shown, err := report.Show(of[0], of[1])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,5 +335,37 @@ func TestSchemasOfOutputs(t *testing.T) {
 		if s.of != nil && seen[s.Name] == 0 {
 			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.of))
 		}
+	}
+}
+
+// Every property of results.json says what it is, and numbers their scale.
+func TestResultsAreDescribed(t *testing.T) {
+	var text bytes.Buffer
+	if err := WriteSchema(&text, "results"); err != nil {
+		t.Fatal(err)
+	}
+	type object struct {
+		Properties map[string]struct{ Description string }
+	}
+	var s struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(text.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Defs["reports.Report"] = s.object
+	for name, of := range s.Defs {
+		for key, p := range of.Properties {
+			if p.Description == "" {
+				t.Errorf("%s.%s has no description", name, key)
+			}
+			if key == "log_evidence" && !strings.Contains(p.Description, "nats") || key == "hyperparameters" && !strings.Contains(p.Description, "natural units") {
+				t.Errorf("%s.%s: no scale in %q", name, key, p.Description)
+			}
+		}
+	}
+	if len(s.Defs) < 15 {
+		t.Errorf("%d types in results.json", len(s.Defs))
 	}
 }

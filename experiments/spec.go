@@ -45,6 +45,9 @@ type Spec struct {
 	costs       *costs // of decisions; nil: none are named
 	tuneNode    *yaml.Node
 	published   []*published
+
+	Illustrations []shown // in place of Data
+	illustrates   bool
 }
 
 // DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
@@ -78,8 +81,8 @@ type Tune struct {
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
-	Name     string      // "test", "nested" or a splitter's name
-	Splitter cv.Splitter // nil for "test" and "nested"
+	Name     string      // "test", "training", "nested" or a splitter's name
+	Splitter cv.Splitter // nil for "test", "training" and "nested"
 	Nested   *nested
 	node     *yaml.Node
 }
@@ -87,22 +90,24 @@ type Evaluation struct {
 // Report says what is reported.
 type Report struct {
 	Formats []string `yaml:"formats"`
-	Curves  []string `yaml:"curves"` // error_reject | information_reject | calibration
+	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
+	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
 }
 
 // document is the top level of a configuration file.
 type document struct {
-	Version   int        `yaml:"version"`
-	Name      string     `yaml:"name"`
-	Seed      uint64     `yaml:"seed"`
-	Data      *yaml.Node `yaml:"data"`
-	Model     *yaml.Node `yaml:"model"`
-	Tune      *yaml.Node `yaml:"tune"`
-	Evaluate  *yaml.Node `yaml:"evaluate"`
-	Race      *yaml.Node `yaml:"race"`
-	Predict   predicting `yaml:"predict"`
-	Report    Report     `yaml:"report"`
-	Published *yaml.Node `yaml:"published"`
+	Version    int        `yaml:"version"`
+	Name       string     `yaml:"name"`
+	Seed       uint64     `yaml:"seed"`
+	Data       *yaml.Node `yaml:"data"`
+	Model      *yaml.Node `yaml:"model"`
+	Tune       *yaml.Node `yaml:"tune"`
+	Evaluate   *yaml.Node `yaml:"evaluate"`
+	Race       *yaml.Node `yaml:"race"`
+	Predict    predicting `yaml:"predict"`
+	Report     Report     `yaml:"report"`
+	Published  *yaml.Node `yaml:"published"`
+	Illustrate *yaml.Node `yaml:"illustrate"`
 }
 
 // predicting is the predict section.
@@ -169,12 +174,18 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 			d.lossNode(p.Loss, func(string, string, float64) {}) // the classes are known with the data
 		}
 	}
-	d.models(root, doc.Model, s)
-	d.data(root, doc.Data, s)
-	d.tune(doc.Tune, s)
-	d.evaluate(doc.Evaluate, s)
-	d.race(doc.Race, s)
-	d.published(doc.Published, s)
+	if s.illustrates = doc.Illustrate != nil; s.illustrates {
+		d.illustrations(root, doc.Illustrate, s)
+		d.models(root, doc.Model, s)
+		d.checkIllustrations(s)
+	} else {
+		d.models(root, doc.Model, s)
+		d.data(root, doc.Data, s)
+		d.tune(doc.Tune, s)
+		d.evaluate(doc.Evaluate, s)
+		d.race(doc.Race, s)
+		d.published(doc.Published, s)
+	}
 	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
 		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)
@@ -184,6 +195,11 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	}
 	for i := range s.Report.Curves {
 		choose(d, find(root, "report"), "curves", &s.Report.Curves[i], curves)
+	}
+	for _, name := range s.Report.Figures {
+		if err := reports.CheckPicture(name); err != nil {
+			d.at(element(find(find(root, "report"), "figures"), name), "%v", err)
+		}
 	}
 	if err := d.err(); err != nil {
 		return nil, err
@@ -216,15 +232,20 @@ func choose(d *decoder, parent *yaml.Node, key string, value *string, have []str
 	if !slices.Contains(have, *value) {
 		n := parent
 		if v := find(parent, key); v != nil {
-			n = v
-			for _, c := range v.Content {
-				if c.Value == *value {
-					n = c
-				}
-			}
+			n = element(v, *value)
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
 	}
+}
+
+// element is the element of a list that has a value, or else the node itself.
+func element(n *yaml.Node, value string) *yaml.Node {
+	for _, c := range n.Content {
+		if c.Value == value {
+			n = c
+		}
+	}
+	return n
 }
 
 // find returns the value of a key in a mapping, or nil.
@@ -242,7 +263,7 @@ func find(n *yaml.Node, key string) *yaml.Node {
 
 func (d *decoder) data(root, n *yaml.Node, s *Spec) {
 	if n == nil {
-		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}")
+		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
 		return
 	}
 	for _, v := range d.expand(n, dataLists) {
@@ -283,7 +304,7 @@ func (d *decoder) models(root, n *yaml.Node, s *Spec) {
 			node          *yaml.Node
 			key, instance string
 		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"}, {nodes.Inference, "inference", "laplace"}} {
-			if (part.node == nil || isNull(part.node)) && !d.needless(part.key, nodes.Inference) {
+			if (part.node == nil || isNull(part.node)) && s.needs(part.key) && !d.needless(part.key, nodes.Inference) {
 				d.at(v, "model has no %s; add for example %s: %s", part.key, part.key, part.instance)
 			}
 		}
@@ -646,9 +667,9 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		return
 	}
 	one := func(name string, at, options *yaml.Node) {
-		if name == "test" {
+		if name == "test" || name == "training" {
 			if options != nil && !isNull(options) && !(options.Kind == yaml.MappingNode && len(options.Content) == 0) {
-				d.at(options, "test takes no options; the test file is named in data")
+				d.at(options, "%s takes no options; a test file is named in data", name)
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
 			return
@@ -659,7 +680,7 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "nested"}, cv.Table.Names()...)))
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.reading(options))
@@ -678,6 +699,9 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 
 // String is a short description of the experiment's size.
 func (s *Spec) String() string {
+	if s.illustrates {
+		return fmt.Sprintf("%s: %d illustration(s) × %d model(s)", s.Name, len(s.Illustrations), len(s.Models))
+	}
 	var methods []string
 	for _, m := range s.Models {
 		if !slices.Contains(methods, m.Tune.Method) {

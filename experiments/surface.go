@@ -18,15 +18,19 @@ type lattice [][]float64
 // latticePoints are how many they are, for one input and for each of two.
 var latticePoints = [...]int{201, 41}
 
-// lattice covers the training cases with a tenth of their range to either side. There is none over more inputs, over
-// categories, or where a range has too few numbers or too many.
+// lattice covers the training cases, and those of a test file, with a tenth of their range to either side. There is none over
+// more inputs, over categories, or where a range has too few numbers or too many.
 func (t *trainingSet) lattice() (l lattice) {
 	_, dim := t.source.X.Dims()
 	if dim > len(latticePoints) || slices.ContainsFunc(t.source.Schema.Inputs, func(c data.Column) bool { return c.Levels != nil }) {
 		return nil
 	}
 	for j := range dim {
-		there := slices.DeleteFunc(t.inputs(j), math.IsNaN)
+		there := t.inputs(j)
+		if test := t.source.Test; test != nil {
+			there = append(there, mat.Col(nil, j, test.X)...)
+		}
+		there = slices.DeleteFunc(there, math.IsNaN)
 		if len(there) == 0 {
 			return nil
 		}
@@ -81,10 +85,11 @@ func (t *trainingSet) surface(p *data.Preprocessor, predict func(z *kernel.Input
 	if l == nil {
 		return nil
 	}
-	o := predict(&kernel.Inputs{X: p.Apply(l.points())})
+	points := l.points()
+	o := predict(&kernel.Inputs{X: p.Apply(points)})
 	s := &record.Surface{
 		Names: t.source.ColumnNames, Targets: record.Numbers(subset(t.source.Targets, t.train)), Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
-		LatentMean: lists(o.means), LatentVariance: lists(o.variances),
+		LatentMean: lists(o.means), LatentVariance: lists(o.variances), Truth: lists(t.truth(points)),
 	}
 	for j, axis := range l {
 		s.Axes, s.Inputs = append(s.Axes, record.Numbers(axis)), append(s.Inputs, record.Numbers(t.inputs(j)))
@@ -97,6 +102,26 @@ func (t *trainingSet) surface(p *data.Preprocessor, predict func(z *kernel.Input
 		}
 	}
 	return s
+}
+
+// truth is what is true at raw inputs, where that is known: of the second of two classes, of every class, or of the mean.
+func (t *trainingSet) truth(x *mat.Dense) (truth [][]float64) {
+	if t.source.Truth == nil {
+		return nil
+	}
+	n, _ := x.Dims()
+	for i := range n {
+		for k, v := range t.source.Truth(x.RawRowView(i)) {
+			if i == 0 {
+				truth = append(truth, make([]float64, n))
+			}
+			truth[k][i] = v
+		}
+	}
+	if len(truth) == 2 {
+		truth = truth[1:]
+	}
+	return truth
 }
 
 // lists are plain data.

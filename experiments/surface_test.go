@@ -83,6 +83,42 @@ func same(t *testing.T, what string, got []record.Number, want []float64) {
 	}
 }
 
+// Of drawn sets it is on record what is true at the points of the lattice, which covers the test cases too.
+func TestTruthOnRecord(t *testing.T) {
+	const text = "data: {dataset: %s}\nmodel: {kernel: se, likelihood: %s, inference: %s}\ntune: none\n"
+	surface := func(set, likelihood, inference string) *record.Surface {
+		f, _ := wholeFit(t, fmt.Sprintf(text, set, likelihood, inference))
+		return f.Surface
+	}
+	s := surface("sinusoid", "gaussian", "exact")
+	axis := record.Floats(s.Axes[0])
+	if last := len(axis) - 1; len(s.Truth) != 1 || !(math.Abs(axis[0]+0.1) < 1e-12) || !(math.Abs(axis[last]-1.1) < 1e-12) {
+		t.Fatalf("%d truths from %v to %v", len(s.Truth), axis[0], axis[last])
+	}
+	var want []float64
+	for _, x := range axis {
+		want = append(want, math.Sin(2*math.Pi*x))
+	}
+	same(t, "sinusoid", s.Truth[0], want)
+	s = surface("gpml_fig31", "logit", "laplace")
+	want = nil
+	for _, y := range s.Axes[1] {
+		for _, x := range s.Axes[0] {
+			want = append(want, 1/(1+math.Exp(-float64(x+y))))
+		}
+	}
+	if len(s.Truth) != 1 {
+		t.Fatalf("%d truths of two classes", len(s.Truth))
+	}
+	same(t, "gpml_fig31", s.Truth[0], want)
+	if s := surface("gpml_fig313", "softmax", "laplace"); len(s.Truth) != 3 {
+		t.Errorf("%d truths of three classes", len(s.Truth))
+	}
+	if s := surface("ripley", "probit", "laplace"); s.Truth != nil {
+		t.Error("the truth of cases that were not drawn here")
+	}
+}
+
 // What is on record for figures is what the fit predicts for a file with the points of the lattice, written here, and
 // with the training cases.
 func TestWhatFiguresShow(t *testing.T) {
@@ -276,5 +312,25 @@ func TestLatticeOfOddRanges(t *testing.T) {
 				t.Errorf("%v: from %v to %v, want %v and %v", test.values, lo, hi, test.lo, test.hi)
 			}
 		}
+	}
+}
+
+// A sampled log evidence has its standard error on record, others have none.
+func TestStandardErrorsOfPoints(t *testing.T) {
+	_, lines := journalled(t, "data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{sampling: {temperatures: 60}}, ep]}\ntune: {method: grid, grid: {length_scale: {values: [1, 2]}, amplitude: {values: [2]}}}\nevaluate: training\n")
+	points := 0
+	for _, line := range lines {
+		if line.Trial == nil {
+			continue
+		}
+		for _, p := range line.Trial.Points {
+			points++
+			if sampled := line.Trial.Configuration == 0; (p.StandardError > 0) != sampled || sampled && p.StandardError > 2 {
+				t.Errorf("configuration %d: standard error %v", line.Trial.Configuration, p.StandardError)
+			}
+		}
+	}
+	if points != 8 {
+		t.Errorf("%d points, want 8", points)
 	}
 }

@@ -22,10 +22,11 @@ import (
 // Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have the plan again and to know
 // its block.
 type Layout struct {
-	Schema    string       `json:"schema"`           // "gpc-tune/plan/1"
-	Key       string       `json:"key"`              // of the manifest
-	ID        string       `json:"id"`               // by which engines know the run
-	Engine    string       `json:"engine,omitempty"` // that it was last submitted to
+	Schema    string       `json:"schema"`            // "gpc-tune/plan/1"
+	Key       string       `json:"key"`               // of the manifest
+	ID        string       `json:"id"`                // by which engines know the run
+	Engine    string       `json:"engine,omitempty"`  // that it was last submitted to
+	Options   []string     `json:"options,omitempty"` // with which, as on the command line
 	Blocks    int          `json:"blocks"`
 	Build     record.Build `json:"build"` // that workers must be
 	File      string       `json:"file"`
@@ -50,11 +51,12 @@ type LaidOut struct {
 
 // LayOutOptions of Plan.LayOut.
 type LayOutOptions struct {
-	Blocks int    // 0: as many as before, or Suggested
-	Jobs   int    // that a block runs at a time
-	Engine string // that will run them
-	Extend bool   // the folder may have a plan that this one extends
-	DryRun bool   // nothing is written
+	Blocks  int      // 0: as many as before, or Suggested
+	Jobs    int      // that a block runs at a time
+	Engine  string   // that will run them
+	Options []string // of the command line that are for the next time too
+	Extend  bool     // the folder may have a plan that this one extends
+	DryRun  bool     // nothing is written
 }
 
 // LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has this plan already keeps
@@ -93,7 +95,7 @@ func (p *Plan) LayOut(dir string, o LayOutOptions) (*LaidOut, error) {
 		l.Layout = Layout{Schema: layoutSchema, Key: p.Manifest.Key, ID: fmt.Sprintf("%x", sum[:4])}
 		l.Estimates, l.Measured = p.estimates(rates)
 	}
-	l.Build, l.Engine = thisBuild(), o.Engine
+	l.Build, l.Engine, l.Options = thisBuild(), o.Engine, o.Options
 	l.File, l.Folder, l.Text, l.Settings = p.spec.file, folder, p.spec.text, p.spec.settings
 	switch {
 	case o.Blocks > 0:
@@ -244,9 +246,10 @@ type Wave struct {
 
 // Workload is what is missing of a run.
 type Workload struct {
-	Waves  []Wave
-	Rest   float64 // seconds of processor time of what no wave has: it is done when the results are written
-	Memory int64   // bytes of the largest job; 0: none is missing
+	Waves   []Wave
+	Rest    float64 // seconds of processor time of what no wave has: it is done when the results are written
+	Memory  int64   // bytes of the largest job; 0: none is missing
+	Journal int64   // bytes of the journal once all is done, about
 }
 
 // Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
@@ -260,6 +263,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	if err != nil {
 		return w, err
 	}
+	w.Journal = l.Plan.journal()
 	d := l.Plan.divide(l.Estimates, l.Blocks)
 	var loads []map[int]float64 // of each wave, by block
 	for _, k := range d.missing(left) {

@@ -45,6 +45,9 @@ type room struct {
 // and inputs that are not finite are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
 // they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
+	if err := linalg.Err(); err != nil {
+		return nil, fmt.Errorf("objective: %w", err)
+	}
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}

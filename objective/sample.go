@@ -22,10 +22,16 @@ import (
 // Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The zero value is useful.
 type Chain struct {
 	Burn    int // moves before those of the first sample, in which the base adapts; 0 is 100 for each free hyperparameter
-	Samples int // kept; 0 is 100
-	Thin    int // moves for each of them; 0 is 2
+	Samples int // kept; 0 is DefaultSamples
+	Thin    int // moves for each of them; 0 is DefaultThin
 	Seed    uint64
 }
+
+// What a Chain has where it is 0.
+const (
+	DefaultSamples = 100
+	DefaultThin    = 2
+)
 
 // Samples are what a Chain keeps.
 type Samples struct {
@@ -55,7 +61,7 @@ const tails = 4
 // start that cannot be evaluated, an objective that is no log posterior, or the end of ctx.
 func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samples, error) {
 	specs := o.Layout.FreeSpecs()
-	c.Burn, c.Samples, c.Thin = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, 100), cmp.Or(c.Thin, 2)
+	c.Burn, c.Samples, c.Thin = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, DefaultSamples), cmp.Or(c.Thin, DefaultThin)
 	if o.criterion == nil || !o.criterion.AddsPrior() {
 		return nil, errors.New("objective: a chain needs a log posterior density; make the objective with LogPosterior")
 	}

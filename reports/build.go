@@ -22,13 +22,22 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), manifest: m}
+	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), Illustrations: m.Illustrations, manifest: m}
+	if err := r.addIllustrations(); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
 	for c, configuration := range m.Configurations {
 		b := builder{record: configuration, studies: studies[c], curves: curves, confidence: confidence}
 		r.Configurations = append(r.Configurations, b.build())
 		r.Missing += r.Configurations[c].Missing
 	}
 	r.compete(m, contests, builder{curves: curves, confidence: confidence})
+	if len(m.Figures) > 0 && r.Missing == 0 {
+		_, lacking := r.drawn()
+		for _, name := range lacking {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("report: figures: there is no %q on record, nor a figure of that kind", name))
+		}
+	}
 	return r, nil
 }
 

@@ -18,68 +18,68 @@ import (
 // was scored on what the outer fold holds out. The scores of the Evaluation are those of choosing that way, of no one
 // configuration.
 type Nested struct {
-	Dataset        string `json:"dataset"`
-	Configurations []int  `json:"configurations"` // that competed
+	Dataset        string `json:"dataset"`        // its name, or the file
+	Configurations []int  `json:"configurations"` // indices of those that competed
 	Outer          string `json:"outer"`          // how the outer folds were made
 	Score          string `json:"score"`          // by which the winners were chosen: of the predictions of all inner folds, or log_evidence
-	Race           string `json:"race,omitempty"` // that cut configurations within the inner folds
+	Race           string `json:"race,omitempty"` // the rule that cut configurations within the inner folds
 	Evaluation
-	Fits       int                  `json:"fits"`       // inner training sets of all configurations
-	FitsSaved  int                  `json:"fits_saved"` // of them, by the race
-	OuterFolds []OuterFold          `json:"outer_folds"`
+	Fits       int                  `json:"fits"`        // inner training sets of all configurations
+	FitsSaved  int                  `json:"fits_saved"`  // inner training sets that the race made needless
+	OuterFolds []OuterFold          `json:"outer_folds"` // the competition of each
 	studies    []study              // of the winners, on the outer folds
 	record     record.Configuration // the first that competed
 }
 
 // OuterFold is one competition of Nested. Hyperparameters, LogEvidence and Scores are of the winner, on the outer fold.
 type OuterFold struct {
-	Repeat          int        `json:"repeat"`
-	Fold            int        `json:"fold"`
-	Train           int        `json:"train"` // cases
-	Test            int        `json:"test"`  // cases
-	Status          Status     `json:"status"`
-	Winner          *int       `json:"winner"` // its configuration; null: not known yet, or all have failed
-	Hyperparameters Values     `json:"hyperparameters"`
-	LogEvidence     Number     `json:"log_evidence"`
-	Scores          Scores     `json:"scores"`
-	Inner           []Standing `json:"inner"`
-	Cuts            []CutOff   `json:"cuts"`
+	Repeat          int        `json:"repeat"`          // its repeat, from 0
+	Fold            int        `json:"fold"`            // its number, from 0
+	Train           int        `json:"train"`           // training cases
+	Test            int        `json:"test"`            // held-out cases
+	Status          Status     `json:"status"`          // done, failed or missing
+	Winner          *int       `json:"winner"`          // index of its configuration; null: not known yet, or all have failed
+	Hyperparameters Values     `json:"hyperparameters"` // of the winner, natural units, tuned on all of the training cases
+	LogEvidence     Number     `json:"log_evidence"`    // of the winner, nats; null where there is none
+	Scores          Scores     `json:"scores"`          // of the winner, of the held-out cases
+	Inner           []Standing `json:"inner"`           // where the configurations stood
+	Cuts            []CutOff   `json:"cuts"`            // who was cut by the race, and why
 }
 
 // Standing is the score of a configuration in a competition, over the folds until it left.
 type Standing struct {
-	Configuration int        `json:"configuration"`
-	Folds         int        `json:"folds"` // that it was scored on
-	Value         Number     `json:"value"`
-	CI95          *[2]Number `json:"ci95"`
+	Configuration int        `json:"configuration"` // its index
+	Folds         int        `json:"folds"`         // that the configuration was scored on
+	Value         Number     `json:"value"`         // of the score that decides, of the predictions of these folds together
+	CI95          *[2]Number `json:"ci95"`          // 95 % interval of value; null where there is none
 }
 
 // CutOff says when and why a configuration left a competition.
 type CutOff struct {
-	Configuration int    `json:"configuration"`
-	Folds         int    `json:"folds"`  // that were done
-	Better        *int   `json:"better"` // the best configuration then; null: this one failed
-	P             Number `json:"p"`      // where the rule is a test
-	Reason        string `json:"reason"`
+	Configuration int    `json:"configuration"` // index of the one that left
+	Folds         int    `json:"folds"`         // that were done then
+	Better        *int   `json:"better"`        // index of the best configuration then; null: this one failed
+	P             Number `json:"p"`             // p value, where the rule is a test; else null
+	Reason        string `json:"reason"`        // why, in words
 }
 
 // Race is a race of the configurations over the folds of an evaluation. Those that are left have gone on to all else that
 // the experiment asks for.
 type Race struct {
-	Dataset    string          `json:"dataset"`
-	Evaluation string          `json:"evaluation"`
-	Score      string          `json:"score"`
-	Rule       string          `json:"rule"`
-	Options    json.RawMessage `json:"options"`
-	Folds      int             `json:"folds"`
-	Done       int             `json:"done"` // folds, at the end of a round
-	Status     Status          `json:"status"`
-	Winner     *int            `json:"winner"`
+	Dataset    string          `json:"dataset"`    // its name, or the file
+	Evaluation string          `json:"evaluation"` // the way of holding out over whose folds it goes
+	Score      string          `json:"score"`      // by which configurations are compared
+	Rule       string          `json:"rule"`       // by which they are cut
+	Options    json.RawMessage `json:"options"`    // of the rule
+	Folds      int             `json:"folds"`      // as planned
+	Done       int             `json:"done"`       // folds that are, at the end of a round
+	Status     Status          `json:"status"`     // done, failed or missing
+	Winner     *int            `json:"winner"`     // index of the best of those that are left; null: not known yet, or all have failed
 	Fits       int             `json:"fits"`       // training sets of all configurations, without the race
-	FitsSaved  int             `json:"fits_saved"` // of them
-	JobsSaved  int             `json:"jobs_saved"` // of those known beforehand
-	Standings  []Standing      `json:"standings"`
-	Cuts       []CutOff        `json:"cuts"`
+	FitsSaved  int             `json:"fits_saved"` // training sets that the race made needless
+	JobsSaved  int             `json:"jobs_saved"` // jobs that the race made needless, of those known beforehand
+	Standings  []Standing      `json:"standings"`  // where the configurations stood
+	Cuts       []CutOff        `json:"cuts"`       // who was cut, and why
 }
 
 // contest is a contest of the manifest and where it is.

@@ -25,6 +25,7 @@ type document struct {
 	Experiment  string
 	Alerts      []alert
 	Summary     sheet
+	Pivot       sheet
 	Published   sheet
 	Contests    []chapter
 	Comparisons sheet
@@ -95,6 +96,9 @@ func (r *Report) document(summaryRows, tableRows int) document {
 		Details:     r.details(tableRows),
 		DetailsLeft: max(0, len(r.Configurations)-mostDetailed),
 		Provenance:  r.provenance(),
+	}
+	if t, ok := r.Pivot(nil); ok {
+		d.Pivot = newSheet("data sets", t, -1, tableRows, "results.csv has all of them")
 	}
 	d.Summary.Linked, d.Published.Linked = len(d.Details), len(d.Details)
 	for _, c := range r.contested(len(r.Configurations) <= mostDetailed) {
@@ -373,6 +377,7 @@ func (d document) write(w prose) {
 	}
 	w.heading(2, "Results")
 	w.table("", d.Summary)
+	w.table("", d.Pivot)
 	w.paragraph(unitsNote)
 	if len(d.Published.Rows) > 0 {
 		w.heading(2, "Published figures")

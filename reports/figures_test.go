@@ -103,12 +103,12 @@ func TestGridPictures(t *testing.T) {
 		t.Fatalf("%+v", fs)
 	}
 	f := fs[0]
-	if want := []string{"kernel se(ard: true), mean , preprocess , tune grid; 50 training cases, 2 inputs; scores of test, 200 cases", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
+	if want := []string{"kernel se(ard: true), tune grid; 50 training cases, 2 inputs; scores of test, 200 cases", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for k, title := range []string{"log evidence (nats), best 100.00", "test information (bits per case), best 0.000", "errors (cases), best 20"} {
 		p := f.Panels[k]
-		if p.Title != title || p.X.Label != "ln length_scale" || p.Y.Label != "ln amplitude" {
+		if p.Title != title || p.X.Label != "ln length scale" || p.Y.Label != "ln amplitude" {
 			t.Errorf("panel %q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 		var x, y []float64
@@ -427,6 +427,63 @@ func TestFigureFiles(t *testing.T) {
 	}
 	if _, err := r.Figure("grid-1"); err == nil || !strings.Contains(err.Error(), `did you mean "grid-0"?`) {
 		t.Error(err)
+	}
+}
+
+// The figures that an experiment names, each by itself or with all of its kind, are drawn into files, in that order and once. A name
+// of which there is no figure is told, but not while jobs are missing.
+func TestDrawn(t *testing.T) {
+	m, lines := run(t)
+	all, err := Build(m, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole []string
+	for _, f := range all.Figures() {
+		whole = append(whole, f.Name)
+	}
+	names := func(r *Report) (names []string) {
+		for _, f := range r.Drawn() {
+			names = append(names, f.Name)
+		}
+		return names
+	}
+	if got := names(all); !slices.Equal(got, whole) {
+		t.Errorf("without names %q, want all, %q", got, whole)
+	}
+	first, kind := whole[len(whole)-1], all.Figures()[0].Kind
+	m.Figures = []string{first, kind, "relevance-7", whole[0]}
+	want := []string{first}
+	for _, f := range all.Figures() {
+		if f.Kind == kind && f.Name != first {
+			want = append(want, f.Name)
+		}
+	}
+	r, err := Build(m, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(r); !slices.Equal(got, want) {
+		t.Errorf("%q are %q, want %q", m.Figures, got, want)
+	}
+	svg, err := FormatNamed("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, f := range svg.Files(r) {
+		files = append(files, strings.TrimSuffix(strings.TrimPrefix(f.Name, "figures/"), ".svg"))
+	}
+	if !slices.Equal(files, want) {
+		t.Errorf("files %q, want %q", files, want)
+	}
+	if r.Missing == 0 || !slices.Equal(r.Warnings, all.Warnings) {
+		t.Errorf("%d jobs are missing, and already %q", r.Missing, r.Warnings)
+	}
+	for name, want := range map[string]string{"grid": "", "grid-3": "", "evidence-information-configurations-0": "", "curves-crabs-kfold": "", "grit-0": `did you mean "grid"?`, "grid-": "unknown picture", "Grid": "unknown picture", "gridlock": "unknown picture"} {
+		if err := CheckPicture(name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
 	}
 }
 

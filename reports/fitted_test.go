@@ -189,7 +189,7 @@ func TestAveraged(t *testing.T) {
 	old := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.25, 0.75}}}
 	f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold)))
 	p := f.Panels[0]
-	if f.Name != "averaging-0" || p.Title != "3 held-out cases (kfold)" || !p.Square ||
+	if f.Name != "averaging-0" || len(f.Panels) != 2 || p.Title != "3 held-out cases (kfold)" || !p.Square ||
 		!sameAxis(p.X, figure.Axis{Label: "p(y = yes), at the latent mean (MAP)", Hi: 1}) || !sameAxis(p.Y, figure.Axis{Label: "p(y = yes), averaged", Hi: 1}) {
 		t.Errorf("%q: %q, %v, %v", f.Name, p.Title, p.X, p.Y)
 	}
@@ -198,8 +198,21 @@ func TestAveraged(t *testing.T) {
 	}
 	no, yes := p.Layers[1].(figure.Points), p.Layers[2].(figure.Points)
 	if no.Name != "class no" || !alike(no.X, []float64{0.5}) || !alike(no.Y, []float64{0.5}) ||
-		yes.Name != "class yes" || !alike(yes.X, []float64{1 / (1 + math.Exp(-2)), 1 / (1 + math.Exp(4))}) || !alike(yes.Y, []float64{0.75, 0.125}) {
+		yes.Name != "class yes" || !alike(yes.X, []float64{1 / (1 + math.Exp(-2))}) || !alike(yes.Y, []float64{0.75}) {
 		t.Errorf("%+v, %+v", no, yes)
+	}
+	// The third case is wrong: surer than 0.95 at the latent mean, 0.875 averaged.
+	if wrong := p.Layers[3].(figure.Points); len(p.Layers) != 4 || wrong.Name != "class yes taken for no" || !alike(wrong.X, []float64{1 / (1 + math.Exp(4))}) || !alike(wrong.Y, []float64{0.125}) || wrong.Hollow {
+		t.Errorf("%+v", wrong)
+	}
+	q := f.Panels[1]
+	if mean, average := q.Layers[0].(figure.Bars), q.Layers[1].(figure.Bars); q.Title != "wrong, and surer than 0.9: 1 of 1 at the latent mean, 0 of 1 averaged" ||
+		!alike(mean.Heights, []float64{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}) || !alike(average.Heights, []float64{0, 0, 0, 0, 0, 0, 0, 1, 0, 0}) {
+		t.Errorf("%q: %+v", q.Title, q.Layers)
+	}
+	fold.Labels[2] = 0
+	if f := single(t, averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold))); len(f.Panels) != 1 || len(f.Panels[0].Layers) != 3 {
+		t.Errorf("nothing wrong: %+v", f.Panels)
 	}
 	if figures := averaged(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old)); figures != nil {
 		t.Error("a figure without points")
@@ -274,7 +287,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		t.Errorf("%+v", yes)
 	}
 
-	// A panel for each of the four classes with the most cases, of five.
+	// The borders of decisions, and a panel for each of the four classes with the most cases, of five.
 	zero := make([]record.Number, 6)
 	five := record.Fit{TrainLabels: []int{4, 3, 1}, Surface: surface(rising, zero, zero, zero, zero)}
 	f := single(t, decisions(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five)))
@@ -282,8 +295,12 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	for _, p := range f.Panels {
 		titles = append(titles, p.Title)
 	}
-	if strings.Join(titles, ";") != "p(y = a);p(y = b);p(y = d);p(y = e)" || f.Columns != 2 || len(f.Panels[0].Layers) != 5 {
+	if strings.Join(titles, ";") != "class of largest probability;p(y = a);p(y = b);p(y = d);p(y = e)" || f.Columns != 2 || len(f.Panels[0].Layers) != 5+4 || len(f.Panels[1].Layers) != 5 {
 		t.Errorf("%q, %d columns, %d layers", titles, f.Columns, len(f.Panels[0].Layers))
+	}
+
+	if border := f.Panels[0].Layers[0].(figure.Contours); border.Name == "" || !slices.Equal(border.Levels, []float64{0}) || !alike(border.Z[1], []float64{0.4, 0.5, 0.6}) {
+		t.Errorf("the class a is ahead by %+v", border)
 	}
 
 	// Of numbers mean and standard deviation.
@@ -292,6 +309,86 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	f = single(t, decisions(fittedRun(t, nil, numbers)))
 	if sd := f.Panels[1].Layers[0].(figure.Contours); len(f.Panels) != 2 || !alike(sd.Z[1], []float64{4, 5, 6}) || !slices.Contains(sd.Levels, 3) || sd.Bold != nil {
 		t.Errorf("%+v", sd)
+	}
+}
+
+// Configurations of two classes on the same data share a figure, with the truth: over one input all curves are in its panels, with
+// bands as far as they are few; over two inputs each has a panel of its own.
+func TestDecisionsTogether(t *testing.T) {
+	together := func(classes []string, n int, s func(i int) *record.Surface) []figure.Figure {
+		var m record.Manifest
+		var lines []record.Line
+		for i := range n {
+			m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Likelihood: "logit", Inference: fmt.Sprint("method", i), Classes: classes, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
+			f := record.Fit{Configuration: i, Chosen: -1, TrainLabels: []int{0, 1}, Surface: s(i)}
+			if classes == nil {
+				f.TrainLabels = nil
+			}
+			lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
+		}
+		return decisions(build(t, m, lines))
+	}
+	one := func(i int) *record.Surface {
+		p := record.Number(i) / 10
+		return &record.Surface{Names: []string{"x"}, Axes: [][]record.Number{{0, 1}}, Inputs: [][]record.Number{{0, 1}}, Proba: [][]record.Number{{p, 1 - p}},
+			LatentMean: [][]record.Number{{p, 2}}, LatentVariance: [][]record.Number{{1, 4}}, Truth: [][]record.Number{{0.25, 0.75}}}
+	}
+	for _, n := range []int{2, 4} {
+		f := single(t, together([]string{"a", "b"}, n, one))
+		top, bottom := f.Panels[0], f.Panels[1]
+		lines := of[figure.Line](top)
+		if len(lines) != n+1 || len(of[figure.Points](top)) != 2 || len(of[figure.Line](bottom)) != n || len(of[figure.Band](bottom)) != map[int]int{2: 2, 4: 0}[n] {
+			t.Fatalf("%d configurations: %d lines, then %+v", n, len(lines), bottom.Layers)
+		}
+		if l := lines[1]; l.Name != "#1 method1" || !alike(l.Y, []float64{0.1, 0.9}) {
+			t.Errorf("the second is %+v", l)
+		}
+		if l := lines[n]; l.Name != "truth" || !l.Dashed || !alike(l.X, []float64{0, 1}) || !alike(l.Y, []float64{0.25, 0.75}) {
+			t.Errorf("the truth is %+v", l)
+		}
+	}
+	if fs := together([]string{"a", "b"}, 9, one); len(fs) != 2 || fs[0].Name != "decision-0" || fs[1].Name != "decision-8" {
+		t.Errorf("%d figures of nine configurations", len(fs))
+	}
+	numbers := func(i int) *record.Surface {
+		return &record.Surface{Names: []string{"x"}, Axes: [][]record.Number{{0, 1}}, Inputs: [][]record.Number{{0, 1}}, Targets: []record.Number{3, 4},
+			Mean: []record.Number{record.Number(i), 1}, Variance: []record.Number{1, 4}, Truth: [][]record.Number{{5, 6}}}
+	}
+	p := single(t, together(nil, 2, numbers)).Panels[0]
+	if lines, bands := of[figure.Line](p), of[figure.Band](p); len(lines) != 3 || lines[2].Name != "truth" || !alike(lines[2].Y, []float64{5, 6}) || !alike(lines[1].Y, []float64{1, 1}) || !alike(bands[1].Lo, []float64{-1, -3}) {
+		t.Errorf("numbers: %+v", p.Layers)
+	}
+
+	two := func(i int) *record.Surface {
+		p := record.Number(i)/10 + 0.25
+		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1}, {0, 1}}, Inputs: [][]record.Number{{0, 1}, {0, 1}}, Proba: [][]record.Number{{p, p, 1, 1}}, Truth: [][]record.Number{{0, 0.25, 0.75, 1}}}
+	}
+	f := single(t, together([]string{"a", "b"}, 3, two))
+	if len(f.Panels) != 3 || f.Columns != 3 || f.Panels[2].Title != "#2 method2, p(y = b)" {
+		t.Fatalf("panels %+v", f.Panels)
+	}
+	levels := of[figure.Contours](f.Panels[2])
+	if !alike(levels[0].Z[0], []float64{0.45, 0.45}) || levels[1].Name != "truth" || !levels[1].Dashed || !slices.Equal(levels[1].Levels, []float64{0.5}) || !alike(levels[1].Z[1], []float64{0.75, 1}) {
+		t.Errorf("%+v", levels)
+	}
+
+	// Of three classes every border of the truth is drawn once: the first class has those with both others, the second that with
+	// the third, as far as the first is not ahead.
+	three := func(int) *record.Surface {
+		truth := [][]record.Number{{0.8, 0.2, 0.3, 0}, {0.1, 0.6, 0.3, 0.3}, {0.1, 0.2, 0.4, 0.7}}
+		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1}, {0, 1}}, Inputs: [][]record.Number{{0, 1}, {0, 1}}, Proba: truth, Truth: truth}
+	}
+	f = single(t, together([]string{"a", "b", "c"}, 1, three))
+	levels = of[figure.Contours](f.Panels[0])
+	nan := math.NaN()
+	for k, want := range [][]float64{{0.7, -0.4, -0.1, -0.7}, {-0.7, 0.4, -0.1, -0.4}, {-0.7, -0.4, 0.1, 0.4}, {0.7, -0.4, -0.1, -0.7}, {nan, 0.4, -0.1, -0.4}, {nan, nan, 0.4, 0.7}} {
+		got := slices.Concat(levels[k].Z...)
+		for i := range want {
+			if math.IsNaN(want[i]) != math.IsNaN(got[i]) || math.Abs(want[i]-got[i]) > 1e-12 {
+				t.Errorf("level lines %d of %v, want %v", k, got, want)
+				break
+			}
+		}
 	}
 }
 

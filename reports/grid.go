@@ -20,7 +20,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	unscored := 0
 	for _, t := range whole.trials {
 		for i, p := range t.Points {
-			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}}
+			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: Number(p.StandardError)}
 			value := Number(p.Value)
 			if objective == "log_evidence" {
 				g.LogEvidence = &value

@@ -312,7 +312,8 @@ func (s *study) checkShown(f *record.Fit, classes int) error {
 		len(f.TrainLabels) != s.Train-targets || len(l.Targets) != targets ||
 		len(l.Proba) != proba || len(l.Mean) != moments || len(l.Variance) != moments ||
 		!processes(l.LatentMean) || len(l.LatentVariance) != len(l.LatentMean) ||
-		slices.ContainsFunc(slices.Concat(l.Proba, l.LatentMean, l.LatentVariance), other(points)) {
+		len(l.Truth) != 0 && len(l.Truth) != max(1, proba) ||
+		slices.ContainsFunc(slices.Concat(l.Proba, l.LatentMean, l.LatentVariance, l.Truth), other(points)) {
 		return fmt.Errorf("the parts of the surface do not fit together: over %d inputs it has %d points, and there are %d training cases and %d classes", inputs, points, s.Train, classes)
 	}
 	return nil

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"io"
 	"maps"
@@ -11,6 +12,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
+
+var (
+	//go:embed report.go
+	reportSource string
+	//go:embed contest.go
+	contestSource string
+)
+
+// Sources are those of what results.json has, of which the comments of the fields describe it in its schema.
+func Sources() []string { return []string{reportSource, contestSource} }
 
 // renderJSON writes results.json: the Report with its fields in order.
 func renderJSON(w io.Writer, r *Report) error { return writeJSON(w, r) }
@@ -66,7 +77,11 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 // JSONSchema is an object of what a Figure has.
 func (Figures) JSONSchema() map[string]any {
 	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
-	figure["properties"].(map[string]any)["uncertainty"] = Number(0).JSONSchema() // of what says one
+	properties := figure["properties"].(map[string]any)
+	properties["uncertainty"] = Number(0).JSONSchema() // of what says one
+	for name, doc := range map[string]string{"published": "the figure as published", "here": "that of this run; null where there is none", "uncertainty": "how far the truth may be from the published figure"} {
+		properties[name].(map[string]any)["description"] = doc
+	}
 	return map[string]any{"type": "object", "additionalProperties": figure}
 }
 
@@ -102,8 +117,8 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 // JSONSchema has every score.
 func (Scores) JSONSchema() map[string]any {
 	number := Number(0).JSONSchema()
-	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2}
-	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1}}
+	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2, "description": "95 % interval; null where there is none"}
+	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "description": "held-out cases"}}
 	for _, s := range cv.Scores {
 		of := closed(map[string]any{"value": number, "ci95": interval})
 		if s.Count {

@@ -9,39 +9,76 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// decisions show what is predicted over the inputs, where these are one or two and numeric, with the training cases.
+// decisions show what is predicted over the inputs, where these are one or two and numeric, with the training cases and, where it is
+// known, what is true. Configurations of two classes, or of numbers over one input, on the same data share a figure: over one
+// input its panels, over two they have one each.
 func decisions(r *Report) []figure.Figure {
-	return r.fitted("decision", "Predictions over the inputs", func(c Configuration, fit *record.Fit) (f figure.Figure) {
-		s := fit.Surface
-		if s == nil {
-			return f
+	var out []figure.Figure
+	for _, kind := range []struct {
+		inputs, classes, size int // 3 classes are three or more
+	}{{1, 0, mostTold}, {1, 2, mostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
+		out = append(out, r.together(func(c Configuration) string {
+			if c.Status != Done || min(len(c.Classes), 3) != kind.classes {
+				return ""
+			}
+			if s := c.studies[0].fit.Surface; s == nil || len(s.Axes) != kind.inputs {
+				return ""
+			}
+			return c.Dataset + c.record.DataHash
+		}, kind.size, decision)...)
+	}
+	return out
+}
+
+func decision(part []member, n naming) (f figure.Figure) {
+	f = figure.Figure{Name: "decision", Title: n.heading + " · predictions over the inputs", Notes: remarks(n.note)}
+	if len(part) == 1 {
+		f.Title = n.members[0] + " " + f.Title
+	}
+	var views []view
+	for k, m := range part {
+		c := m.configuration
+		fit := c.studies[0].fit
+		v := view{c: c, Surface: fit.Surface, name: n.members[k], labels: fit.TrainLabels}
+		for j := range v.Axes {
+			v.axes, v.inputs = append(v.axes, record.Floats(v.Axes[j])), append(v.inputs, record.Floats(v.Inputs[j]))
 		}
-		v := view{c: c, Surface: s, labels: fit.TrainLabels}
-		for j := range s.Axes {
-			v.axes, v.inputs = append(v.axes, record.Floats(s.Axes[j])), append(v.inputs, record.Floats(s.Inputs[j]))
-		}
-		v.classes, f.Notes = c.frequent(fit)
-		f.Notes = append(f.Notes, sampled("the fit", fit)...)
-		if len(c.Classes) == 2 {
+		classes, note := c.frequent(fit)
+		if v.classes = classes; len(c.Classes) == 2 {
 			v.classes = []int{1}
 		}
-		switch one := len(s.Axes) == 1; {
-		case one && len(c.Classes) > 0:
-			f.Panels = v.curves()
-		case one:
-			f.Panels = v.regression()
-		default:
-			f.Panels = v.maps()
+		for _, note := range slices.Concat(note, sampled("the fit", fit)) {
+			if !slices.Contains(f.Notes, note) {
+				f.Notes = append(f.Notes, note)
+			}
 		}
+		views = append(views, v)
+	}
+	switch v := views[0]; {
+	case len(v.axes) == 2 && len(part) == 1:
+		f.Panels = v.maps()
 		f.Columns = min(2, len(f.Panels))
-		return f
-	})
+	case len(v.axes) == 2:
+		for _, v := range views {
+			p := v.maps()[0]
+			p.Title = v.name + ", " + p.Title
+			f.Panels = append(f.Panels, p)
+		}
+		f.Columns = min(3, len(part))
+	case len(v.c.Classes) > 0:
+		f.Panels = curves(views)
+		f.Columns = len(f.Panels)
+	default:
+		f.Panels = regression(views)
+	}
+	return f
 }
 
 // view is a surface to be drawn.
 type view struct {
 	c Configuration
 	*record.Surface
+	name         string
 	axes, inputs [][]float64
 	labels       []int
 	classes      []int // that are drawn: of two the second
@@ -90,29 +127,40 @@ func (v view) cases(y func(i int) float64) (layers []figure.Layer) {
 
 // curves are class probabilities over one input, and beside them the latent means with two standard deviations. The training
 // cases are at 0 and 1 or, of more classes, in lines below the curves.
-func (v view) curves() (panels []figure.Panel) {
-	top := v.panel("", "p(y)")
-	bottom := v.panel("", "latent f, mean and 2 sd")
+func curves(views []view) (panels []figure.Panel) {
+	first := views[0]
+	top := first.panel("", "p(y)")
+	bottom := first.panel("", "latent f, mean and 2 sd")
 	top.Y.Lo, top.Y.Hi = -0.05, 1.05
-	for _, k := range v.classes {
-		name := v.c.class(k)
-		if len(v.c.Classes) == 2 {
-			name, top.Y.Label = "prediction", "p(y = "+v.c.Classes[1]+")"
-		}
-		top.Layers = append(top.Layers, figure.Line{Name: name, X: v.axes[0], Y: v.proba(k)})
-		if len(v.LatentMean) > 0 {
-			process := min(k, len(v.LatentMean)-1)
-			mean, variance := v.LatentMean[process], v.LatentVariance[process]
-			bottom.Layers = append(bottom.Layers, band(name, v.axes[0], mean, variance), figure.Line{Name: name, X: v.axes[0], Y: record.Floats(mean)})
+	two := len(first.c.Classes) == 2
+	var bands, means []figure.Layer
+	for _, v := range views {
+		for _, k := range v.classes {
+			name := v.c.class(k)
+			if two {
+				name, top.Y.Label = lineName("prediction", v, views), "p(y = "+v.c.Classes[1]+")"
+			}
+			top.Layers = append(top.Layers, figure.Line{Name: name, X: v.axes[0], Y: v.proba(k)})
+			if len(v.LatentMean) > 0 {
+				process := min(k, len(v.LatentMean)-1)
+				mean, variance := v.LatentMean[process], v.LatentVariance[process]
+				bands = append(bands, band(name, v.axes[0], mean, variance))
+				means = append(means, figure.Line{Name: name, X: v.axes[0], Y: record.Floats(mean)})
+			}
 		}
 	}
-	top.Layers = append(top.Layers, v.cases(func(i int) float64 {
-		if len(v.c.Classes) == 2 {
-			return float64(v.labels[i])
+	if len(views) > mostBanded {
+		bands, bottom.Y.Label = nil, "latent f, mean"
+	}
+	bottom.Layers = slices.Concat(bands, means)
+	top.Layers = append(top.Layers, first.truth()...)
+	top.Layers = append(top.Layers, first.cases(func(i int) float64 {
+		if two {
+			return float64(first.labels[i])
 		}
-		line := slices.Index(v.classes, v.labels[i])
+		line := slices.Index(first.classes, first.labels[i])
 		if line < 0 {
-			line = len(v.classes)
+			line = len(first.classes)
 		}
 		y := -0.05 * float64(line+1)
 		top.Y.Lo = min(top.Y.Lo, y-0.05)
@@ -124,45 +172,119 @@ func (v view) curves() (panels []figure.Panel) {
 	return panels
 }
 
-// regression is the mean over one input with two standard deviations of a new target.
-func (v view) regression() []figure.Panel {
-	p := v.panel("", "y")
-	p.Layers = []figure.Layer{
-		band("mean of y ± 2 sd", v.axes[0], v.Mean, v.Variance),
-		figure.Line{Name: "mean of y ± 2 sd", X: v.axes[0], Y: record.Floats(v.Mean)},
-		figure.Points{Name: "training cases", X: v.inputs[0], Y: record.Floats(v.Targets), Hollow: true},
+// lineName is that of the lines of one of the views: its own, or if there is no other that of what they are.
+func lineName(what string, v view, views []view) string {
+	if len(views) > 1 {
+		return v.name
 	}
+	return what
+}
+
+// truth is what is true over one input.
+func (v view) truth() (out []figure.Layer) {
+	for _, y := range v.Truth {
+		out = append(out, figure.Line{Name: "truth", X: v.axes[0], Y: record.Floats(y), Dashed: true})
+	}
+	return out
+}
+
+// regression is the mean over one input with two standard deviations of a new target.
+func regression(views []view) []figure.Panel {
+	first := views[0]
+	p := first.panel("", "y, mean and 2 sd")
+	var bands, means []figure.Layer
+	for _, v := range views {
+		name := lineName("prediction", v, views)
+		bands = append(bands, band(name, v.axes[0], v.Mean, v.Variance))
+		means = append(means, figure.Line{Name: name, X: v.axes[0], Y: record.Floats(v.Mean)})
+	}
+	if len(views) > mostBanded {
+		bands, p.Y.Label = nil, "y, mean"
+	}
+	cases := figure.Points{Name: "training cases", X: first.inputs[0], Y: record.Floats(first.Targets), Hollow: true}
+	p.Layers = append(slices.Concat(bands, means, first.truth()), cases)
 	return []figure.Panel{p}
 }
 
-// maps are level lines over two inputs, of class probabilities or of the mean and the standard deviation of a new target.
+// maps are level lines over two inputs, of class probabilities or of the mean and the standard deviation of a new target, and,
+// dashed, those of the truth. Of more than two classes the first panel has the borders between those of largest probability.
 func (v view) maps() (panels []figure.Panel) {
-	add := func(title string, z, levels, bold []float64) {
+	contours := func(z, levels []float64) figure.Contours {
+		return figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels}
+	}
+	truth := func(z, levels []float64) figure.Contours {
+		c := contours(z, levels)
+		c.Name, c.Dashed = "truth", true
+		return c
+	}
+	add := func(title string, layers ...figure.Layer) {
 		p := v.panel(title, "")
-		p.Layers = append(p.Layers, figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels, Bold: bold})
-		if v.labels == nil {
+		if p.Layers = layers; v.labels == nil {
 			p.Layers = append(p.Layers, figure.Points{Name: "training cases", X: v.inputs[0], Y: v.inputs[1], Hollow: true})
 		}
 		p.Layers = append(p.Layers, v.cases(func(i int) float64 { return v.inputs[1][i] })...)
 		panels = append(panels, p)
 	}
+	half := []float64{0.5}
+	if len(v.c.Classes) > 2 {
+		var layers []figure.Layer
+		for k := range v.Proba {
+			c := contours(lead(v.Proba, k), []float64{0})
+			c.Name = "border of decisions"
+			layers = append(layers, c)
+		}
+		for k := range v.Truth {
+			z := lead(v.Truth[k:], 0)
+			for i := range z { // every border once: dashes over dashes are a line
+				if slices.ContainsFunc(v.Truth[:k], func(p []record.Number) bool { return float64(p[i]) > float64(v.Truth[k][i])+max(0, -z[i]) }) {
+					z[i] = math.NaN()
+				}
+			}
+			layers = append(layers, truth(z, []float64{0}))
+		}
+		add("class of largest probability", layers...)
+	}
 	for _, k := range v.classes {
-		add(fmt.Sprintf("p(y = %s)", v.c.Classes[k]), v.proba(k), []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}, []float64{0.5})
+		c := contours(v.proba(k), []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9})
+		c.Bold = half
+		layers := []figure.Layer{c}
+		if len(v.Truth) > 0 {
+			layers = append(layers, truth(record.Floats(v.Truth[min(k, len(v.Truth)-1)]), half))
+		}
+		add(fmt.Sprintf("p(y = %s)", v.c.Classes[k]), layers...)
 	}
 	if len(v.c.Classes) == 0 {
-		sd := record.Floats(v.Variance)
+		levels := func(z []float64) []float64 {
+			lo, hi := bulk(z)
+			return binEdges(lo, hi, 10)
+		}
+		mean, sd := record.Floats(v.Mean), record.Floats(v.Variance)
 		for i, variance := range sd {
 			sd[i] = math.Sqrt(variance)
 		}
-		for _, of := range []struct {
-			title string
-			z     []float64
-		}{{"mean of y", record.Floats(v.Mean)}, {"standard deviation of y", sd}} {
-			lo, hi := bulk(of.z)
-			add(of.title, of.z, binEdges(lo, hi, 10), nil)
+		layers := []figure.Layer{contours(mean, levels(mean))}
+		for _, z := range v.Truth {
+			layers = append(layers, truth(record.Floats(z), levels(mean)))
 		}
+		add("mean of y", layers...)
+		add("standard deviation of y", contours(sd, levels(sd)))
 	}
 	return panels
+}
+
+// lead is how far a class is ahead of the best other one, at every point.
+func lead(proba [][]record.Number, class int) []float64 {
+	out := record.Floats(proba[class])
+	for i := range out {
+		best := 0.0
+		for k := range proba {
+			if k != class {
+				best = max(best, float64(proba[k][i]))
+			}
+		}
+		out[i] -= best
+	}
+	return out
 }
 
 // rows cuts the values at the points into rows along the first input.

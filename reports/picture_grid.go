@@ -103,7 +103,7 @@ func latticeOf(grid []GridPoint) (l lattice, ok bool) {
 	}
 	var columns []column
 	for k, value := range grid[at[0]].Point {
-		c := column{coordinate: coordinate{label: "ln " + value.Name}}
+		c := column{coordinate: coordinate{label: "ln " + spaced(value.Name)}}
 		for _, i := range at {
 			c.values = append(c.values, float64(grid[i].Point[k].Number))
 		}
@@ -115,7 +115,7 @@ func latticeOf(grid []GridPoint) (l lattice, ok bool) {
 				c.values[i] = math.Log(v)
 			}
 		} else {
-			c.label = value.Name
+			c.label = spaced(value.Name)
 		}
 		distinct := slices.Compact(slices.Sorted(slices.Values(c.values)))
 		for i, v := range c.values {

@@ -26,7 +26,7 @@ func pathsPicture(r *Report) []figure.Figure {
 func (r *Report) pathsOver(c Configuration, x, y string) (out []figure.Layer) {
 	for _, o := range r.Configurations {
 		labels := o.thetaLabels()
-		across, up := slices.Index(labels, spaced(x)), slices.Index(labels, spaced(y))
+		across, up := slices.Index(labels, x), slices.Index(labels, y)
 		if o.sameButTune(c) && len(labels) == 2 && across >= 0 && up >= 0 && len(o.paths()) > 0 {
 			out = append(out, o.pathLayers(across, up)...)
 		}
@@ -61,11 +61,12 @@ func (c Configuration) chose(t *record.Trial) bool {
 // mostTold is how many lines a reader can tell apart.
 const mostTold = 8
 
-// pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps, and where they start and end.
+// pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps, and where they start and end. They
+// come in their order, that of the legend; above too many to be told apart, the chosen one is on top.
 func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 	paths := c.paths()
 	starts := figure.Points{Name: "start"}
-	var winner []figure.Layer
+	var top []figure.Layer
 	for _, t := range paths {
 		chosen := c.chose(t)
 		l := figure.Line{Name: fmt.Sprintf("%s restart %d", c.Tune, t.Index), Markers: true}
@@ -79,12 +80,14 @@ func (c Configuration) pathLayers(x, y int) (out []figure.Layer) {
 			l.X, l.Y = append(l.X, float64(s.Theta[x])), append(l.Y, float64(s.Theta[y]))
 		}
 		starts.X, starts.Y = append(starts.X, l.X[0]), append(starts.Y, l.Y[0])
-		if !chosen {
+		if chosen && len(paths) > mostTold {
+			top = append(top, l)
+		} else {
 			out = append(out, l)
-			continue
 		}
-		last := len(l.X) - 1
-		winner = append(winner, l, figure.Mark{Name: "chosen end of " + c.Tune, X: l.X[last], Y: l.Y[last]})
+		if last := len(l.X) - 1; chosen {
+			top = append(top, figure.Mark{Name: "chosen end of " + c.Tune, X: l.X[last], Y: l.Y[last]})
+		}
 	}
-	return append(append(out, starts), winner...)
+	return append(append(out, starts), top...)
 }

@@ -21,8 +21,7 @@ func pictured(t *testing.T, kind string, r *Report) []figure.Figure {
 	return nil
 }
 
-// The hand-made run has two free hyperparameters in configuration 0, of which three restarts have paths and trial 0 has won:
-// it is drawn last. All others have one free hyperparameter or no path.
+// The hand-made run has two free hyperparameters in configuration 0, of which three restarts have paths and trial 0 has won. All others have one free hyperparameter or no path.
 func TestPathsPicture(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
@@ -33,10 +32,10 @@ func TestPathsPicture(t *testing.T) {
 	panel := figures[0].Panels[0]
 	ln2, ln4, ln3, ln7 := math.Log(2), math.Log(4), 1.0986122886681098, math.Log(7)
 	want := []figure.Layer{
+		figure.Line{Name: "bfgs restart 0", X: []float64{0, 1, ln4}, Y: []float64{0, 0.5, ln2}, Markers: true},
 		figure.Line{Name: "bfgs restart 1", X: []float64{0, 0}, Y: []float64{ln3, 0}, Markers: true},
 		figure.Line{Name: "bfgs restart 3", X: []float64{0, ln4}, Y: []float64{ln7, ln2}, Markers: true},
 		figure.Points{Name: "start", X: []float64{0, 0, 0}, Y: []float64{0, ln3, ln7}},
-		figure.Line{Name: "bfgs restart 0", X: []float64{0, 1, ln4}, Y: []float64{0, 0.5, ln2}, Markers: true},
 		figure.Mark{Name: "chosen end of bfgs", X: ln4, Y: ln2},
 	}
 	if !reflect.DeepEqual(panel.Layers, want) {
@@ -52,6 +51,9 @@ func TestPathsPicture(t *testing.T) {
 	}
 	count := func(r *Report) (named, faint, marks int) {
 		for _, l := range pictured(t, "paths", r)[0].Panels[0].Layers {
+			if line, ok := l.(figure.Line); ok && line.Faint && named > 0 {
+				t.Error("the path that is told apart lies below others")
+			}
 			switch l := l.(type) {
 			case figure.Line:
 				if l.Faint {
@@ -85,13 +87,13 @@ func TestPathsOverAGrid(t *testing.T) {
 	r := build(t, m, lines)
 	grid := r.Configurations[0]
 	grid.studies = []study{{}}
-	across := r.pathsOver(grid, "ln amplitude", "ln length_scale")
-	up := r.pathsOver(grid, "ln length_scale", "ln amplitude")
+	across := r.pathsOver(grid, "ln amplitude", "ln length scale")
+	up := r.pathsOver(grid, "ln length scale", "ln amplitude")
 	if len(across) != 5 || len(up) != 5 {
 		t.Fatalf("%d and %d layers, want 5", len(across), len(up))
 	}
-	a, b := across[3].(figure.Line), up[3].(figure.Line)
-	if want := pictured(t, "paths", r)[0].Panels[0].Layers[3]; !reflect.DeepEqual(a, want) || !reflect.DeepEqual(b.X, a.Y) || !reflect.DeepEqual(b.Y, a.X) {
+	a, b := across[0].(figure.Line), up[0].(figure.Line)
+	if want := pictured(t, "paths", r)[0].Panels[0].Layers[0]; !reflect.DeepEqual(a, want) || !reflect.DeepEqual(b.X, a.Y) || !reflect.DeepEqual(b.Y, a.X) {
 		t.Errorf("%+v and %+v, want %+v and its mirror image", a, b, want)
 	}
 	for what, other := range map[string]func(*Configuration){
@@ -101,11 +103,11 @@ func TestPathsOverAGrid(t *testing.T) {
 		"inference": func(c *Configuration) { c.TuneInference = "ep" },
 	} {
 		c := grid
-		if other(&c); len(r.pathsOver(c, "ln amplitude", "ln length_scale")) > 0 {
+		if other(&c); len(r.pathsOver(c, "ln amplitude", "ln length scale")) > 0 {
 			t.Errorf("paths over the grid of another %s", what)
 		}
 	}
-	if len(r.pathsOver(grid, "amplitude", "ln length_scale")) > 0 {
+	if len(r.pathsOver(grid, "amplitude", "ln length scale")) > 0 {
 		t.Error("paths over an axis that is not logarithmic")
 	}
 }

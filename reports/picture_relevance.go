@@ -19,10 +19,7 @@ func relevancePicture(r *Report) []figure.Figure {
 		path, lengths := c.chosenPath(), c.inputs()
 		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.members[0], n.heading), Notes: remarks(n.note), Columns: 2}
 		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
-		var value figure.Line
-		for k, s := range path {
-			value.X, value.Y = append(value.X, float64(k)), append(value.Y, float64(s.Value))
-		}
+		value := trace(path)
 		for _, of := range lengths {
 			panel := figure.Panel{Title: spaced(of.name), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
 			slices.SortStableFunc(of.free, func(a, b int) int {
@@ -44,7 +41,7 @@ func relevancePicture(r *Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels, panel)
 		}
-		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: figure.Axis{Label: c.objectiveLabel()}, Layers: []figure.Layer{value}})
+		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value), Layers: []figure.Layer{value}})
 		return f
 	})
 }

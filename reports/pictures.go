@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,16 +20,22 @@ var pictureTable = []struct {
 	Of   func(r *Report) []figure.Figure
 }{
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
+	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
 	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
+	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
 }
 
 // Pictures lists them.
@@ -36,6 +44,58 @@ func Pictures() (out []struct{ Name, Doc string }) {
 		out = append(out, struct{ Name, Doc string }{p.Name, p.Doc})
 	}
 	return out
+}
+
+// PictureName matches the names of figures: the kind of picture, and maybe what it is of.
+var PictureName = regexp.MustCompile("^(" + strings.Join(kinds(), "|") + ")(-[a-z0-9-]+)?$")
+
+func kinds() (names []string) {
+	for _, p := range Pictures() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// CheckPicture says what is wrong with the name of a figure, or of a kind of them, of a report that is not there yet.
+func CheckPicture(name string) error {
+	if PictureName.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
+}
+
+// Writes says if the experiment asks for a format.
+func (r *Report) Writes(format string) bool { return slices.Contains(r.manifest.Formats, format) }
+
+// Drawn are the figures that the experiment asks for, of which every one has a file: those that its report.figures names, in that
+// order, each by its own name or all of a kind by that; or else all.
+func (r *Report) Drawn() []figure.Figure {
+	drawn, _ := r.drawn()
+	return drawn
+}
+
+// drawn tells also what is asked for and not there.
+func (r *Report) drawn() (out []figure.Figure, lacking []string) {
+	all := r.Figures()
+	if len(r.manifest.Figures) == 0 {
+		return all, nil
+	}
+	seen := map[string]bool{}
+	for _, name := range r.manifest.Figures {
+		found := false
+		for _, f := range all {
+			if f.Name != name && f.Kind != name {
+				continue
+			}
+			if found = true; !seen[f.Name] {
+				out, seen[f.Name] = append(out, f), true
+			}
+		}
+		if !found {
+			lacking = append(lacking, name)
+		}
+	}
+	return out, lacking
 }
 
 // Figures are all pictures of the report, in the order of the table. Their names differ and are fit for files.
@@ -47,7 +107,7 @@ func (r *Report) Figures() (out []figure.Figure) {
 			for f.Name = name; seen[f.Name]; {
 				f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
 			}
-			seen[f.Name] = true
+			seen[f.Name], f.Kind = true, p.Name
 			if r.Missing > 0 {
 				f.Notes = append(f.Notes, fmt.Sprintf("incomplete: at least %d jobs are missing", r.Missing))
 			}
@@ -61,15 +121,33 @@ func (r *Report) Figures() (out []figure.Figure) {
 const mostFigures = 8
 
 // each draws the configurations of which there is something to draw, so many in a figure.
-func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
-	var all []member
-	for i, c := range r.Configurations {
+func (r *Report) each(of func(Configuration) bool, size int, draw func(part []member, n naming) figure.Figure) []figure.Figure {
+	return r.together(func(c Configuration) string {
 		if of(c) {
-			all = append(all, member{index: i, configuration: c})
+			return "all"
 		}
+		return ""
+	}, size, draw)
+}
+
+// together draws the configurations with the same key in one figure, so many in each; those without a key in none.
+func (r *Report) together(key func(Configuration) string, size int, draw func(part []member, n naming) figure.Figure) (out []figure.Figure) {
+	var parts [][]member
+	last := map[string]int{} // the part that takes the next one with a key
+	for i, c := range r.Configurations {
+		k := key(c)
+		if k == "" {
+			continue
+		}
+		at, found := last[k]
+		if !found || len(parts[at]) == size {
+			at, parts = len(parts), append(parts, nil)
+			last[k] = at
+		}
+		parts[at] = append(parts[at], member{index: i, configuration: c})
 	}
 	short := r.shorten()
-	for part := range slices.Chunk(all[:min(len(all), mostFigures*size)], size) {
+	for _, part := range parts[:min(len(parts), mostFigures)] {
 		n := named(short, part...)
 		for i, name := range n.members {
 			n.members[i] = strings.TrimSpace(name)
@@ -78,7 +156,11 @@ func (r *Report) each(of func(Configuration) bool, size int, draw func(part []me
 		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].index)
 		out = append(out, f)
 	}
-	if left := len(all) - mostFigures*size; left > 0 {
+	left := 0
+	for _, part := range parts[len(out):] {
+		left += len(part)
+	}
+	if left > 0 {
 		f := &out[len(out)-1]
 		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
 	}
@@ -138,7 +220,7 @@ func fileName(name string) string {
 // draws prints all figures, one below the other.
 func draws(draw func(io.Writer, ...figure.Figure) error) func(io.Writer, *Report) error {
 	return func(w io.Writer, r *Report) error {
-		figures := r.Figures()
+		figures := r.Drawn()
 		if len(figures) == 0 {
 			figures = []figure.Figure{{Title: r.Experiment, Notes: []string{"Nothing to draw: no grid of two hyperparameters, no curves and no test information are on record."}}}
 		}
@@ -185,16 +267,20 @@ func named(short map[string]string, members ...member) naming {
 		if c.hybrid() {
 			inference += " tuned with " + short[c.TuneInference]
 		}
-		words[i] = []string{c.Dataset, short[c.Likelihood], inference, short[c.Kernel], c.Mean, c.Preprocess, short[c.Tune]}
+		words[i] = []string{c.Dataset, c.part(short[c.Likelihood]), inference, c.part(short[c.Kernel]), c.part(c.Mean), c.Preprocess, c.part(short[c.Tune])}
 	}
 	var heading, note []string
 	names := make([][]string, len(members))
 	for k, label := range labels {
-		word := words[0][k]
+		word := ""
+		for _, w := range words {
+			word = cmp.Or(word, w[k])
+		}
 		switch {
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word }):
+		case word == "":
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }): // in a note "kernel se" is of those with a kernel
 			for i, w := range words {
-				if w[k] != "none" || w[1] != "none" { // a comparator has no likelihood, and needs not say so
+				if w[k] != "" {
 					names[i] = append(names[i], w[k])
 				}
 			}

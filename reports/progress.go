@@ -148,13 +148,14 @@ var ProgressForms = Forms[*Progress]{{"text", progressText}, {"json", writeJSON[
 func progressText(out io.Writer, p *Progress) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s: %s\n", p.Experiment, strings.Join(p.sentences(), "\n"))
-	t := p.table()
-	if len(t.Caption) > 0 {
-		fmt.Fprintln(w, strings.Join(t.Caption, ", "))
+	if t := p.table(); len(t.Rows) > 0 {
+		if len(t.Caption) > 0 {
+			fmt.Fprintln(w, strings.Join(t.Caption, ", "))
+		}
+		fmt.Fprintln(w)
+		t.write(w)
+		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w)
-	t.write(w)
-	fmt.Fprintln(w)
 	for i, c := range p.Configurations {
 		if c.Failures > 0 {
 			fmt.Fprintf(w, "#%d FAILURES: %d, the first: %s\n", i, c.Failures, c.FirstFailure)

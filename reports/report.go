@@ -24,13 +24,14 @@ const Schema = "gpc-tune/results/1"
 // Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in natural units, scores
 // have the units of cv.Scores; folds, repeats and trials are numbered from 0.
 type Report struct {
-	Schema         string          `json:"schema"`
-	Experiment     string          `json:"experiment"`
-	Missing        int             `json:"missing"` // jobs not on record, of all configurations
-	Configurations []Configuration `json:"configurations"`
-	Nested         []Nested        `json:"nested,omitempty"`
-	Races          []Race          `json:"races,omitempty"`
-	Warnings       []string        `json:"warnings"` // of the plan
+	Schema         string                `json:"schema"`                  // of this form
+	Experiment     string                `json:"experiment"`              // its name in the file
+	Missing        int                   `json:"missing"`                 // jobs not on record, of all configurations
+	Configurations []Configuration       `json:"configurations"`          // in the order of the file; wherever else one is named, it is by its index here, from 0
+	Nested         []Nested              `json:"nested,omitempty"`        // what came of nested cross-validation
+	Races          []Race                `json:"races,omitempty"`         // what came of races
+	Warnings       []string              `json:"warnings"`                // of the plan
+	Illustrations  []record.Illustration `json:"illustrations,omitempty"` // what a run without data shows of models; it has no configurations
 	manifest       record.Manifest
 }
 
@@ -55,36 +56,36 @@ func worse(a, b Status) Status {
 // is the test set where there is one. Under Markov chains Hyperparameters and LogEvidence are those of the sample of largest
 // posterior density, and what is scored are predictions averaged over all samples.
 type Configuration struct {
-	Dataset         string       `json:"dataset"`
-	Cases           int          `json:"cases"`
-	Inputs          int          `json:"inputs"`
-	Preprocess      string       `json:"preprocess"`
-	Kernel          string       `json:"kernel"`
-	Mean            string       `json:"mean"`
-	Likelihood      string       `json:"likelihood"`
-	Inference       string       `json:"inference"`
-	TuneInference   string       `json:"tune_inference"` // the one whose objective is tuned
-	Classes         []string     `json:"classes"`
-	Tune            string       `json:"tune"`
-	Objective       string       `json:"objective"` // what the values of restarts and grid points are
-	Status          Status       `json:"status"`
-	Missing         int          `json:"missing"` // jobs not on record: fits, and trials known to have been asked for
-	Hyperparameters Values       `json:"hyperparameters"`
-	LogEvidence     Number       `json:"log_evidence"`
-	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // where the inference gives it
+	Dataset         string       `json:"dataset"`                   // its name, or the file
+	Cases           int          `json:"cases"`                     // of the training data
+	Inputs          int          `json:"inputs"`                    // columns
+	Preprocess      string       `json:"preprocess"`                // what was done to the inputs
+	Kernel          string       `json:"kernel"`                    // as in the file, in one line
+	Mean            string       `json:"mean"`                      // the prior mean, as in the file, in one line
+	Likelihood      string       `json:"likelihood"`                // as in the file, in one line
+	Inference       string       `json:"inference"`                 // what predicts, as in the file, in one line
+	TuneInference   string       `json:"tune_inference"`            // the inference whose objective is tuned, as in the file, in one line
+	Classes         []string     `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
+	Tune            string       `json:"tune"`                      // the method
+	Objective       string       `json:"objective"`                 // what is maximised, the value of restarts and grid points
+	Status          Status       `json:"status"`                    // of the fit to all of the training data
+	Missing         int          `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
+	Hyperparameters Values       `json:"hyperparameters"`           // natural units, of the fit to all of the training data
+	LogEvidence     Number       `json:"log_evidence"`              // nats, of the fit to all of the training data; null where there is none
+	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // of the training cases, where the inference gives it
 	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
-	Correlations    [][]Number   `json:"correlations,omitempty"`    // in the same order
+	Correlations    [][]Number   `json:"correlations,omitempty"`    // of the errors of hyperparameters on the theta scale, in the order of standard_errors
 	Posterior       []Marginal   `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
-	Restarts        []Restart    `json:"restarts"`                  // local optimisers and chains only
-	Scores          Scores       `json:"scores"`
-	Evaluations     []Evaluation `json:"evaluations"` // every way in which cases were held out
-	Folds           []Fold       `json:"folds"`       // every study but the one of all the training data
-	Grid            []GridPoint  `json:"grid"`        // points evaluated as they are: grids, random and adaptive search
-	Best            []Best       `json:"best"`        // the best points of Grid
-	Curves          Curves       `json:"curves"`
-	Published       []Published  `json:"published,omitempty"` // what others found
-	Warnings        []string     `json:"warnings"`
-	Failures        []Failure    `json:"failures"`
+	Restarts        []Restart    `json:"restarts"`                  // on all of the training data; local optimisers and chains only
+	Scores          Scores       `json:"scores"`                    // of the first of the evaluations
+	Evaluations     []Evaluation `json:"evaluations"`               // every way in which cases were held out
+	Folds           []Fold       `json:"folds"`                     // every training set but the one of all the training data
+	Grid            []GridPoint  `json:"grid"`                      // points evaluated as they are: grids, random and adaptive search
+	Best            []Best       `json:"best"`                      // the best points of grid
+	Curves          Curves       `json:"curves"`                    // of the first of the evaluations
+	Published       []Published  `json:"published,omitempty"`       // what others found
+	Warnings        []string     `json:"warnings"`                  // of its fits and trials
+	Failures        []Failure    `json:"failures"`                  // what could not be computed
 	nested          bool         // stands for nested cross-validation
 	record          record.Configuration
 	studies         []study
@@ -93,7 +94,7 @@ type Configuration struct {
 // LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
 // cavities of the one fit.
 type LeaveOneOut struct {
-	LogProbability Number `json:"log_probability"` // mean of log p(y_i|y_-i) over the cases, nats; with one_vs_rest of the sum of the classes'
+	LogProbability Number `json:"log_probability"` // nats: mean of log p(y_i|y_-i) over the training cases; with one_vs_rest of the sum of the classes'
 }
 
 // leaveOneOut is NaN where there is none.
@@ -111,18 +112,18 @@ func (c Configuration) hybrid() bool {
 
 // Marginal is the posterior of one hyperparameter on the theta scale.
 type Marginal struct {
-	Name string `json:"name"`
-	Mean Number `json:"mean"`
-	SD   Number `json:"sd"`
+	Name string `json:"name"`  // on the theta scale
+	Mean Number `json:"mean"`  // on the theta scale
+	SD   Number `json:"sd"`    // standard deviation on the theta scale
 	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
-	ESS  Number `json:"ess"`   // effective sample size: Mean has a standard error of about SD/√ESS
+	ESS  Number `json:"ess"`   // effective sample size: mean has a standard error of about sd/√ess
 }
 
 // Published are figures that somebody else found for a configuration.
 type Published struct {
-	Source  string  `json:"source"`
-	Note    string  `json:"note,omitempty"`
-	Figures Figures `json:"figures"`
+	Source  string  `json:"source"`         // who found them, and where
+	Note    string  `json:"note,omitempty"` // what is to be known of them
+	Figures Figures `json:"figures"`        // by name, each beside the one of this run
 }
 
 // Figures are published figures by name, each beside the one of this run.
@@ -138,25 +139,26 @@ type Figure struct {
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
 type Restart struct {
-	Trial       int    `json:"trial"`
-	Start       Values `json:"start"`
-	End         Values `json:"end"`
-	Value       Number `json:"value"`    // of the tuning objective, at the end
-	Gradient    Number `json:"gradient"` // largest absolute entry, over theta; null for a chain
-	Status      string `json:"status"`
-	Evaluations int    `json:"evaluations"`
-	Chosen      bool   `json:"chosen,omitempty"`
+	Trial       int    `json:"trial"`            // its number, from 0
+	Start       Values `json:"start"`            // hyperparameters where it started, natural units
+	End         Values `json:"end"`              // hyperparameters where it ended, natural units
+	Value       Number `json:"value"`            // of the tuning objective at the end, nats if that is a log density
+	Gradient    Number `json:"gradient"`         // of the objective at the end: largest absolute entry, over theta; null for a chain
+	Status      string `json:"status"`           // how it ended
+	Evaluations int    `json:"evaluations"`      // of the objective
+	Chosen      bool   `json:"chosen,omitempty"` // it has won
 }
 
 // GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
 // of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
 // weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
-	Point       Values  `json:"point"`
-	LogEvidence *Number `json:"log_evidence,omitempty"` // the value, if it is the log evidence that is tuned
-	Value       *Number `json:"value,omitempty"`        // or else the value
-	Scores      Values  `json:"scores"`                 // and n
-	Chosen      bool    `json:"chosen,omitempty"`
+	Point         Values  `json:"point"`                    // hyperparameters, natural units
+	LogEvidence   *Number `json:"log_evidence,omitempty"`   // nats, if it is the log evidence that is tuned; else there is value
+	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
+	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	Scores        Values  `json:"scores"`                   // of the held-out cases of the first of the evaluations, over its folds, and n, how many they are
+	Chosen        bool    `json:"chosen,omitempty"`         // it has won
 }
 
 // value is the tuning objective.
@@ -169,58 +171,57 @@ func (p GridPoint) value() float64 {
 
 // Best names the first point of the grid that is best by the tuning objective or by a score.
 type Best struct {
-	By    string `json:"by"`
-	Value Number `json:"value"`
-	Point int    `json:"point"` // index into Grid
+	By    string `json:"by"`    // the tuning objective or the score by which it is best
+	Value Number `json:"value"` // of what it is best by
+	Point int    `json:"point"` // index into grid, from 0
 }
 
 // Evaluation is one way of holding out cases, all of its folds pooled: the cases are the unit, and every fold has the
 // base line of its own training part.
 type Evaluation struct {
-	Name      string  `json:"name"`
-	Folds     int     `json:"folds"`  // as planned
-	Scored    int     `json:"scored"` // with predictions on record
-	Status    Status  `json:"status"` // of the folds: the worst
-	Scores    Scores  `json:"scores"`
-	Confusion [][]int `json:"confusion"` // cases of class i that were decided to be class j
-	// Decisions are those of least expected cost, where the experiment names costs.
-	Decisions *Decisions `json:"decisions,omitempty"`
-	Curves    Curves     `json:"curves"`
+	Name      string     `json:"name"`                // the splitter, or test
+	Folds     int        `json:"folds"`               // as planned
+	Scored    int        `json:"scored"`              // folds with predictions on record
+	Status    Status     `json:"status"`              // the worst of the folds'
+	Scores    Scores     `json:"scores"`              // of the predictions of all folds together
+	Confusion [][]int    `json:"confusion"`           // cases of class i that were decided to be class j
+	Decisions *Decisions `json:"decisions,omitempty"` // those of least expected cost, where the experiment names costs
+	Curves    Curves     `json:"curves"`              // of the predictions of all folds together
 	extremes  [2]float64 // probabilities of the last class
 }
 
 // Decisions are what the predictions are worth where errors, and decisions for no class, have their costs.
 type Decisions struct {
-	Loss      Number     `json:"mean_loss"` // what a case cost
-	CI95      *[2]Number `json:"ci95"`
-	Expected  Number     `json:"expected_loss"`            // what the probabilities say that it will
-	Likeliest Number     `json:"largest_probability_loss"` // what it cost to decide for the class of largest probability
-	Rejected  int        `json:"rejected"`
-	Table     [][]int    `json:"table"` // cases of class i that were decided to be class j or, in the last column, none
+	Loss      Number     `json:"mean_loss"`                // what a case cost, in the units of the costs
+	CI95      *[2]Number `json:"ci95"`                     // 95 % interval of mean_loss; null where there is none
+	Expected  Number     `json:"expected_loss"`            // what a case would cost on average by the probabilities
+	Likeliest Number     `json:"largest_probability_loss"` // what a case cost with the decision for the class of largest probability
+	Rejected  int        `json:"rejected"`                 // cases decided for no class
+	Table     [][]int    `json:"table"`                    // cases of class i that were decided to be class j or, in the last column, none
 }
 
 // Fold is one study: tuned on its training part, scored on its held-out cases.
 type Fold struct {
-	Evaluation      string `json:"evaluation"`
-	Repeat          int    `json:"repeat"`
-	Fold            int    `json:"fold"`
-	Train           int    `json:"train"` // cases
-	Test            int    `json:"test"`  // cases
-	Status          Status `json:"status"`
-	Hyperparameters Values `json:"hyperparameters"`
-	LogEvidence     Number `json:"log_evidence"`
-	Scores          Scores `json:"scores"`
+	Evaluation      string `json:"evaluation"`      // the way of holding out that it belongs to
+	Repeat          int    `json:"repeat"`          // its repeat, from 0
+	Fold            int    `json:"fold"`            // its number, from 0
+	Train           int    `json:"train"`           // training cases
+	Test            int    `json:"test"`            // held-out cases
+	Status          Status `json:"status"`          // done, cut by a race, failed or missing
+	Hyperparameters Values `json:"hyperparameters"` // natural units, tuned on its training cases
+	LogEvidence     Number `json:"log_evidence"`    // nats, of its training cases; null where there is none
+	Scores          Scores `json:"scores"`          // of its held-out cases
 }
 
 // Failure is something that could not be computed, and why.
 type Failure struct {
-	Evaluation string `json:"evaluation"`
-	Repeat     int    `json:"repeat"`
-	Fold       int    `json:"fold"`
-	Trial      *int   `json:"trial"` // null: the final fit
-	Point      Values `json:"point"` // where, or where the optimiser started; all hyperparameters in natural units
-	Theta      Values `json:"theta"` // where, exactly; the free hyperparameters on the theta scale
-	Message    string `json:"message"`
+	Evaluation string `json:"evaluation"` // where: train is all of the training data
+	Repeat     int    `json:"repeat"`     // of the evaluation, from 0
+	Fold       int    `json:"fold"`       // of the evaluation, from 0
+	Trial      *int   `json:"trial"`      // its number, from 0; null: the final fit
+	Point      Values `json:"point"`      // all hyperparameters there, or where the optimiser started, natural units
+	Theta      Values `json:"theta"`      // the free hyperparameters there, exactly, on the theta scale
+	Message    string `json:"message"`    // why
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores; those that are not defined are left out.
@@ -283,7 +284,7 @@ func (f Format) Files(r *Report) (out []File) {
 	if f.Draw == nil {
 		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
 	}
-	for _, p := range r.Figures() {
+	for _, p := range r.Drawn() {
 		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1), func(w io.Writer) error { return f.Draw(w, p) }})
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -508,11 +509,17 @@ func TestShorten(t *testing.T) {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
 	}
-	// What would look the same keeps its full text, and nothing else does.
-	a, b := "{noisy_threshold: {epsilon: 0.1}}", "{noisy_threshold: {epsilon: 0.2}}"
-	r := Report{Configurations: []Configuration{{Likelihood: a, Kernel: "{se: {amplitude: 1}}"}, {Likelihood: b, Kernel: "{se: {amplitude: 1}}"}}}
-	if got := r.shorten(); got[a] != a || got[b] != b || got["{se: {amplitude: 1}}"] != "se" {
-		t.Errorf("%v", got)
+	// What would look the same shows the settings in which it differs, and if it looks the same even so its full text.
+	for _, want := range []map[string]string{
+		{"{noisy_threshold: {epsilon: 0.1}}": "noisy_threshold(epsilon: 0.1)", "{noisy_threshold: {epsilon: {init: 0.1, bounds: [0.01, 0.2]}}}": "noisy_threshold(epsilon: init 0.1 bounds 0.01 to 0.2)", "{se: {amplitude: 1}}": "se"},
+		{"{sum: [{se: {amplitude: 3, length_scale: {fixed: 10.485569}}}, noise]}": "sum(se(length_scale: fixed 10.49), noise)", "{sum: [{se: {amplitude: 3, length_scale: {fixed: 2}}}, noise]}": "sum(se(length_scale: fixed 2), noise)"},
+		{"ep": "ep", "{ep: {damping: 0.5}}": "ep(damping: 0.5)", "{ep: {damping: 0.5, tolerance: 1e-9}}": "ep(damping: 0.5, tolerance: 1e-09)"},
+		{"{ep: {damping: 0.50001}}": "{ep: {damping: 0.50001}}", "{ep: {damping: 0.50002}}": "{ep: {damping: 0.50002}}", "{ep: {damping: 0.4}}": "ep(damping: 0.4)"},
+		{"{se: {length_scale: {prior: {inverse_gamma: {shape: 3}}}}}": "se(length_scale: prior inverse_gamma shape 3)", "se": "se"},
+	} {
+		if got := shorten(slices.Collect(maps.Keys(want))); !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
 	}
 }
 

@@ -12,15 +12,17 @@ import (
 	"text/tabwriter"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Shown is a part of a Report with everything in it.
 type Shown struct {
-	Schema         string               `json:"schema"` // "gpc-tune/show/1"
-	Experiment     string               `json:"experiment"`
-	Configurations []ShownConfiguration `json:"configurations"`
-	Nested         []Nested             `json:"nested,omitempty"` // with all configurations
-	Races          []Race               `json:"races,omitempty"`
+	Schema         string                `json:"schema"` // "gpc-tune/show/1"
+	Experiment     string                `json:"experiment"`
+	Configurations []ShownConfiguration  `json:"configurations"`
+	Nested         []Nested              `json:"nested,omitempty"` // with all configurations
+	Races          []Race                `json:"races,omitempty"`
+	Illustrations  []record.Illustration `json:"illustrations,omitempty"`
 }
 
 // ShownConfiguration is a configuration, its number in the Report, and the trials that are asked for.
@@ -38,7 +40,7 @@ func (r *Report) Show(configuration, trial int) (*Shown, error) {
 	}
 	out := &Shown{Schema: "gpc-tune/show/1", Experiment: r.Experiment, Configurations: []ShownConfiguration{}}
 	if configuration == -1 && trial == -1 {
-		out.Nested, out.Races = r.Nested, r.Races
+		out.Nested, out.Races, out.Illustrations = r.Nested, r.Races, r.Illustrations
 	}
 	last := -1
 	for i, c := range r.Configurations {
@@ -82,6 +84,12 @@ func shownText(out io.Writer, s *Shown) error {
 		}
 	}
 	(&Report{Nested: s.Nested, Races: s.Races}).writeContests(w, true)
+	for k, i := range s.Illustrations {
+		if k > 0 {
+			fmt.Fprintln(w)
+		}
+		writeIllustration(w, s.Experiment, k, i)
+	}
 	return w.Flush()
 }
 

@@ -19,16 +19,22 @@ type Column struct {
 	Name  string
 	Right bool // numbers: aligned to the right
 	keep  bool // not to be lifted into the caption
+	gaps  bool // an empty cell is no difference
 }
 
 // Summary has one row per configuration, or several if there are several evaluations. Columns of words that are the
-// same in every row are lifted into the caption; columns without any entry are left out.
+// same in every row are lifted into the caption; columns without any entry are left out. Of a run without data it has the
+// illustrations.
 func (r *Report) Summary() Table {
+	if len(r.Illustrations) > 0 {
+		return r.illustrations()
+	}
 	words := func(name string) Column { return Column{Name: name} }
+	part := func(name string) Column { return Column{Name: name, gaps: true} }
 	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
 	t := Table{Columns: []Column{
-		{Name: "#", Right: true, keep: true}, words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("likelihood"), words("inference"),
-		words("tuned with"), words("tune"), words("evaluation"), number("log evidence"), number("loo"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("log loss"),
+		{Name: "#", Right: true, keep: true}, words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"), words("inference"),
+		words("tuned with"), part("tune"), words("evaluation"), number("log evidence"), number("loo"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("cost"), number("rejected"), number("log loss"),
 		number("brier"), number("auc"), number("rmse"), number("standardized log loss"), {Name: "status", keep: true},
 	}}
 	short := r.shorten()
@@ -57,12 +63,24 @@ func (r *Report) Summary() Table {
 				}
 				return ""
 			}
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, short[c.Kernel], c.Mean, short[c.Likelihood], short[c.Inference], tunedWith, short[c.Tune], e.Name,
-				decimals(float64(c.LogEvidence), 3), decimals(float64(c.leaveOneOut()), 4), score("information_bits", 3), errors, rate, interval, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
+			cost, rejected := "", ""
+			if e.Decisions != nil {
+				cost, rejected = decimals(float64(e.Decisions.Loss), 4), strconv.Itoa(e.Decisions.Rejected)
+			}
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.part(short[c.Kernel]), c.part(c.Mean), c.part(short[c.Likelihood]), short[c.Inference], tunedWith, c.part(short[c.Tune]), e.Name,
+				decimals(float64(c.LogEvidence), 3), decimals(float64(c.leaveOneOut()), 4), score("information_bits", 3), errors, rate, interval, cost, rejected, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
 		}
 	}
 	t.lift()
 	return t
+}
+
+// part is the name of a part of the configuration; that a comparator has none of the parts of a model need not be said.
+func (c Configuration) part(name string) string {
+	if c.Likelihood == "none" && name == "none" {
+		return ""
+	}
+	return name
 }
 
 // state says what a row lacks.
@@ -78,16 +96,20 @@ func state(c Configuration, e Evaluation) string {
 	return ""
 }
 
-// lift moves what does not vary into the caption and drops empty columns.
+// lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
 func (t *Table) lift() {
 	for c := len(t.Columns) - 1; c >= 0; c-- {
-		constant := !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != t.Rows[0][c] })
-		empty := constant && (len(t.Rows) == 0 || t.Rows[0][c] == "")
+		text := ""
+		if i := slices.IndexFunc(t.Rows, func(row []string) bool { return row[c] != "" }); i >= 0 {
+			text = t.Rows[i][c]
+		}
+		constant := !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != text && !(row[c] == "" && t.Columns[c].gaps) })
+		empty := text == ""
 		if !empty && (t.Columns[c].keep || !constant) {
 			continue
 		}
 		if !empty {
-			t.Caption = append([]string{t.Columns[c].Name + " " + t.Rows[0][c]}, t.Caption...)
+			t.Caption = append([]string{t.Columns[c].Name + " " + text}, t.Caption...)
 		}
 		t.Columns = slices.Delete(t.Columns, c, c+1)
 		for i := range t.Rows {

@@ -34,6 +34,10 @@ func renderText(out io.Writer, r *Report) error {
 	}
 	fmt.Fprintln(w)
 	t.write(w)
+	if t, ok := r.Pivot(nil); ok {
+		fmt.Fprintf(w, "\n%s\n\n", strings.Join(t.Caption, ", "))
+		t.write(w)
+	}
 	for i, c := range r.Configurations {
 		fmt.Fprintln(w)
 		c.write(w, i)

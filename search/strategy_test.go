@@ -429,3 +429,25 @@ func TestWinner(t *testing.T) {
 		}
 	}
 }
+
+// What the table has as defaults is what zero stands for.
+func TestDefaultsAreThoseOfZero(t *testing.T) {
+	for _, e := range Table {
+		if e.Name == "grid" { // which has none
+			continue
+		}
+		own, err := e.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zero := reflect.Zero(reflect.TypeOf(own)).Interface().(Strategy)
+		for name, s := range spaces {
+			if got, want := own.Budget(s), zero.Budget(s); got != want {
+				t.Errorf("%s in space %s: budget %+v, of zero %+v", e.Name, name, got, want)
+			}
+			if own.Check(s) == nil && !reflect.DeepEqual(own.Ask(s, nil, 1), zero.Ask(s, nil, 1)) {
+				t.Errorf("%s in space %s asks for other points than zero does", e.Name, name)
+			}
+		}
+	}
+}

@@ -17,7 +17,7 @@ var exitCodes = []struct {
 	{exitDone, "done"},
 	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or of the machine"},
 	{exitUsage, "a mistake on the command line"},
-	{exitInvalid, "an invalid configuration or data: every mistake is shown with its place; nothing has run"},
+	{exitInvalid, "an invalid configuration, data or environment: every mistake is shown with its place; nothing has run"},
 	{exitFailures, "finished, but some trials, fits or checks failed: the report says which and why"},
 	{exitStopped, "stopped before the end, by a limit or a full disk: the same command with --resume goes on"},
 	{exitForeign, "the run folder belongs to another configuration: name another with -o, or add --extend to ask more of the same"},

@@ -22,7 +22,7 @@ func listCommand() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:       "list [KIND]",
-		Short:     "List what a configuration file can name: kernels, likelihoods, inference, …",
+		Short:     "List what a configuration file can name, kernels, likelihoods, inference, …, and the published experiments",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -1,7 +1,7 @@
 // Command gpc-tune tunes, cross-validates and compares Gaussian-process classifiers declared in a YAML file.
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 done; 1 unexpected error; 2 usage; 3 invalid
-// configuration or data; 4 finished, but some trials or checks failed; 5 stopped, can be resumed; 6 the run folder belongs to
+// configuration, data or environment; 4 finished, but some trials or checks failed; 5 stopped, can be resumed; 6 the run folder belongs to
 // another configuration; 130 and 143 interrupted by SIGINT or SIGTERM, can be resumed.
 package main
 
@@ -91,6 +91,9 @@ func run(ctx context.Context, drain <-chan struct{}, args []string, stdin io.Rea
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
+			if err := experiments.CheckEnvironment(); err != nil {
+				return err
+			}
 			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {
 				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and its files", panicking)
 			}
@@ -143,7 +146,7 @@ func code(err error) int {
 		return int(exit)
 	case errors.As(err, &usage), errors.Is(err, submit.ErrOptions), errors.Is(err, experiments.ErrUnfinished):
 		return exitUsage
-	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, search.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
+	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, experiments.ErrEnvironment), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, search.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
 	case errors.Is(err, experiments.ErrNoFit):
 		return exitFailures

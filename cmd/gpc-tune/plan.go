@@ -78,14 +78,17 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	}
 	rates, note := experiments.LoadRates()
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
-	if rates != nil {
-		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
+	overview := plan.Overview(rates)
+	if len(overview) > 0 {
+		fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
+		if rates != nil {
+			fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
+		}
+		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w)
 	unknown, all, path := 0, 0.0, 0.0
 	limit := map[bool]string{true: "at most "}
-	for _, r := range plan.Overview(rates) {
+	for _, r := range overview {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
@@ -124,6 +127,9 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	contested := ""
 	if n := plan.Contested(); n > 0 {
 		contested = fmt.Sprintf("%d of them for configurations that must first prevail over others, ", n)
+	}
+	if n := len(plan.Manifest.Illustrations); n > 0 {
+		fmt.Fprintf(c.OutOrStdout(), "illustrations: %d, with the plan\n", n)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %s%d of them done in %s%s\n", limit[atMost], jobs, contested, done, dir, state)
 	switch {

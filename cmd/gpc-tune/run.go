@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -92,7 +93,7 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 	f.BoolVar(&o.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
 	memory := memoryFlag(c)
 	f.DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
-	f.DurationVar(&o.TrialTimeout, "trial-timeout", 0, "record a job that takes longer as failed")
+	trialTimeoutFlag(c, &o.TrialTimeout)
 	f.Bool("keep-going", true, "go on after failed jobs") // the default, and there to be said
 	failFast := f.Bool("fail-fast", false, "stop at the first failed job")
 	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
@@ -110,6 +111,11 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 		o.MemoryLimit, err = memory()
 		return err
 	}
+}
+
+// trialTimeoutFlag gives c the flag --trial-timeout.
+func trialTimeoutFlag(c *cobra.Command, limit *time.Duration) {
+	c.Flags().DurationVar(limit, "trial-timeout", 0, "record a job that takes longer as failed")
 }
 
 // memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.

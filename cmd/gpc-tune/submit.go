@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
@@ -33,6 +35,9 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 	return c
 }
 
+// once lists the flags that submitting again is not to repeat, or that the run folder has in other ways.
+var once = []string{"output", "set", "blocks", "extend", "dry-run", "force"}
+
 func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobra.Command {
 	var (
 		dir      string
@@ -50,8 +55,8 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if err := engine.Check(); err != nil {
 				return usageError{err}
 			}
-			if run.Jobs < 1 || blocks < 0 {
-				return usageError{fmt.Errorf("-j must be at least 1, and --blocks not negative")}
+			if run.Jobs < 1 || blocks < 0 || run.Timeout < 0 {
+				return usageError{fmt.Errorf("-j must be at least 1, --blocks and --trial-timeout not negative")}
 			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
@@ -60,6 +65,11 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if dir == "" {
 				dir = "runs/" + plan.Name()
 			}
+			c.Flags().Visit(func(f *pflag.Flag) {
+				if !slices.Contains(once, f.Name) {
+					laying.Options = append(laying.Options, "--"+f.Name+"="+f.Value.String())
+				}
+			})
 			laying.Blocks, laying.Jobs, laying.DryRun = blocks, run.Jobs, run.DryRun
 			if run.LaidOut, err = plan.LayOut(dir, laying); err != nil {
 				return err
@@ -79,7 +89,7 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
 				return nil
 			}
-			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c)})
+			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
 			if err != nil {
 				return err
 			}
@@ -94,6 +104,7 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of about an hour; 16 where times are not known, see gpc-tune doctor)")
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
+	trialTimeoutFlag(c, &run.Timeout)
 	f.BoolVar(&laying.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
 	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
 	engine.Flags(f)

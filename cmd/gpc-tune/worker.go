@@ -46,8 +46,8 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 					return usageError{err}
 				}
 			}
-			if options.Workers < 1 || options.Timeout < 0 {
-				return usageError{fmt.Errorf("-j must be at least 1, and --timeout not negative")}
+			if options.Workers < 1 || options.Timeout < 0 || options.TrialTimeout < 0 {
+				return usageError{fmt.Errorf("-j must be at least 1, --timeout and --trial-timeout not negative")}
 			}
 			if options.MemoryLimit, err = memory(); err != nil {
 				return err
@@ -83,6 +83,7 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time")
 	memory = memoryFlag(c)
 	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
+	trialTimeoutFlag(c, &options.TrialTimeout)
 	c.MarkFlagsMutuallyExclusive("block", "blocks")
 	return c
 }

@@ -33,11 +33,14 @@ type Data struct {
 	IDs         []IDColumn // columns carried through
 	Rows        []int      // n 0-based rows of the file, header, comments and blank lines not counted
 	Test        *Data      // the test file's cases, with the same columns and classes; may be nil
-	Schema      *Schema    // how to read more files of this kind
-	Hash        string     // SHA-256 of everything that results can depend on (values, labels, names, groups, rows), Test included, in hexadecimal
-	Citation    string     // of a bundled set
-	Licence     string     // of a bundled set
-	Warnings    []string
+	// Truth is what is true at raw inputs where that is known, which it is of sets that are drawn: the probabilities of the classes,
+	// or the mean of a numeric label.
+	Truth    func(x []float64) []float64
+	Schema   *Schema // how to read more files of this kind
+	Hash     string  // SHA-256 of everything that results can depend on (values, labels, names, groups, rows), Test included, in hexadecimal
+	Citation string  // of a bundled set
+	Licence  string  // of a bundled set
+	Warnings []string
 }
 
 // IDColumn is a column that only identifies cases.
@@ -72,6 +75,9 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	d.Name = s.Dataset
 	if set, err := Lookup(s.Dataset); err == nil {
 		d.Citation, d.Licence = set.Citation, set.Licence
+		if set.toy != nil {
+			d.Truth = set.toy.known(set, d)
+		}
 	} else {
 		d.Name, _, _ = strings.Cut(filepath.Base(s.Train), ".")
 	}
@@ -424,6 +430,9 @@ func (d *Data) hash() string {
 	integer(len(d.IDs))
 	for _, c := range d.IDs {
 		write(append([]string{c.Name}, c.Values...))
+	}
+	if d.Truth != nil {
+		write([]string{"the truth is known"})
 	}
 	if d.Test != nil {
 		write([]string{d.Test.Hash})

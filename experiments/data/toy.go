@@ -13,6 +13,7 @@ import (
 // or true_mean of numeric labels.
 type toy struct {
 	truth []string                                      // names of those columns
+	at    func(x []float64) []float64                   // what is true of inputs, by column
 	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
 }
 
@@ -26,6 +27,30 @@ type toyExample struct {
 func (t *toy) files() (train, test string) {
 	a, b := t.draw(rand.New(rand.NewPCG(1, 0)))
 	return t.csv(a), t.csv(b)
+}
+
+// known is the truth at raw inputs of d, as Data.Truth; nil where they or the labels are not the ones that were drawn.
+func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
+	inputs, places := []string{}, []int{}
+	for j := range set.Features {
+		inputs = append(inputs, "x"+strconv.Itoa(j+1))
+	}
+	for _, class := range d.Classes {
+		places = append(places, slices.IndexFunc(set.Classes, func(c Count) bool { return c.Class == class }))
+	}
+	if !slices.Equal(d.ColumnNames, inputs) || d.Schema.Label.Name != "label" || len(places) != len(set.Classes) || slices.Contains(places, -1) {
+		return nil
+	}
+	return func(x []float64) []float64 {
+		truth := t.at(x)
+		switch len(places) {
+		case 0:
+			return truth
+		case 2:
+			truth = []float64{1 - truth[0], truth[0]}
+		}
+		return pick(truth, places)
+	}
 }
 
 // unnamed are the columns of the truth that s gives no other role.
@@ -64,18 +89,22 @@ func (t *toy) csv(cases []toyExample) string {
 	return b.String()
 }
 
-// twoClass is a case of class 1 with probability p, else of class -1.
-func twoClass(r *rand.Rand, p float64, x ...float64) toyExample {
-	c := toyExample{x, []float64{p}, -1}
-	if r.Float64() < p {
+// twoClass is a case of class 1 with the probability that is at x, else of class -1.
+func twoClass(r *rand.Rand, at func(x []float64) []float64, x ...float64) toyExample {
+	c := toyExample{x, at(x), -1}
+	if r.Float64() < c.truth[0] {
 		c.label = 1
 	}
 	return c
 }
 
-// noisy is a case whose label has the given mean and standard deviation.
-func noisy(r *rand.Rand, mean, sd float64, x ...float64) toyExample {
-	return toyExample{x, []float64{mean}, mean + sd*r.NormFloat64()}
+// sine is the mean of noisy cases, sin 2πx1.
+func sine(x []float64) []float64 { return []float64{math.Sin(2 * math.Pi * x[0])} }
+
+// noisy is a case whose label is that of the sine with noise of deviation 0.1.
+func noisy(r *rand.Rand, x ...float64) toyExample {
+	mean := sine(x)
+	return toyExample{x, mean, mean[0] + 0.1*r.NormFloat64()}
 }
 
 // square visits a lattice of points × points over [lo, hi]².

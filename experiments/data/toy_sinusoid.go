@@ -1,16 +1,13 @@
 package data
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 var sinusoid = Set{
 	Name: "sinusoid", Doc: "drawn: sin 2πx plus noise of deviation 0.1 at 20 even places in [0, 0.7]; numeric; the test set is 101 places",
 	Citation: sinusoidCitation, Licence: drawn, Features: 1,
 	Rows: 20, TestRows: 101,
-	toy: &toy{[]string{"true_mean"}, func(r *rand.Rand) (train, test []toyExample) {
-		at := func(x float64) toyExample { return noisy(r, math.Sin(2*math.Pi*x), 0.1, x) }
+	toy: &toy{[]string{"true_mean"}, sine, func(r *rand.Rand) (train, test []toyExample) {
+		at := func(x float64) toyExample { return noisy(r, x) }
 		for i := range 20 {
 			train = append(train, at(0.7*float64(i)/19))
 		}

@@ -93,6 +93,40 @@ func TestToysTellTheTruth(t *testing.T) {
 	}
 }
 
+// What is true at the inputs of the test cases is what their columns say, up to the decimals of the inputs; for the classes in their
+// order, whichever it is.
+func TestTruthAtInputs(t *testing.T) {
+	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "gpml_fig36": {"", "true_p"},
+		"gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}, "sinusoid": {"true_mean"}, "ard": {"true_mean"}} {
+		d := toyNamed(t, name, columns[0] == "true_mean")
+		for k, column := range columns {
+			if column == "" {
+				continue
+			}
+			for i, want := range truth(t, d.Test, column) {
+				if got := d.Truth(d.Test.X.RawRowView(i)); len(got) != len(columns) || math.Abs(got[k]-want) > 1e-3 { // the slopes are at most 13
+					t.Fatalf("%s: case %d has the truth %v, want %g at %d", name, i, got, want, k)
+				}
+			}
+		}
+	}
+	turned, err := Load(Spec{Dataset: "gpml_fig31", Positive: "-1"}, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := toyNamed(t, "gpml_fig31", false).Truth([]float64{1, 2}), turned.Truth([]float64{1, 2})
+	if want := 1 / (1 + math.Exp(-3)); math.Abs(p[1]-want) > 1e-15 || math.Abs(p[0]-(1-want)) > 1e-15 || p[0] != q[1] || p[1] != q[0] {
+		t.Errorf("%v, and with the other positive class %v", p, q)
+	}
+	above := 0.5
+	for what, s := range map[string]Spec{"another set": {Dataset: "iris"}, "other inputs": {Dataset: "gpml_fig31", Columns: []Name{"x2", "x1"}}, "two of three classes": {Dataset: "gpml_fig313", Classes: []Name{"1", "2"}},
+		"classes of numbers": {Dataset: "sinusoid", Above: &above}, "numbers of classes": {Dataset: "gpml_fig36", Regression: true}} {
+		if d, err := Load(s, "", 1); err != nil || d.Truth != nil {
+			t.Errorf("%s: truth is known, or %v", what, err)
+		}
+	}
+}
+
 // GPML Figure 3.6, by Bayes' rule written out.
 func TestOneDimensionalToy(t *testing.T) {
 	d := toyNamed(t, "gpml_fig36", false)

@@ -29,6 +29,33 @@ func Names() []string {
 // Long says whether an experiment takes hours, which its name tells: gallery:NAME_full is all of what gallery:NAME has a part of.
 func Long(name string) bool { return strings.HasSuffix(name, "_full") }
 
+// Comment is the comment with which a configuration file begins, without its signs: what the experiment reproduces, from where, and
+// what differs and why.
+func Comment(text []byte) string {
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		rest, is := strings.CutPrefix(line, "#")
+		if !is {
+			break
+		}
+		out.WriteString(strings.TrimPrefix(rest, " "))
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// Doc is the first sentence of the comment, on one line.
+func Doc(text []byte) string {
+	paragraph, _, _ := strings.Cut(Comment(text), "\n\n")
+	words := strings.Fields(paragraph)
+	for i, word := range words {
+		if strings.HasSuffix(word, ".") && word != "al." {
+			words = words[:i+1]
+			break
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // Read returns the configuration file of an experiment.
 func Read(name string) ([]byte, error) {
 	text, err := files.ReadFile(name + ".yaml")

@@ -35,7 +35,7 @@ func (e *Kubernetes) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
 	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
 	f.StringVar(&e.storage, "storage", "", "have the claim made, for so much, as in 100Gi (default: it is there)")
-	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default what its jobs need, a quarter more, and 512 MiB)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default what its jobs and the journal need)")
 	f.StringVar(&e.namespace, "namespace", "", "namespace (default that of kubectl)")
 	f.IntVar(&e.parallelism, "parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
 }
@@ -219,7 +219,7 @@ func (e *Kubernetes) metadata(name string, labels map[string]string) object {
 // job is a Job of workers, with more of its specification.
 func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
-	args := append([]string{"worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(jobs, 10)}, block...)
+	args := r.worker(jobs, block...)[1:]
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$", "$$") // the cluster expands $(NAME)
 	}

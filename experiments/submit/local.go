@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -69,15 +68,6 @@ func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	return !r.DryRun, nil
 }
 
-// command is that of a process.
-func (e *Local) command(r *Run, block string) []string {
-	args := r.worker(block)
-	if e.memory > 0 {
-		args = append(args, "--memory", strconv.FormatInt(e.memory, 10))
-	}
-	return args
-}
-
 // together runs a process for each of the blocks, and waits for all.
 func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
 	errs := make([]error, len(blocks))
@@ -86,7 +76,7 @@ func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
 	turns := make(chan struct{}, e.parallel)
 	for i, block := range blocks {
 		if r.DryRun {
-			fmt.Fprintln(r.Out, reports.CommandLine(e.command(r, block)...))
+			fmt.Fprintln(r.Out, reports.CommandLine(r.worker(e.memory, "--block", block)...))
 			continue
 		}
 		processes.Go(func() {
@@ -105,7 +95,7 @@ func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) e
 		if stopped(ctx, r) {
 			return fmt.Errorf("%w: block %s was to go on", search.ErrStopped, block)
 		}
-		code, how, err := process(ctx, r, e.command(r, block), log)
+		code, how, err := process(ctx, r, r.worker(e.memory, "--block", block), log)
 		switch {
 		case err != nil:
 			return fmt.Errorf("block %s: %w", block, err)

@@ -34,7 +34,7 @@ type Slurm struct {
 func (e *Slurm) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.partition, "partition", "", "partition (default the cluster's)")
 	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is expected to take, and ten minutes)")
-	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs need, a quarter more, and 512 MiB)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs and the journal need)")
 	f.IntVar(&e.parallelism, "array-parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
 	f.StringVar(&e.template, "template", "", "batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
 	f.IntVar(&e.maxArraySize, "max-array-size", 0, "largest array that the cluster takes (default what scontrol says, or 1001)")
@@ -146,7 +146,7 @@ func (e *Slurm) worker(r *Run) (string, error) {
 	return e.script(map[string]string{
 		"Name":       r.Plan.Name(),
 		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
-		"Command":    "exec " + reports.CommandLine(r.Program, "worker", r.Dir, "-j", strconv.Itoa(r.Jobs), "--memory", strconv.FormatInt(memory, 10)) + ` "$@"`,
+		"Command":    "exec " + reports.CommandLine(r.worker(memory)...) + ` "$@"`,
 	})
 }
 

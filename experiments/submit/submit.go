@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -39,6 +40,7 @@ type Run struct {
 	Workload experiments.Workload // what is missing
 	Program  string               // this one
 	Jobs     int                  // that a worker does at a time
+	Timeout  time.Duration        // of a job, as search.Options.TrialTimeout; 0: none
 	DryRun   bool
 	Drain    <-chan struct{} // once closed, what was started here is to end
 	Out, Log io.Writer
@@ -75,7 +77,7 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"gpc-tune", "submit", l.Engine, l.File, "-o", dir}
+	args := append([]string{"gpc-tune", "submit", l.Engine, l.File, "-o", dir}, l.Options...)
 	for _, s := range l.Settings {
 		args = append(args, "--set", s)
 	}
@@ -103,15 +105,24 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 // rest names the end of a run where a block is asked for: what no block has done, and the results.
 const rest = "rest"
 
-// worker is the command line of a worker; of a block, or of the rest.
-func (r *Run) worker(block string) []string {
-	return []string{r.Program, "worker", r.Dir, "--block", block, "-j", strconv.Itoa(r.Jobs)}
+// worker is the command line of a worker whose jobs have so much memory, in bytes; 0: what is free.
+func (r *Run) worker(memory int64, block ...string) []string {
+	args := append([]string{r.Program, "worker", r.Dir}, block...)
+	args = append(args, "-j", strconv.Itoa(r.Jobs))
+	if memory > 0 {
+		args = append(args, "--memory", strconv.FormatInt(memory, 10))
+	}
+	if r.Timeout > 0 {
+		args = append(args, "--trial-timeout", r.Timeout.String())
+	}
+	return args
 }
 
-// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB.
+// memory is what the jobs that a worker does at a time take, in bytes, and what to ask a cluster for, in MiB: a quarter more, and 512 MiB, or
+// 256 MiB and four times the journal, which takes that where the results are written, and less where it is read.
 func (r *Run) memory() (jobs, asked int64) {
 	jobs = r.Workload.Memory * int64(r.Jobs)
-	return jobs, (jobs+jobs/4)>>20 + 512
+	return jobs, (jobs+jobs/4)>>20 + max(512, 256+4*r.Workload.Journal>>20)
 }
 
 // lasting says if this program is gone when the blocks start.

@@ -684,19 +684,14 @@ func TestBits(t *testing.T) {
 func TestChoose(t *testing.T) {
 	have := []simd{avx2, generic}
 	for name, want := range map[string]simd{"": avx2, "avx2": avx2, "generic": generic} {
-		if got := choose(name, have); got != want {
-			t.Errorf("choose(%q) = %v, want %v", name, got, want)
+		if got, err := choose(name, have); got != want || err != nil {
+			t.Errorf("choose(%q) = %v, %v, want %v", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"avx512", "AVX2", "sse"} {
-		func() {
-			defer func() {
-				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), name) {
-					t.Errorf("choose(%q) panicked with %v, want a message that names it", name, r)
-				}
-			}()
-			choose(name, have)
-		}()
+		if _, err := choose(name, have); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "[avx2 generic]") {
+			t.Errorf("choose(%q): %v, want an error that names it and what there is", name, err)
+		}
 	}
 }
 

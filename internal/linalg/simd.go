@@ -34,18 +34,21 @@ func (s simd) tile() (mr, nr int) {
 const maxMR = 8
 
 // active is the instruction set in use: the best there is, or the one named by the environment variable GPC_TUNE_SIMD.
-var active = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
+var active, unavailable = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
 
-func choose(name string, have []simd) simd {
+func choose(name string, have []simd) (simd, error) {
 	if name == "" {
-		return have[0]
+		return have[0], nil
 	}
 	i := slices.IndexFunc(have, func(s simd) bool { return s.String() == name })
 	if i < 0 {
-		panic(fmt.Sprintf("linalg: GPC_TUNE_SIMD = %q, but this machine has %v", name, have))
+		return have[0], fmt.Errorf("GPC_TUNE_SIMD = %q, but this machine has %v; name one of these, or unset the variable for the first", name, have)
 	}
-	return have[i]
+	return have[i], nil
 }
+
+// Err says that the environment asks for instructions that this machine lacks: nothing is to be computed then.
+func Err() error { return unavailable }
 
 // SIMD names the instruction set in use, "avx512", "avx2" or "generic". Machines that run one build with one instruction
 // set get the same bits.
@@ -63,7 +66,10 @@ func Paths() (names []string) {
 func With(path string, f func()) {
 	before := active
 	defer func() { active = before }()
-	active = choose(path, supported())
+	var err error
+	if active, err = choose(path, supported()); err != nil {
+		panic(fmt.Sprintf("linalg: no instruction set %q here", path))
+	}
 	f()
 }
 

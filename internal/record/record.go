@@ -22,9 +22,11 @@ type Manifest struct {
 	Reject         string          `json:"reject"`  // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
+	Figures        []string        `json:"figures,omitempty"` // that are drawn into files; empty: all
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
+	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
 	Warnings       []string        `json:"warnings,omitempty"`
 }
 
@@ -117,7 +119,7 @@ type Hyperparameter struct {
 // Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
 type Study struct {
 	Key        string `json:"key"`
-	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "test", or a splitter's name
+	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "training" (these cases predicted), "test", or a splitter's name
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
 	Train      int    `json:"train"`             // cases
@@ -154,12 +156,14 @@ type Trial struct {
 
 // Point is one evaluated vector of hyperparameters.
 type Point struct {
-	Theta    []Number          `json:"theta"`             // free hyperparameters on the theta scale, exact
-	Natural  []Number          `json:"natural"`           // all hyperparameters in natural units
-	Value    Number            `json:"value"`             // the tuning objective, maximised (log evidence in nats)
-	Gradient Number            `json:"gradient"`          // largest absolute entry of the gradient over theta; NaN if not computed
-	Scores   map[string]Number `json:"scores,omitempty"`  // on the study's held-out cases, where it has any
-	Failure  string            `json:"failure,omitempty"` // why Value is NaN
+	Theta    []Number          `json:"theta"`            // free hyperparameters on the theta scale, exact
+	Natural  []Number          `json:"natural"`          // all hyperparameters in natural units
+	Value    Number            `json:"value"`            // the tuning objective, maximised (log evidence in nats)
+	Gradient Number            `json:"gradient"`         // largest absolute entry of the gradient over theta; NaN if not computed
+	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
+	// StandardError is that of a Value that is sampled; 0: it is not.
+	StandardError Number `json:"standard_error,omitempty"`
+	Failure       string `json:"failure,omitempty"` // why Value is NaN
 }
 
 // Step is a point that a local optimiser came to at the end of an iteration.
@@ -216,6 +220,7 @@ type Surface struct {
 	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.

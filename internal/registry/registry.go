@@ -24,15 +24,15 @@ type Entry[I any] struct {
 // Table is an ordered list of components of one kind.
 type Table[I any] []Entry[I]
 
-// Of makes the entry of a component of type T, decoded from its zero value and used as an I.
+// Of makes the entry of a component of type T, decoded from its zero value, or from one with its defaults, and used as an I.
 // It panics at start-up if T does not implement I or if name or doc is empty.
-func Of[T, I any](name, doc string) Entry[I] {
+func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 	var zero T
 	if _, ok := any(zero).(I); !ok || name == "" || doc == "" {
 		panic(fmt.Sprintf("registry: entry %q of type %T needs a name, a doc and the component's methods", name, zero))
 	}
 	return Entry[I]{Name: name, Doc: doc, New: func(decode Decode) (I, error) {
-		var v T
+		v := append(defaults, zero)[0]
 		if decode != nil {
 			if err := decode(&v); err != nil {
 				var none I

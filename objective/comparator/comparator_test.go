@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -362,4 +363,18 @@ func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, info
 		}
 	}
 	return wrong, information
+}
+
+// What the table has as defaults is what zero stands for.
+func TestDefaultsAreThoseOfZero(t *testing.T) {
+	each(t, func(t *testing.T, c Comparator) {
+		zero := reflect.Zero(reflect.TypeOf(c)).Interface().(Comparator)
+		if c.UsesKernel() {
+			zero = zero.With(kernel.SE{})
+		}
+		d, z := blobs(40, 2, 1), blobs(10, 2, 2).X
+		if got, want := predicted(fitted(t, c, d), z, 2), predicted(fitted(t, zero, d), z, 2); !mat.Equal(got, want) {
+			t.Errorf("%v, of zero %v", mat.Formatted(got), mat.Formatted(want))
+		}
+	})
 }

@@ -10,17 +10,19 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value unless Plain. NaN is a hole.
+// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value. NaN is a hole. Those with a
+// name are lines alone, in its look.
 type Contours struct {
+	Name   string      `json:"name,omitempty"`
 	X      []float64   `json:"x"`                // columns, ascending
 	Y      []float64   `json:"y"`                // rows, ascending
 	Z      [][]float64 `json:"z"`                // Z[row][column]
 	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
 	Bold   []float64   `json:"bold,omitempty"`   // those of the levels whose lines stand out
-	Plain  bool        `json:"plain,omitempty"`
+	Dashed bool        `json:"dashed,omitempty"` // with a name: lines to compare with
 }
 
-func (l Contours) label() string { return "" }
+func (l Contours) label() string { return l.Name }
 
 func (l Contours) extent() (x, y span) {
 	x, y = spanOf(l.X), spanOf(l.Y)
@@ -30,7 +32,7 @@ func (l Contours) extent() (x, y span) {
 
 // draw fills the regions above the levels, lighter and lighter, and labels their boundaries, the upper ones first, where there is
 // room.
-func (l Contours) draw(p *pane, _ look) {
+func (l Contours) draw(p *pane, named look) {
 	at, labels := l.Levels, []string(nil)
 	for _, v := range at {
 		labels = append(labels, strings.ReplaceAll(strconv.FormatFloat(v, 'g', 4, 64), "-", "−"))
@@ -40,6 +42,9 @@ func (l Contours) draw(p *pane, _ look) {
 	}
 	places := make([][]point, len(at)) // on the lines
 	thin := look{colour: color.NRGBA{0x33, 0x33, 0x33, 0xff}, width: 0.6}
+	if l.Name != "" {
+		thin = Line{Dashed: l.Dashed}.line(named)
+	}
 	for k, level := range slices.Concat([]float64{math.Inf(-1)}, at) {
 		var regions, lines [][]point
 		for _, loop := range outlines(l.Z, level) {
@@ -59,7 +64,7 @@ func (l Contours) draw(p *pane, _ look) {
 			}
 			lines = append(lines, line)
 		}
-		if !l.Plain {
+		if l.Name == "" {
 			p.fill(shade(k, len(at)), regions...)
 		}
 		line := thin
@@ -73,7 +78,7 @@ func (l Contours) draw(p *pane, _ look) {
 			}
 		}
 	}
-	for k := len(at) - 1; k >= 0; k-- {
+	for k := len(at) - 1; k >= 0 && l.Name == ""; k-- {
 		width := tiny.width(labels[k])
 		if spot, ok := p.room(places[k], width/2); ok {
 			p.busy = append(p.busy, spot)
@@ -83,7 +88,7 @@ func (l Contours) draw(p *pane, _ look) {
 	}
 }
 
-func (l Contours) sample(*pane, point, look) {}
+func (l Contours) sample(p *pane, at point, look look) { Line{Dashed: l.Dashed}.sample(p, at, look) }
 
 // place is the place of a node.
 func (l Contours) place(p *pane, n node, level float64) point {

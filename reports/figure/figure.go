@@ -5,6 +5,7 @@ package figure
 // look, and one entry in the legend.
 type Figure struct {
 	Name    string   `json:"name"` // of its file: lower-case letters, digits, hyphens
+	Kind    string   `json:"-"`    // of picture
 	Title   string   `json:"title"`
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // panels side by side

@@ -215,7 +215,8 @@ func TestLayers(t *testing.T) {
 		{Band{Name: "a", X: []float64{0, 5, 10}, Lo: []float64{1, 1, 1}, Hi: []float64{2, 3, 12}}, blue, "-opacity", 0, 2, 2, 1},
 		{Bars{Name: "a", Edges: []float64{0, 1, 2, 3}, Heights: []float64{4, 0, 12}}, blue, "-opacity", 2, 2, 4, 1},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}}, "#333333", "", 2, 0, 2 + 3 + 2, 2},
-		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Plain: true}, "#333333", "", 2, 0, 2 + 2, 2},
+		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Name: "a"}, blue, "", 2 + 1, 0, 3, 1},
+		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Name: "a", Dashed: true}, "#777777", "", 2 + 1, 0, 3, 1},
 		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: square}, "#FFFFFF", "", 1, 0, 3 + 1, 3},
 		{Mark{Name: "a", X: 5, Y: 5}, black, "", 2, 0, 4, 1},
 		{Mark{Name: "a", X: 11, Y: 5}, black, "", 1, 0, 2, 1}, // outside

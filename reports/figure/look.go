@@ -89,6 +89,10 @@ func (f Figure) looks() (of func(Layer) look, names []string) {
 				if l.Dashed {
 					continue
 				}
+			case Contours:
+				if l.Dashed {
+					continue
+				}
 			}
 			if _, ok := into[name]; !ok {
 				into[name] = len(into)

@@ -1,4 +1,5 @@
-// Page runs the gallery's experiments and writes docs/gallery.md: what others published beside what comes out here.
+// Page runs the gallery's experiments and writes docs/gallery.md, what others published beside what comes out here, and in docs/gallery
+// the figures that the files ask for.
 //
 // Every number on it is a result of the runs or from the published section of a file. Where the two differ by more than the
 // published one is uncertain, the page has the note of the file that says why; a file that does not say it is an error.
@@ -15,6 +16,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -28,7 +30,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "docs/gallery.md", "the page to write; - for standard output")
+	out := flag.String("o", "docs/gallery.md", "the page to write, its figures in a folder beside it; - for standard output, without figures")
 	digits := flag.String("digits", ".", "folder of the USPS digits, as gpc-tune data usps writes them; without, the experiments on them are left out")
 	runs := flag.String("runs", "", "folder to keep the runs in, which another start goes on with; default: a temporary one")
 	full := flag.Bool("full", false, "the experiments that take hours, instead of the others")
@@ -49,7 +51,7 @@ func main() {
 		defer os.RemoveAll(dir)
 		*runs = dir
 	}
-	var p page
+	p := page{file: *out, names: names, figures: map[string][]byte{}}
 	for _, name := range names {
 		start := time.Now()
 		err := p.add(context.Background(), name, *digits, filepath.Join(*runs, name))
@@ -58,7 +60,7 @@ func main() {
 			p.faults = append(p.faults, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	if err := write(*out, p.text()); err != nil {
+	if err := p.write(); err != nil {
 		log.Fatal(err)
 	}
 	if err := errors.Join(p.faults...); err != nil {
@@ -66,18 +68,48 @@ func main() {
 	}
 }
 
-func write(name string, text []byte) error {
-	if name == "-" {
-		_, err := os.Stdout.Write(text)
-		return err
-	}
-	return os.WriteFile(name, text, 0o666)
-}
-
 // page is what has been run so far.
 type page struct {
+	file               string            // that it is written to; -: standard output
+	names              []string          // of the experiments
+	figures            map[string][]byte // by the names of their files
 	overview, sections bytes.Buffer
 	faults             []error
+}
+
+// folder is where the figures are, beside the page.
+func (p *page) folder() string { return strings.TrimSuffix(p.file, filepath.Ext(p.file)) }
+
+// link is the way from the page to a file.
+func (p *page) link(file string) (string, error) {
+	from, err := filepath.Abs(filepath.Dir(p.file))
+	to, toErr := filepath.Abs(file)
+	if err = errors.Join(err, toErr); err != nil {
+		return "", err
+	}
+	to, err = filepath.Rel(from, to)
+	return filepath.ToSlash(to), err
+}
+
+// write writes the page and its figures, and removes those that are no more.
+func (p *page) write() error {
+	if p.file == "-" {
+		_, err := os.Stdout.Write(p.text())
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(p.folder(), "*.svg"))
+	for _, name := range old {
+		err = errors.Join(err, os.Remove(name))
+	}
+	if err := errors.Join(err, os.MkdirAll(p.folder(), 0o777)); err != nil {
+		return err
+	}
+	for name, svg := range p.figures {
+		if err := os.WriteFile(filepath.Join(p.folder(), name), svg, 0o666); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(p.file, p.text(), 0o666)
 }
 
 func (p *page) text() []byte {
@@ -85,10 +117,10 @@ func (p *page) text() []byte {
 
 Published experiments, one file each, with what was published beside what comes out here. `+"`make gallery`"+` writes this page;
 no number on it is typed by hand. A published figure is uncertain by half a unit of its last digit, unless its file says otherwise;
-where ours is further from it, the file says why.
+where ours is further from it, the file says why. `+"`gpc-tune run gallery:NAME`"+` runs one of them, in about the time given on one processor.
 
-| experiment | published figures | within their uncertainty |
-| --- | ---: | ---: |
+| experiment | what it is | published figures | within their uncertainty | takes | remarks |
+| --- | --- | ---: | ---: | ---: | --- |
 `), p.overview.Bytes(), p.sections.Bytes())
 }
 
@@ -98,51 +130,123 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&p.sections, "\n## %s\n\n%s\n\n[The file](../experiments/gallery/%s.yaml); `gpc-tune run gallery:%s`.\n", name, comment(string(text)), name, name)
-	report, err := run(ctx, name, digits, dir)
+	file, err := p.link(filepath.Join("experiments", "gallery", name+".yaml"))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&p.sections, "\n## %s\n\n%s\n\n[The file](%s); `gpc-tune run gallery:%s`.\n", name, p.comment(text), file, name)
+	summary := [4]string{} // published, within, takes, remarks
+	defer func() {
+		fmt.Fprintf(&p.overview, "| [%s](#%s) | %s | %s |\n", name, name, p.linked(gallery.Doc(text)), strings.Join(summary[:], " | "))
+	}()
+	report, times, err := run(ctx, name, digits, dir)
 	var absent absent
 	if errors.As(err, &absent) {
-		fmt.Fprintf(&p.overview, "| [%s](#%s) | not run: %v | |\n", name, name, absent)
+		summary[3] = "not run: " + cell(absent.Error())
 		fmt.Fprintf(&p.sections, "\nNot run: %v.\n", absent)
 		return nil
 	}
 	if err != nil {
-		fmt.Fprintf(&p.overview, "| [%s](#%s) | failed | |\n", name, name)
+		summary[3] = "failed"
+		fmt.Fprintf(&p.sections, "\nFailed: %s\n", cell(err.Error()))
 		return err
 	}
-	summary := report.Summary()
-	fmt.Fprintln(&p.sections)
-	if len(summary.Caption) > 0 {
-		fmt.Fprintf(&p.sections, "%s\n\n", cell(strings.Join(summary.Caption, ", ")))
+	summary[2] = cell(about(times.Seconds))
+	err = p.draw(name, report)
+	published, within, faults := compare(report)
+	if n := len(published.Rows); n > 0 {
+		summary[0], summary[1] = strconv.Itoa(n), strconv.Itoa(within)
+		p.table(published)
 	}
-	var columns []string
-	for _, c := range summary.Columns {
-		columns = append(columns, c.Name)
+	if t, ok := report.Pivot(times); ok {
+		p.table(t)
+	} else if len(report.Configurations) > 0 { // an illustration is its figures
+		p.table(report.Summary())
 	}
-	p.table(columns, summary.Rows)
-	published, faults := compare(report)
-	within := 0
-	for _, row := range published {
-		if row[5] == "" {
-			within++
-		}
-	}
-	if len(published) > 0 {
-		fmt.Fprintln(&p.sections)
-		p.table([]string{"#", "source", "published", "here", "here − published", "why it differs"}, published)
-		fmt.Fprintf(&p.overview, "| [%s](#%s) | %d | %d |\n", name, name, len(published), within)
-	} else {
-		fmt.Fprintf(&p.overview, "| [%s](#%s) | none | |\n", name, name)
-	}
+	warnings, failures := slices.Clone(report.Warnings), 0
 	for i, c := range report.Configurations {
-		for _, f := range c.Failures {
-			fmt.Fprintf(&p.sections, "\nFailed, #%d: %v\n", i, f)
+		for _, w := range c.Warnings {
+			warnings = append(warnings, fmt.Sprintf("#%d: %s", i, w))
 		}
-		if len(c.Failures) > 0 {
-			faults = append(faults, fmt.Errorf("configuration %d has %d failures", i, len(c.Failures)))
+		for _, f := range c.Failures {
+			fmt.Fprintf(&p.sections, "\nFailed, #%d: %s\n", i, cell(f.String()))
+			failures++
 		}
 	}
-	return errors.Join(faults...)
+	if len(warnings) > 0 {
+		fmt.Fprintf(&p.sections, "\n<details><summary>%s</summary>\n\n", counted(len(warnings), "warning"))
+		for _, w := range alike(warnings) {
+			fmt.Fprintf(&p.sections, "- %s\n", cell(w))
+		}
+		fmt.Fprintf(&p.sections, "\n</details>\n")
+		summary[3] = counted(len(warnings), "warning")
+	}
+	if failures > 0 {
+		summary[3] = strings.TrimSuffix("**"+counted(failures, "failure")+"**, "+summary[3], ", ")
+		faults = append(faults, errors.New(counted(failures, "failure")))
+	}
+	return errors.Join(append(faults, err)...)
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)
+
+// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers only, and how many more there are.
+func alike(texts []string) (first []string) {
+	var kinds []string
+	count := map[string]int{}
+	for _, text := range texts {
+		places := strings.SplitN(text, ": ", 3)
+		kind := digits.ReplaceAllString(places[len(places)-1], "")
+		if count[kind]++; count[kind] == 1 {
+			kinds, first = append(kinds, kind), append(first, text)
+		}
+	}
+	for i, kind := range kinds {
+		if more := count[kind] - 1; more > 0 {
+			first[i] += fmt.Sprintf(" (%d more like this)", more)
+		}
+	}
+	return first
+}
+
+// counted is a number of things.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// about is a time to one digit, which is what is left of it at the next run.
+func about(seconds float64) string {
+	for _, unit := range []struct {
+		name    string
+		seconds float64
+	}{{"h", 3600}, {"min", 60}} {
+		if n := seconds / unit.seconds; n >= 0.95 {
+			digit := math.Pow10(int(math.Floor(math.Log10(n))))
+			return fmt.Sprintf("%.0f\u00a0%s", max(1, math.Round(n/digit)*digit), unit.name)
+		}
+	}
+	return "<\u00a01\u00a0min"
+}
+
+// draw puts the figures of an experiment that has them in files on the page.
+func (p *page) draw(name string, r *reports.Report) error {
+	svg, err := reports.FormatNamed("svg")
+	if err != nil || p.file == "-" || !r.Writes(svg.Name) {
+		return err
+	}
+	for _, f := range r.Drawn() {
+		var text bytes.Buffer
+		if err := svg.Draw(&text, f); err != nil {
+			return err
+		}
+		file := name + "-" + f.Name + ".svg"
+		p.figures[file] = text.Bytes()
+		fmt.Fprintf(&p.sections, "\n![%s](%s/%s)\n", cell(f.Title), filepath.Base(p.folder()), file)
+	}
+	return nil
 }
 
 // absent is a file of data that may not be distributed.
@@ -151,46 +255,75 @@ type absent string
 func (a absent) Error() string { return string(a) + " is not here" }
 
 // run runs an experiment.
-func run(ctx context.Context, name, digits, dir string) (*reports.Report, error) {
+func run(ctx context.Context, name, digits, dir string) (*reports.Report, *reports.Timings, error) {
 	spec, err := experiments.Load("gallery:"+name, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	spec.Dir = digits
 	for _, d := range spec.Data {
 		if _, err := os.Stat(filepath.Join(digits, d.Train)); d.Train != "" && errors.Is(err, fs.ErrNotExist) {
-			return nil, absent(d.Train)
+			return nil, nil, absent(d.Train)
 		}
 	}
 	plan, err := experiments.NewPlan(ctx, spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	options := experiments.Options{Resume: true, Warn: log.Printf}
 	options.Workers = runtime.GOMAXPROCS(0)
 	report, _, err := plan.Run(ctx, dir, options)
-	return report, err
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, err := experiments.ReadFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	times, err := reports.BuildTimings(folder.Manifest, folder.Lines)
+	return report, times, err
 }
 
-// compare sets published figures beside ours: rows of configuration, source, figure, ours, the difference and, where that is more
-// than the uncertainty, why.
-func compare(r *reports.Report) (rows [][]string, faults []error) {
+// compare sets published figures beside ours, and counts those that are within the uncertainty. The others need a reason.
+func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
+	labels := r.Labels()
+	var sources []string
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {
+			if !slices.Contains(sources, p.Source) {
+				sources = append(sources, p.Source)
+			}
 			for _, f := range p.Figures {
 				here, published, uncertainty := float64(f.Here), float64(f.Published), float64(f.Uncertainty)
 				why := ""
-				if !(math.Abs(here-published) <= uncertainty*(1+1e-9)) {
-					if why = p.Note; why == "" {
-						why = "not said"
-						faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
-					}
+				if math.Abs(here-published) <= uncertainty*(1+1e-9) {
+					within++
+				} else if why = p.Note; why == "" {
+					why = "not said"
+					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
 				}
-				rows = append(rows, []string{strconv.Itoa(i), p.Source, f.Name + " " + stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
+				t.Rows = append(t.Rows, []string{labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "), stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
 			}
 		}
 	}
-	return rows, faults
+	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"}, {Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true}, {Name: "why they differ"}}
+	drop := func(column int) {
+		t.Columns = slices.Delete(t.Columns, column, column+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
+		}
+	}
+	if within == len(t.Rows) {
+		drop(6)
+	}
+	if len(sources) == 1 {
+		drop(1)
+		t.Caption = sources
+	}
+	if len(labels) == 1 {
+		drop(0)
+	}
+	return t, within, faults
 }
 
 // shown is x with a digit more than it is compared to; a whole number, as a count is, without.
@@ -220,19 +353,35 @@ func stated(x, uncertainty float64) string {
 	return text + " ± " + strconv.FormatFloat(uncertainty, 'f', -1, 64)
 }
 
-// table writes a table.
-func (p *page) table(columns []string, rows [][]string) {
-	line := func(cells []string) {
-		p.sections.WriteString("|")
-		for _, c := range cells {
-			p.sections.WriteString(" " + cell(c) + " |")
-		}
-		p.sections.WriteString("\n")
+// table writes a table with its caption.
+func (p *page) table(t reports.Table) {
+	if len(t.Rows) == 0 {
+		return
 	}
-	line(columns)
-	line(slices.Repeat([]string{"---"}, len(columns)))
-	for _, row := range rows {
-		line(row)
+	if len(t.Caption) > 0 {
+		fmt.Fprintf(&p.sections, "\n%s:\n", cell(strings.Join(t.Caption, ", ")))
+	}
+	line := func(cells []string) { fmt.Fprintf(&p.sections, "| %s |\n", strings.Join(cells, " | ")) }
+	var names, rules []string
+	for _, c := range t.Columns {
+		rule := "---"
+		if c.Right {
+			rule = "---:"
+		}
+		names, rules = append(names, cell(c.Name)), append(rules, rule)
+	}
+	fmt.Fprintln(&p.sections)
+	line(names)
+	line(rules)
+	for _, row := range t.Rows {
+		var cells []string
+		for i, text := range row {
+			if t.Columns[i].Right {
+				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text) // an interval stays on one line
+			}
+			cells = append(cells, cell(text))
+		}
+		line(cells)
 	}
 }
 
@@ -241,15 +390,28 @@ func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", "\n", " ").Replace(text)
 }
 
-// comment is the paragraph with which a file begins.
-func comment(text string) string {
-	var out []string
-	for line := range strings.Lines(text) {
-		rest, is := strings.CutPrefix(strings.TrimSpace(line), "# ")
-		if !is {
-			break
+// comment is that of a file, in paragraphs; lines that are indented are code.
+func (p *page) comment(text []byte) string {
+	var out strings.Builder
+	for line := range strings.Lines(gallery.Comment(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "    ") {
+			line = p.linked(line)
 		}
-		out = append(out, cell(rest))
+		out.WriteString(line + "\n")
 	}
-	return strings.Join(out, "\n")
+	return strings.TrimSpace(out.String())
+}
+
+var entry = regexp.MustCompile(`gallery:[a-zA-Z0-9\\_]+`)
+
+// linked is a text of which the names of experiments on the page are links to them.
+func (p *page) linked(text string) string {
+	return entry.ReplaceAllStringFunc(cell(text), func(found string) string {
+		name := strings.ReplaceAll(strings.TrimPrefix(found, "gallery:"), `\`, "")
+		if !slices.Contains(p.names, name) {
+			return found
+		}
+		return fmt.Sprintf("[%s](#%s)", found, name)
+	})
 }

@@ -1,0 +1,69 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …, and p1, p2, …, as gpc-tune sample does.
+type priorIllustration struct {
+	Inputs  places   `yaml:"inputs"`  // of the latent function; from -5 to 5
+	Draws   int      `yaml:"draws"`   // 3 if nothing is said
+	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
+}
+
+// maxDraws bounds the columns of one illustration.
+const maxDraws = 100
+
+func (priorIllustration) needs() []string { return []string{"kernel"} }
+
+// on is the model and the cases that are drawn. A model without a likelihood is of the latent function alone.
+func (p priorIllustration) on(m Model) (Model, objective.Data, error) {
+	if m.Likelihood == nil {
+		m.Likelihood = likelihood.Gaussian{}
+	}
+	x, err := p.Inputs.on(-5, 5, 201, maxPlaces)
+	if err != nil {
+		return m, objective.Data{}, err
+	}
+	return m, objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Classes: p.Classes}, nil
+}
+
+func (p priorIllustration) count() int {
+	if p.Draws == 0 {
+		return 3
+	}
+	return p.Draws
+}
+
+func (p priorIllustration) check(m Model, put func(at string, err error)) {
+	if n := p.count(); n < 1 || n > maxDraws {
+		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
+	}
+	m, cases, err := p.on(m)
+	if err != nil {
+		put("inputs", err)
+		return
+	}
+	m.drawable(cases, p.Classes, "classes: [a, b, c]", put)
+}
+
+func (p priorIllustration) of(m Model) record.Illustration {
+	return record.Illustration{Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText}
+}
+
+func (p priorIllustration) fill(ctx context.Context, i *record.Illustration, models []Model, seed uint64) error {
+	m, cases, err := p.on(models[0])
+	if err != nil {
+		return err
+	}
+	layout := m.on(len(cases.Classes)).LayoutOn(cases)
+	return m.draw(ctx, i, cases, []string{"x"}, layout.Start(), p.count(), seed)
+}

@@ -1,0 +1,56 @@
+package reports
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// climb is a configuration whose restart 1, of two, was chosen and came by the values given.
+func climb(dataset, inference string, values ...record.Number) Configuration {
+	c := Configuration{Dataset: dataset, Inference: inference, Kernel: "se", Likelihood: "probit", Tune: "bfgs", Objective: "log_evidence", Status: Done}
+	s := study{fit: &record.Fit{Chosen: 1}, trials: []*record.Trial{{Index: 0, Path: []record.Step{{Value: 7}, {Value: 8}}}, {Index: 1}}}
+	for _, v := range values {
+		s.trials[1].Path = append(s.trials[1].Path, record.Step{Value: v})
+	}
+	c.studies = []study{s}
+	return c
+}
+
+// All configurations on the same data are in one picture, those of another objective, and those without two steps, are not.
+func TestTraces(t *testing.T) {
+	other := climb("a", "laplace", -1, 0)
+	other.Objective = "log_posterior"
+	r := &Report{Configurations: []Configuration{
+		climb("a", "laplace", -9, -4, -3.25), climb("b", "ep", -2, -1), climb("a", "ep", -8, -2.5), other, climb("a", "vb", -1),
+	}}
+	figures := pictured(t, "traces", r)
+	if len(figures) != 3 {
+		t.Fatalf("%d figures, want 3", len(figures))
+	}
+	want := []figure.Layer{
+		figure.Line{Name: "#0 laplace: ends at −3.25", X: []float64{0, 1, 2}, Y: []float64{-9, -4, -3.25}},
+		figure.Line{Name: "#2 ep: ends at −2.50", X: []float64{0, 1}, Y: []float64{-8, -2.5}},
+	}
+	p := figures[0].Panels[0]
+	if !reflect.DeepEqual(p.Layers, want) || p.X.Hi != 2 || p.Y.Label != "log evidence (nats)" || p.Y.Lo != p.Y.Hi {
+		t.Errorf("panel %+v", p)
+	}
+	if names := []string{figures[0].Name, figures[1].Name, figures[2].Name}; !slices.Equal(names, []string{"traces-0", "traces-1", "traces-3"}) {
+		t.Errorf("names %q", names)
+	}
+}
+
+// A start far below what follows is beyond the axis, which says so.
+func TestTracesOfAStartFarBelow(t *testing.T) {
+	values := slices.Repeat([]record.Number{-10}, 19)
+	values[0], values[1], values[18] = -1e4, -20, 0
+	p := pictured(t, "traces", &Report{Configurations: []Configuration{climb("a", "ep", values...)}})[0].Panels[0]
+	if p.Y.Lo < -100 || p.Y.Lo > -20 || p.Y.Hi <= 0 || !strings.HasSuffix(p.Y.Label, "and below it down to −10000") {
+		t.Errorf("axis %+v", p.Y)
+	}
+}

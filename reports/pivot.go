@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// measurable is how many seconds the jobs of the quickest row take if times are to mean something.
+const measurable = 0.1
+
+// pivotParts are what the rows of a Pivot differ in.
+var pivotParts = []string{"preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune"}
+
+// pivotRow is a row of a Pivot.
+type pivotRow struct {
+	parts   []string
+	cells   map[string]string  // by column
+	seconds map[string]float64 // by data set
+}
+
+// Pivot is the table of an experiment on several data sets: one score, with a row for all that configurations differ in but data,
+// and a column for every data set and evaluation. It is the first score that is published for the experiment, or else the error
+// rate, or of numbers the root mean squared error. With times, rows of several inference methods end with the seconds of all jobs
+// over those of the quickest row on the same data, as a geometric mean over the data sets, unless that row is too short to be
+// measured. One data set or one row has no such table, nor have configurations of which two would share a cell: not ok.
+func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
+	score, short := r.pivoted(), r.shorten()
+	hybrid := slices.ContainsFunc(r.Configurations, Configuration.hybrid)
+	several := slices.ContainsFunc(r.Configurations, func(c Configuration) bool { return len(c.Evaluations) > 1 })
+	var rows []pivotRow
+	var names, datasets, methods []string
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	for i, c := range r.Configurations {
+		parts := []string{c.Preprocess, c.part(short[c.Kernel]), c.part(c.Mean), c.part(short[c.Likelihood]), short[c.Inference], "", c.part(short[c.Tune])}
+		if hybrid {
+			parts[5] = short[c.TuneInference]
+		}
+		at := slices.IndexFunc(rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, pivotRow{parts, map[string]string{}, map[string]float64{}})
+		}
+		if _, taken := rows[at].seconds[c.Dataset]; taken {
+			return t, false
+		}
+		rows[at].seconds[c.Dataset] = math.NaN()
+		if times != nil {
+			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
+		}
+		add(&datasets, c.Dataset)
+		add(&methods, c.Inference)
+		for _, e := range c.Evaluations {
+			name, cell := c.Dataset, string(e.Status)
+			if several {
+				name += " " + e.Name
+			}
+			if s, known := e.Scores.Value(score.Name); known && score.Count {
+				cell = decimals(s.Value, 0)
+			} else if known {
+				cell = decimals(s.Value, 3)
+			}
+			add(&names, name)
+			rows[at].cells[name] = cell
+		}
+	}
+	if len(datasets) < 2 || len(rows) < 2 || len(names) == 0 {
+		return t, false
+	}
+	for _, name := range pivotParts {
+		t.Columns = append(t.Columns, Column{Name: name, gaps: true})
+	}
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name, Right: true, keep: true})
+	}
+	for _, row := range rows {
+		line := row.parts
+		for _, name := range names {
+			line = append(line, row.cells[name])
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	var note []string
+	if ratios := relative(rows, datasets); ratios != nil && len(methods) > 1 {
+		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric mean over the data sets, in this one run"}
+		t.Columns = append(t.Columns, Column{Name: "time", Right: true, keep: true})
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
+		}
+	}
+	t.lift()
+	t.Caption = slices.Concat([]string{spaced(score.Name)}, t.Caption, note)
+	return t, true
+}
+
+// relative are the times of rows as ratios to the least of them, NaN where a data set is missing; nil where that is not measurable.
+func relative(rows []pivotRow, datasets []string) (ratios []float64) {
+	least := math.Inf(1)
+	for _, row := range rows {
+		log := 0.0 // of the geometric mean
+		for _, name := range datasets {
+			s, known := row.seconds[name]
+			if !known {
+				s = math.NaN()
+			}
+			log += math.Log(s) / float64(len(datasets))
+		}
+		ratios = append(ratios, math.Exp(log))
+		if log < least {
+			least = log
+		}
+	}
+	if math.IsInf(least, 1) || least < math.Log(measurable) {
+		return nil
+	}
+	for i := range ratios {
+		ratios[i] /= math.Exp(least)
+	}
+	return ratios
+}
+
+// pivoted is the score that a Pivot is of.
+func (r *Report) pivoted() cv.Score {
+	name := "error_rate"
+	for _, c := range slices.Backward(r.Configurations) {
+		if len(c.Classes) == 0 {
+			name = "rmse"
+		}
+		for _, p := range c.Published {
+			for _, f := range slices.Backward(p.Figures) {
+				if _, err := cv.ScoreNamed(f.Name); err == nil {
+					name = f.Name
+				}
+			}
+		}
+	}
+	s, err := cv.ScoreNamed(name)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Labels name the configurations by a number and by what they differ in: "#1 logit, ep".
+func (r *Report) Labels() (out []string) {
+	var all []member
+	for i, c := range r.Configurations {
+		all = append(all, member{index: i, configuration: c})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for _, name := range named(r.shorten(), all...).members {
+		out = append(out, strings.TrimSpace(name))
+	}
+	return out
+}
