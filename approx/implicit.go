@@ -214,7 +214,7 @@ const near = 0.3
 func (p *siteFit) newtonWithin() float64 {
 	_, concave := p.moments.(likelihood.ExpectedLog)
 	_, smooth := p.moments.(likelihood.HigherMoments)
-	if concave && smooth && p.damping == 1 && !p.rule.negative() {
+	if concave && smooth && p.damping == 1 && !p.rule.negative() && !p.accepts() {
 		return near
 	}
 	return 0

@@ -197,6 +197,25 @@ func TestUnconverged(t *testing.T) {
 	}
 }
 
+// TestPlainSweeps: sequential ones, with exact moments, without the steps of Newton's method that would follow.
+func TestPlainSweeps(t *testing.T) {
+	const n = 8
+	x, y := twoClasses(n, 9)
+	k, _, _ := seGram(x, 0.3, 1.2)
+	for _, lik := range []likelihood.MomentMatcher{likelihood.Logit{}, likelihood.Probit{}} {
+		for _, sweeps := range []int{1, 3} {
+			want := oracleEP(t, k, make([]float64, n), y, lik, sweeps).logEvidence
+			post, err := approx.EP{MaxIterations: sweeps, Unconverged: approx.AcceptUnconverged}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := post.Evidence().Value(); !near(got, want, 1e-10) {
+				t.Errorf("%T after %d sweeps: %.13g, want %.13g", lik, sweeps, got, want)
+			}
+		}
+	}
+}
+
 // TestPlainUpdates: updates that overshoot are taken back, but not where a fit is taken as it is.
 func TestPlainUpdates(t *testing.T) {
 	const n, updates = 8, 6

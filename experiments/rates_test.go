@@ -99,6 +99,14 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
+	// A gradient by differences over two hyperparameters takes five fits.
+	var fits []float64
+	for _, gradient := range []string{"exact", "differences"} {
+		fits = append(fits, planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", "tune={method: bfgs, gradient: "+gradient+"}").Overview(rates)[0].Evaluations)
+	}
+	if fits[1] != 5*fits[0] {
+		t.Errorf("%v evaluations with exact gradients and by differences", fits)
+	}
 	// All points but the first six, and the fit, wait for one another under bayes: 1 + 34 + 1 of 41 jobs. None does under random.
 	paths := map[string]float64{}
 	for _, method := range []string{"bayes", "random"} {

@@ -16,7 +16,8 @@ import (
 type Settings struct {
 	// Method names the local optimiser in Optimizers; "" is "bfgs".
 	Method string
-	// GradientThreshold is the size of the gradient at which a point is stationary, relative to max(1, |value|); 0 is 1e-6.
+	// GradientThreshold is the size of the gradient at which a point is stationary, relative to max(1, |value|); 0 is 1e-6, and
+	// 1e-5 with Differences.
 	// BFGS also ends where the gradient is at most 3 times that and its model of the criterion promises a gain of at most a
 	// thousandth of it, relative to the same.
 	GradientThreshold float64
@@ -49,6 +50,14 @@ func (g *Gradients) UnmarshalText(text []byte) error {
 	}
 	*g = Gradients(i)
 	return nil
+}
+
+// threshold is the default of Settings.GradientThreshold.
+func (g Gradients) threshold() float64 {
+	if g == Differences { // which are right to a hundredth of it
+		return 1e-5
+	}
+	return 1e-6
 }
 
 // Evaluations is how many fits a value with its gradient over so many free hyperparameters takes.
@@ -118,7 +127,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		s.Method = "bfgs"
 	}
 	if s.GradientThreshold == 0 {
-		s.GradientThreshold = 1e-6
+		s.GradientThreshold = s.Gradients.threshold()
 	}
 	if s.Evaluations == 0 {
 		s.Evaluations = 500 * s.Gradients.Evaluations(len(start))
