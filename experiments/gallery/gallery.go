@@ -3,17 +3,19 @@
 package gallery
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
 //go:embed *.yaml
 var files embed.FS
 
-// Names lists the experiments.
+// Names lists the experiments, those that differ in a number at their end by this number: figure 3.6 is before figure 3.13.
 func Names() []string {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -23,6 +25,10 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
 	}
+	stem := func(name string) string { return strings.TrimRight(name, "0123456789") }
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(stem(a), stem(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 	return names
 }
 

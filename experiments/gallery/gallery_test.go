@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,13 @@ func TestComments(t *testing.T) {
 		if len(doc) < 30 || !strings.HasSuffix(doc, ".") || strings.Contains(doc, "\n") || !strings.HasPrefix(strings.Join(strings.Fields(comment), " "), doc) {
 			t.Errorf("%s: the first sentence is %q", name, doc)
 		}
+	}
+}
+
+func TestNamesInOrder(t *testing.T) {
+	names := Names()
+	if a, b, c := slices.Index(names, "gpml_fig31"), slices.Index(names, "gpml_fig36"), slices.Index(names, "gpml_fig313"); a < 0 || !(a < b && b < c) {
+		t.Errorf("%q", names)
 	}
 }
 
