@@ -277,7 +277,7 @@ func named(short map[string]string, members ...member) naming {
 		}
 		switch {
 		case word == "":
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }): // in a note "kernel se" is of those with a kernel
 			for i, w := range words {
 				if w[k] != "" {
 					names[i] = append(names[i], w[k])
