@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,7 @@ import (
 var Illustrations = registry.Table[illustration]{
 	registry.Of[priorIllustration, illustration]("prior", "draws of the latent function over one input and, where the likelihood is of classes, what it makes of them"),
 	registry.Of[likelihoodIllustration, illustration]("likelihood", "log p(y|f) over f and its derivatives, as in GPML Figure 3.3"),
+	registry.Of[posteriorIllustration, illustration]("posterior", "the posterior of one or two latent values, exact and of every inference method, with its iterates, as in GPML Figure 3.4"),
 }
 
 // illustration shows something of models without data. Its options are its exported fields.
@@ -166,19 +168,16 @@ type places struct {
 // maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps every column.
 const maxPlaces = 2000
 
-// on gives the places, from one number to another where nothing else is said, 201 points if nobody says how many.
-func (p places) on(from, to float64) ([]float64, error) {
-	points := p.Points
+// on gives the places, at most so many; the ends and the number are those given where nothing else is said.
+func (p places) on(from, to float64, points, most int) ([]float64, error) {
 	for _, end := range []struct{ given, value *float64 }{{p.From, &from}, {p.To, &to}} {
 		if end.given != nil {
 			*end.value = *end.given
 		}
 	}
-	if points == 0 {
-		points = 201
-	}
-	if !(from < to && to-from <= 1e300 && points >= 2 && points <= maxPlaces) {
-		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", from, to, points, maxPlaces)
+	points = cmp.Or(p.Points, points)
+	if !(from < to && to-from <= 1e300 && points >= 2 && points <= most) {
+		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", from, to, points, most)
 	}
 	return floats.Span(make([]float64, points), from, to), nil
 }

@@ -25,7 +25,7 @@ func (l likelihoodIllustration) label() float64 {
 }
 
 func (l likelihoodIllustration) check(m Model, put func(at string, err error)) {
-	if _, err := l.Latent.on(-3, 3); err != nil {
+	if _, err := l.Latent.on(-3, 3, 201, maxPlaces); err != nil {
 		put("latent", err)
 	}
 	m.checkLabels([]float64{l.label()}, func(err error) { put("label", err) }, put)
@@ -60,7 +60,7 @@ func (m Model) bound(i *record.Illustration) likelihood.Bound {
 }
 
 func (l likelihoodIllustration) fill(_ context.Context, i *record.Illustration, models []Model, _ uint64) error {
-	f, err := l.Latent.on(-3, 3)
+	f, err := l.Latent.on(-3, 3, 201, maxPlaces)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (p priorIllustration) on(m Model) (Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
 	}
-	x, err := p.Inputs.on(-5, 5)
+	x, err := p.Inputs.on(-5, 5, 201, maxPlaces)
 	if err != nil {
 		return m, objective.Data{}, err
 	}

@@ -140,3 +140,157 @@ func TestLikelihoodsAreShown(t *testing.T) {
 		}
 	}
 }
+
+// posterior is one for a model of these parts.
+func posterior(t *testing.T, options, likelihood, inference string) record.Illustration {
+	t.Helper()
+	all := illustrated(t, fmt.Sprintf("illustrate: {posterior: {%s}}\nmodel: {likelihood: %s, inference: %s}\n", options, likelihood, inference))
+	if len(all) != 1 {
+		t.Fatalf("%d illustrations", len(all))
+	}
+	return all[0]
+}
+
+// near says that Gaussians agree: log masses to so much, means and covariances to so many standard deviations and variances.
+func near(t *testing.T, what string, got, want *record.Gaussian, tolerance float64) {
+	t.Helper()
+	bad := math.Abs(float64(*got.LogEvidence-*want.LogEvidence)) > tolerance*max(1, math.Abs(float64(*want.LogEvidence)))
+	for i, row := range want.Covariance {
+		s := math.Sqrt(float64(row[i]))
+		bad = bad || !(math.Abs(float64(got.Mean[i]-want.Mean[i])) <= tolerance*s)
+		for j, v := range row {
+			bad = bad || !(math.Abs(float64(got.Covariance[i][j]-v)) <= tolerance*s*math.Sqrt(float64(want.Covariance[j][j])))
+		}
+	}
+	if bad {
+		t.Errorf("%s: mean %v, covariance %v, log evidence %v\nwant %v, %v, %v", what, got.Mean, got.Covariance, *got.LogEvidence, want.Mean, want.Covariance, *want.LogEvidence)
+	}
+}
+
+// gaussian is one as it is recorded.
+func gaussian(logZ float64, mean []float64, covariance [][]float64) *record.Gaussian {
+	g := recordedGaussian(mean, covariance)
+	g.LogEvidence = evidenceOf(logZ)
+	return g
+}
+
+// One value: the exact posterior is GPML (3.58) and (3.59), EP has it, and Laplace's method the mode and the curvature.
+func TestPosteriorOfOneValue(t *testing.T) {
+	density := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
+	ratio := func(z float64) float64 { return density(z) / (math.Erfc(-z/math.Sqrt2) / 2) }
+	for _, y := range []float64{1, -1} {
+		i := posterior(t, fmt.Sprintf("mean: [1], covariance: [[9]], labels: [%v]", y), "probit", "[ep, laplace, {ep: {schedule: parallel}}]")
+		z := y / math.Sqrt(10)
+		r := ratio(z)
+		exact := gaussian(math.Log(density(z)/r), []float64{1 + 9*y*r/math.Sqrt(10)}, [][]float64{{9 - 81*r/10*(z+r)}})
+		near(t, "exact", i.Exact, exact, 1e-14)
+		for _, k := range []int{0, 2} {
+			near(t, i.Approximations[k].Inference, i.Approximations[k].Gaussian, exact, 1e-10)
+		}
+		f := 0.0
+		for range 100 {
+			z := y * f
+			f -= (y*ratio(z) - (f-1)/9) / (-ratio(z)*(z+ratio(z)) - 1.0/9)
+		}
+		w := ratio(y*f) * (y*f + ratio(y*f))
+		near(t, "laplace", i.Approximations[1].Gaussian, gaussian(math.Log(density(y*f)/ratio(y*f))-(f-1)*(f-1)/18-math.Log1p(9*w)/2, []float64{f}, [][]float64{{1 / (1.0/9 + w)}}), 1e-10)
+
+		sum, x := 0.0, i.Column("f")
+		for k, v := range i.Column("exact") {
+			sum += v * (x[1] - x[0])
+			if want := i.Column("prior")[k] * i.Column("likelihood")[k] / math.Exp(float64(*exact.LogEvidence)); math.Abs(v-want) > 1e-14 {
+				t.Fatalf("density %v at %v, want %v", v, x[k], want)
+			}
+		}
+		if math.Abs(sum-1) > 1e-3 {
+			t.Errorf("the density sums to %v", sum)
+		}
+	}
+}
+
+// Two values: against sums over a dense grid, closed forms where they are independent, and the conjugate posterior.
+func TestPosteriorOfTwoValues(t *testing.T) {
+	for name, p := range map[string]func(f float64) float64{
+		"probit":          func(f float64) float64 { return math.Erfc(-f/math.Sqrt2) / 2 },
+		"logit":           func(f float64) float64 { return 1 / (1 + math.Exp(-f)) },
+		"noisy_threshold": func(f float64) float64 { return map[bool]float64{true: 0.99, false: 0.01}[f > 0] },
+	} {
+		const r, side = 0.8, 800
+		i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, -1]", name, "ep")
+		// Midpoints of cells, of which some end at 0: for smooth functions exact to rounding, else to the square of the cell.
+		h := 20.0 / side
+		var z, a, b, aa, ab, bb float64
+		for k := range side {
+			f := -11.5 + (float64(k)+0.5)*h
+			for l := range side {
+				g := -13 + (float64(l)+0.5)*h
+				u, v := f+0.5, g+3
+				w := p(f) * p(-g) * math.Exp(-(u*u-2*r*u*v+v*v)/(2*(1-r*r))) / (2 * math.Pi * math.Sqrt(1-r*r)) * h * h
+				z, a, b, aa, ab, bb = z+w, a+w*u, b+w*v, aa+w*u*u, ab+w*u*v, bb+w*v*v
+			}
+		}
+		a, b = a/z, b/z
+		want := gaussian(math.Log(z), []float64{a - 0.5, b - 3}, [][]float64{{aa/z - a*a, ab/z - a*b}, {ab/z - a*b, bb/z - b*b}})
+		near(t, name, i.Exact, want, map[bool]float64{true: h * h, false: 1e-11}[name == "noisy_threshold"])
+	}
+	for _, lik := range []string{"probit", "logit", "noisy_threshold", "step"} {
+		for _, m := range []float64{0.3, -30, -1000, 1e5} {
+			one := posterior(t, fmt.Sprintf("mean: [%v], covariance: [[4]]", m), lik, "online").Exact
+			other := posterior(t, "mean: [0.7], covariance: [[0.01]], labels: [-1]", lik, "online").Exact
+			logZ := float64(*one.LogEvidence + *other.LogEvidence)
+			want := gaussian(logZ, []float64{float64(one.Mean[0]), float64(other.Mean[0])}, [][]float64{{float64(one.Covariance[0][0]), 0}, {0, float64(other.Covariance[0][0])}})
+			near(t, fmt.Sprintf("%s, means %v and 0.7", lik, m), posterior(t, fmt.Sprintf("mean: [%v, 0.7], covariance: [[4, 0], [0, 0.01]], labels: [1, -1]", m), lik, "online").Exact, want, 1e-9)
+			want = gaussian(logZ, []float64{float64(other.Mean[0]), float64(one.Mean[0])}, [][]float64{{float64(other.Covariance[0][0]), 0}, {0, float64(one.Covariance[0][0])}})
+			near(t, fmt.Sprintf("%s, means 0.7 and %v", lik, m), posterior(t, fmt.Sprintf("mean: [0.7, %v], covariance: [[0.01, 0], [0, 4]], labels: [-1, 1]", m), lik, "online").Exact, want, 1e-9)
+		}
+	}
+	i := posterior(t, "mean: [1, -20], covariance: [[1, 0.5], [0.5, 2]], labels: [3.5, -2]", "{gaussian: {noise: 0.5}}", "exact")
+	near(t, "gaussian", i.Exact, i.Approximations[0].Gaussian, 1e-11)
+	sum, f, g := 0.0, i.Column("f1"), i.Column("f2")
+	for _, v := range i.Column("exact") {
+		sum += v * (f[1] - f[0]) * (g[61] - g[0])
+	}
+	if math.Abs(sum-1) > 1e-3 {
+		t.Errorf("the density sums to %v", sum)
+	}
+}
+
+// The covariance of Laplace's method is (K⁻¹ + W)⁻¹.
+func TestCovariancesOfApproximations(t *testing.T) {
+	i := posterior(t, "mean: [0.5, -1], covariance: [[2, 1], [1, 3]], labels: [1, -1]", "logit", "[laplace, {laplace: {max_iterations: 2}}]")
+	got := i.Approximations[0].Gaussian
+	var w [2]float64
+	for k, m := range got.Mean {
+		s := 1 / (1 + math.Exp(-float64(m)))
+		w[k] = s * (1 - s)
+	}
+	a, b, c := 3.0/5+w[0], 2.0/5+w[1], -1.0/5 // K⁻¹ + W
+	d := a*b - c*c
+	near(t, "laplace", got, gaussian(float64(*got.LogEvidence), record.Floats(got.Mean), [][]float64{{b / d, -c / d}, {-c / d, a / d}}), 1e-12)
+	end := i.Approximations[0].Iterates
+	near(t, "the last iterate", &end[len(end)-1], got, 0)
+	near(t, "the second iterate", &end[1], i.Approximations[1].Gaussian, 0)
+	if limited := i.Approximations[1]; limited.Converged || limited.Iterations != 2 || len(limited.Iterates) != 2 {
+		t.Errorf("after two iterations: %+v", limited)
+	}
+}
+
+// On the supplement's pair EP fails, with the cavity variance that is printed, which is a result; posterior linearisation is near
+// its end after six iterations.
+func TestFailuresAreShown(t *testing.T) {
+	i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, 1]", "noisy_threshold", "[{ep: {negative_sites: keep}}, {ep: {negative_sites: keep, schedule: parallel}}, pl]")
+	for _, ep := range i.Approximations[:2] {
+		if ep.Gaussian != nil || !strings.Contains(ep.Failure, "-117.9") {
+			t.Errorf("%s: %q", ep.Inference, ep.Failure)
+		}
+	}
+	pl := i.Approximations[2]
+	if !pl.Converged || pl.Failure != "" || len(pl.Iterates) != mostIterates {
+		t.Fatalf("pl: %+v", pl)
+	}
+	for k, m := range pl.Gaussian.Mean {
+		if sixth := pl.Iterates[5].Mean[k]; math.Abs(float64(sixth-m)) > 0.1 {
+			t.Errorf("f%d is %v after six iterations, %v in the end", k+1, sixth, m)
+		}
+	}
+}

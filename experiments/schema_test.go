@@ -80,9 +80,10 @@ func everything() map[string]any {
 // illustrating is a file with every illustration.
 func illustrating() map[string]any {
 	return map[string]any{"version": 1, "name": "all", "seed": 3,
-		"illustrate": []any{"prior", map[string]any{"prior": map[string]any{"inputs": map[string]any{"from": -1, "to": 1.5, "points": 3}, "draws": 2, "classes": nil}}, "likelihood", map[string]any{"likelihood": map[string]any{"latent": map[string]any{"points": 3}, "label": 1}}},
-		"model":      map[string]any{"kernel": []any{"se", "noise"}, "mean": "zero", "likelihood": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}}, "inference": []any{"ep", map[string]any{"pl": map[string]any{"max_iterations": 3}}}},
-		"report":     map[string]any{"formats": "html"},
+		"illustrate": []any{"prior", map[string]any{"prior": map[string]any{"inputs": map[string]any{"from": -1, "to": 1.5, "points": 3}, "draws": 2, "classes": nil}}, "likelihood", map[string]any{"likelihood": map[string]any{"latent": map[string]any{"points": 3}, "label": 1}},
+			"posterior", map[string]any{"posterior": map[string]any{"mean": []any{1}, "covariance": []any{[]any{9}}, "labels": 1}}},
+		"model":  map[string]any{"kernel": []any{"se", "noise"}, "mean": "zero", "likelihood": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}}, "inference": []any{"ep", map[string]any{"pl": map[string]any{"max_iterations": 3}}}},
+		"report": map[string]any{"formats": "html"},
 	}
 }
 
@@ -255,7 +256,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 		"data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, p1nn]}\ntune: {method: bfgs, restarts: 2, standard_errors: true}\nevaluate: {kfold: {k: 2}, nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\n" +
 			"race: successive_halving\nreport: {curves: [error_reject, information_reject, calibration]}\npredict: {loss: {M: {F: 5}}, reject_cost: 0.3}\npublished: {source: a, figures: [{inference: laplace, errors: 3}]}\n",
 		"data: {dataset: iris, subsample: 40}\nmodel: {kernel: {per_class: se}, likelihood: softmax, inference: laplace}\ntune: {method: grid, grid: {'class[setosa].amplitude': {values: [1, 1e6]}}}\nevaluate: hold_out\n",
-		"illustrate: [prior, likelihood]\nmodel: {kernel: [se, noise], likelihood: probit}\n",
+		"illustrate: [prior, likelihood, posterior]\nmodel: {kernel: [se, noise], likelihood: probit, inference: [ep, laplace]}\n",
 		"data: {dataset: housing, subsample: 40}\nmodel: {kernel: {se: {amplitude: {prior: {half_normal: {scale: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: gaussian, inference: exact}\ntune: {method: mcmc, objective: log_posterior, samples: 4, burn: 2, restarts: 2}\nevaluate: hold_out\n",
 	} {
 		p, dir := planned(t, text), filepath.Join(t.TempDir(), "run")

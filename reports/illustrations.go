@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,39 +62,120 @@ func distinguished(all []record.Illustration) (common []string, differs []string
 	return common, differs
 }
 
-// illustrations is the summary of a run without data: a row for every illustration.
+// illustrations is the summary of a run without data: a row for every illustration, but of a posterior one for the prior, one for its exact
+// moments and one for every inference method.
 func (r *Report) illustrations() Table {
-	t := Table{Columns: []Column{{Name: "#", Right: true, keep: true}, {Name: "illustration"}, {Name: "kernel"}, {Name: "prior mean"}, {Name: "likelihood"},
-		{Name: "hyperparameters"}, {Name: "points", Right: true, keep: true}, {Name: "jitter", Right: true, keep: true}}}
-	var texts []string
-	for _, i := range r.Illustrations {
-		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
-	}
-	short := shorten(texts)
+	words := func(name string) Column { return Column{Name: name} }
+	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
+	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"), words("likelihood"), words("hyperparameters"),
+		number("points"), number("jitter"), {Name: "inference", keep: true}, number("mean"), number("standard deviation"), number("correlation"),
+		number("log evidence"), number("iterations"), {Name: "status", keep: true}}}
+	short := shortened(r.Illustrations)
 	for k, i := range r.Illustrations {
-		jitter := ""
-		if i.Jitter > 0 {
-			jitter = brief(float64(i.Jitter))
-		}
 		var values []string
 		for _, h := range i.Hyperparameters {
 			values = append(values, h.Name+"="+significant(float64(h.Value)))
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(k), i.Kind, short[i.Kernel], short[i.Mean], short[i.Likelihood], strings.Join(values, " "), strconv.Itoa(len(i.Columns[0].Values)), jitter})
+		jitter := ""
+		if i.Jitter > 0 {
+			jitter = brief(float64(i.Jitter))
+		}
+		row := []string{strconv.Itoa(k), i.Kind, short[i.Kernel], short[i.Mean], short[i.Likelihood], strings.Join(values, " ")}
+		add := func(cells ...string) { t.Rows = append(t.Rows, slices.Concat(row, cells)) }
+		if i.Exact == nil {
+			add(strconv.Itoa(len(i.Columns[0].Values)), jitter, "", "", "", "", "", "", "")
+			continue
+		}
+		add(slices.Concat([]string{"", "", "(the prior)"}, moments(i.Prior), []string{"", ""})...)
+		add(slices.Concat([]string{"", "", "(the exact posterior)"}, moments(i.Exact), []string{"", ""})...)
+		for _, a := range i.Approximations {
+			state, iterations := string(Failed), ""
+			if a.Gaussian != nil {
+				state, iterations = "", strconv.Itoa(a.Iterations)
+				if !a.Converged {
+					state = "not converged"
+				}
+			}
+			add(slices.Concat([]string{"", "", short[a.Inference]}, moments(a.Gaussian), []string{iterations, state})...)
+		}
 	}
 	t.lift()
 	return t
 }
 
-// addIllustrations checks what the manifest has of them.
+// shortened makes short names for the components of illustrations.
+func shortened(all []record.Illustration) map[string]string {
+	var texts []string
+	for _, i := range all {
+		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
+		for _, a := range i.Approximations {
+			texts = append(texts, a.Inference)
+		}
+	}
+	return shorten(texts)
+}
+
+// moments are those of a Gaussian as a table has them: means, standard deviations, correlation and log evidence; blank where there is none.
+func moments(g *record.Gaussian) []string {
+	cells := []string{"", "", "", ""}
+	if g == nil {
+		return cells
+	}
+	var means, deviations []string
+	for i, m := range g.Mean {
+		means, deviations = append(means, significant(float64(m))), append(deviations, significant(math.Sqrt(float64(g.Covariance[i][i]))))
+	}
+	cells[0], cells[1] = strings.Join(means, ", "), strings.Join(deviations, ", ")
+	if c := g.Covariance; len(c) == 2 {
+		cells[2] = significant(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
+	}
+	if g.LogEvidence != nil {
+		cells[3] = significant(float64(*g.LogEvidence))
+	}
+	return cells
+}
+
+// addIllustrations checks what the manifest has of them, and adds what warnings and failures they have to those of the run: that a
+// method fails may be what is to be shown.
 func (r *Report) addIllustrations() error {
+	short := shortened(r.Illustrations)
 	for k, i := range r.Illustrations {
-		if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 || slices.ContainsFunc(i.Columns, func(c record.Column) bool { return len(c.Values) != len(i.Columns[0].Values) }) ||
-			i.Kind == "likelihood" && len(i.Labels) != 1 {
+		if !whole(i) {
 			return fmt.Errorf("the parts of illustration %d do not fit together", k)
+		}
+		for _, a := range i.Approximations {
+			notes := a.Warnings
+			if a.Failure != "" {
+				notes = append(slices.Clip(notes), "fails: "+a.Failure)
+			}
+			for _, note := range notes {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference], note))
+			}
 		}
 	}
 	return nil
+}
+
+// whole says that an illustration has what is shown of its kind.
+func whole(i record.Illustration) bool {
+	if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 || slices.ContainsFunc(i.Columns, func(c record.Column) bool { return len(c.Values) != len(i.Columns[0].Values) }) {
+		return false
+	}
+	n := len(i.Labels)
+	fits := func(g *record.Gaussian) bool {
+		return len(g.Mean) == n && len(g.Covariance) == n && !slices.ContainsFunc(g.Covariance, func(row []record.Number) bool { return len(row) != n })
+	}
+	switch i.Kind {
+	case "likelihood":
+		return n == 1
+	case "posterior":
+		return (n == 1 && len(i.Columns) == 4 || n == 2 && len(i.Columns) == 3 && len(i.Columns[0].Values) == edge(i)*edge(i)) &&
+			i.Prior != nil && fits(i.Prior) && i.Exact != nil && fits(i.Exact) &&
+			!slices.ContainsFunc(i.Approximations, func(a record.Approximated) bool {
+				return a.Gaussian != nil && !fits(a.Gaussian) || slices.ContainsFunc(a.Iterates, func(g record.Gaussian) bool { return !fits(&g) })
+			})
+	}
+	return true
 }
 
 // writeIllustration writes all of its numbers.
@@ -109,6 +191,9 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 		fmt.Fprintf(t, "%s\t%s\n", h.Name, shortest(Number(h.Value)))
 	}
 	t.Flush() // errors surface in w
+	if i.Exact != nil {
+		(&Report{Illustrations: []record.Illustration{i}}).illustrations().section(w, "moments")
+	}
 	numbers := Table{Columns: make([]Column, len(i.Columns)), Rows: make([][]string, len(i.Columns[0].Values))}
 	for c, column := range i.Columns {
 		numbers.Columns[c] = Column{Name: column.Name, Right: true, keep: true}
@@ -117,4 +202,9 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 		}
 	}
 	numbers.section(w, "numbers")
+	for _, a := range i.Approximations {
+		if a.Failure != "" {
+			fmt.Fprintf(w, "FAILED %s: %s\n", a.Inference, a.Failure)
+		}
+	}
 }

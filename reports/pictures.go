@@ -35,6 +35,7 @@ var pictureTable = []struct {
 	{"decision", "predictions over one or two inputs", decisions},
 	{"prior", "illustrate: draws from priors, latent and squashed", priors},
 	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
+	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
 }
 
 // Pictures lists them.

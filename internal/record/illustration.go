@@ -20,7 +20,29 @@ type Illustration struct {
 	Classes         []string `json:"classes,omitempty"`         // where each has a latent function
 	Labels          []Number `json:"labels,omitempty"`          // of the latent values, where the likelihood of given ones is shown
 	Columns         []Column `json:"columns"`                   // of one length
-	Jitter          Number   `json:"jitter,omitempty"`          // what was added to the diagonal of a covariance without full rank in floating point
+	// Of a posterior: what latent values and their labels give.
+	Prior          *Gaussian      `json:"prior,omitempty"`
+	Exact          *Gaussian      `json:"exact,omitempty"` // the moments of the posterior, and its mass
+	Approximations []Approximated `json:"approximations,omitempty"`
+	Jitter         Number         `json:"jitter,omitempty"` // what was added to the diagonal of a covariance without full rank in floating point
+}
+
+// Gaussian is a mean and a covariance, and the logarithm of a mass.
+type Gaussian struct {
+	Mean        []Number   `json:"mean"`
+	Covariance  [][]Number `json:"covariance"`
+	LogEvidence *Number    `json:"log_evidence,omitempty"` // nats; absent where there is none
+}
+
+// Approximated is a posterior as an inference method has it.
+type Approximated struct {
+	Inference  string     `json:"inference"`          // as YAML flow text
+	Gaussian   *Gaussian  `json:"gaussian,omitempty"` // absent where it failed
+	Converged  bool       `json:"converged"`
+	Iterations int        `json:"iterations"`
+	Iterates   []Gaussian `json:"iterates,omitempty"` // after one iteration, after two, …, until it ended or failed; the first 15
+	Warnings   []string   `json:"warnings,omitempty"`
+	Failure    string     `json:"failure,omitempty"`
 }
 
 // Column is a list of numbers and what they are.

@@ -160,7 +160,7 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 	}
 	if t, ok := report.Pivot(times); ok {
 		p.table(t)
-	} else {
+	} else if len(report.Configurations) > 0 { // an illustration is its figures
 		p.table(report.Summary())
 	}
 	warnings, failures := slices.Clone(report.Warnings), 0
@@ -175,7 +175,7 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 	}
 	if len(warnings) > 0 {
 		fmt.Fprintf(&p.sections, "\n<details><summary>%s</summary>\n\n", counted(len(warnings), "warning"))
-		for _, w := range warnings {
+		for _, w := range alike(warnings) {
 			fmt.Fprintf(&p.sections, "- %s\n", cell(w))
 		}
 		fmt.Fprintf(&p.sections, "\n</details>\n")
@@ -186,6 +186,27 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 		faults = append(faults, errors.New(counted(failures, "failure")))
 	}
 	return errors.Join(append(faults, err)...)
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)
+
+// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers only, and how many more there are.
+func alike(texts []string) (first []string) {
+	var kinds []string
+	count := map[string]int{}
+	for _, text := range texts {
+		places := strings.SplitN(text, ": ", 3)
+		kind := digits.ReplaceAllString(places[len(places)-1], "")
+		if count[kind]++; count[kind] == 1 {
+			kinds, first = append(kinds, kind), append(first, text)
+		}
+	}
+	for i, kind := range kinds {
+		if more := count[kind] - 1; more > 0 {
+			first[i] += fmt.Sprintf(" (%d more like this)", more)
+		}
+	}
+	return first
 }
 
 // counted is a number of things.

@@ -15,7 +15,7 @@ import (
 )
 
 // short are the experiments that take no more than a second.
-var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "lecture_prior", "lecture_squashed"}
+var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "gpml_fig34", "garcia_fernandez_pair", "lecture_prior", "lecture_squashed"}
 
 // found runs an experiment of the gallery.
 func found(t *testing.T, name string) *reports.Report {
@@ -98,6 +98,13 @@ func TestComment(t *testing.T) {
 	got := p.comment([]byte("# See gallery:a_b, not gallery:a_bc:\n# x_1 < 2.\n#\n#     gpc-tune check gallery:a_b\n#\n# End.\nname: x\n"))
 	if want := "See [gallery:a\\_b](#a_b), not gallery:a\\_bc:\nx\\_1 &lt; 2.\n\n    gpc-tune check gallery:a_b\n\nEnd."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAlike(t *testing.T) {
+	got := alike([]string{"#1: trial 0: ep took 4 precisions as 0", "a: b", "#2: fold 3 fit and 7 more: ep took 12 precisions as 0", "#2: fit: pl", "#3: fit: ep took 1.5e-3 precisions as 0", "#4: fit: {a: 1}", "#4: fit: {b: 1}"})
+	if want := []string{"#1: trial 0: ep took 4 precisions as 0 (2 more like this)", "a: b", "#2: fit: pl", "#4: fit: {a: 1}", "#4: fit: {b: 1}"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
