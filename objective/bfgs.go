@@ -75,11 +75,13 @@ func (q *quasiNewton) minimise() bool {
 		f := at.F
 		copy(x, at.X)
 		copy(g, at.Gradient)
-		if h == nil {
-			floats.ScaleTo(d, -stride/floats.Norm(g, 2), g)
-		} else {
+		if h != nil {
 			mat.NewVecDense(n, d).MulVec(h, mat.NewVecDense(n, g))
 			floats.Scale(-1, d)
+		}
+		if h == nil || !(floats.Dot(g, d) < 0) { // what h was made of is too large or too small for it
+			h = nil
+			floats.ScaleTo(d, -stride/floats.Norm(g, 2), g)
 		}
 		slope, scale := floats.Dot(g, d), max(1, math.Abs(f))
 		if h != nil && -slope/2 <= q.threshold/1000*scale && floats.Norm(g, math.Inf(1)) <= 3*q.threshold*scale {

@@ -488,3 +488,11 @@ func TestBFGSOnAFlatteningSlope(t *testing.T) {
 		t.Errorf("%s after %d evaluations", m.Status, m.Evaluations)
 	}
 }
+
+// Where squares of gradients overflow, the inverse Hessian made of them is 0 and its steps lead nowhere; steps along the gradient do.
+func TestBFGSWhereSquaresOverflow(t *testing.T) {
+	f := func(u []float64) float64 { return -1e200 * ((u[0]-1)*(u[0]-1) + 3*(u[1]+2)*(u[1]+2)) }
+	df := func(g, u []float64) { g[0], g[1] = -2e200*(u[0]-1), -6e200*(u[1]+2) }
+	m := climbFrom(t, functionOf(t, wide(2), f, df, entry{}), []float64{0, 0}, Settings{})
+	near(t, "theta", m.Theta, []float64{1, -2}, 1e-2)
+}
