@@ -208,6 +208,10 @@ func (p *siteFit) finish(f fixedPoint, stationary bool) error {
 	p.evidence = functional{value: p.value}
 	err := p.conclude(p.method, f, p.target)
 	if p.accepts() && !p.diagnostics.Converged && err == nil {
+		if p.value > 0 && p.lik.Likelihood().Domain() != likelihood.Numeric {
+			return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, and no labels have a probability above 1; lower damping",
+				ErrNotConverged, p.method, p.diagnostics.Iterations, p.value)
+		}
 		p.evidence.err = nil                                      // needSlopes has another
 		within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
 		p.diagnostics.Warnings = append(p.diagnostics.Warnings, fmt.Sprintf("%s stopped unconverged, within %.0g posterior standard deviations of its fixed point, and is taken as it is", p.method, within))

@@ -43,7 +43,8 @@ type PL struct {
 	MaxIterations int `yaml:"max_iterations"`
 	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
 	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
-	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point.
+	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point. Above 0 it is an error,
+	// for then the updates diverge.
 	Unconverged Unconverged `yaml:"unconverged"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`

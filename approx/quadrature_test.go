@@ -249,6 +249,32 @@ func TestPlainUpdates(t *testing.T) {
 	}
 }
 
+// TestDivergedUpdates: labels have a probability of at most 1, and updates that say otherwise are refused.
+func TestDivergedUpdates(t *testing.T) {
+	const n = 40
+	x, y := twoClasses(n, 9)
+	k, _, _ := seGram(x, 1.5, 6)
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+0.1)
+	}
+	refused := 0
+	for updates := 1; updates <= 10; updates++ {
+		method := approx.EP{Schedule: approx.Parallel, MaxIterations: updates, Unconverged: approx.AcceptUnconverged, Quadrature: approx.Quadrature{Order: 10}}
+		post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Logit{}, nil)
+		switch {
+		case errors.Is(err, approx.ErrNotConverged) && strings.Contains(err.Error(), "diverge"):
+			refused++
+		case err != nil:
+			t.Fatal(err)
+		case post.Evidence().Value() > 0:
+			t.Errorf("after %d updates %v", updates, post.Evidence().Value())
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing diverged; the test shows nothing")
+	}
+}
+
 // TestUnconvergedNames: what may be written.
 func TestUnconvergedNames(t *testing.T) {
 	var u approx.Unconverged
