@@ -28,6 +28,7 @@ type Kind struct {
 // Entry is a name and what it means, on one line.
 type Entry struct {
 	Name, Doc string
+	file      []byte        // of an experiment of the gallery
 	options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
 	component any           // with its default options
 	defaults  reflect.Value // of options
@@ -64,13 +65,13 @@ func Catalogue() []Kind {
 	for _, p := range reports.Pictures() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}
-	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them; docs/gallery.md has what came of all\n"}
+	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain gallery:NAME prints its file; docs/gallery.md has what came of all\n"}
 	for _, name := range gallery.Names() {
 		text, err := gallery.Read(name)
 		if err != nil {
 			panic(err) // it is one of them
 		}
-		published.Entries = append(published.Entries, Entry{Name: "gallery:" + name, Doc: gallery.Doc(text)})
+		published.Entries = append(published.Entries, Entry{Name: bundled + name, Doc: gallery.Doc(text), file: text})
 	}
 	kernels := kind("kernels", kernel.Table)
 	kernels.Entries = append(kernels.Entries, compositions...)

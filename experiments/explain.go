@@ -14,7 +14,7 @@ import (
 )
 
 // Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with their defaults and bounds, its other
-// options, and where it stands in a file.
+// options, and where it stands in a file. An experiment of the gallery is its file.
 func Explain(out io.Writer, name string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var have []string
@@ -27,11 +27,12 @@ func Explain(out io.Writer, name string) error {
 			if found++; found > 1 {
 				fmt.Fprintln(w)
 			}
+			if e.file != nil {
+				_, err := out.Write(e.file)
+				return err
+			}
 			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
 			options := e.explain(w)
-			if k.in == "" { // it is a file
-				continue
-			}
 			fmt.Fprintf(w, "\nin a file:\n  "+k.in+"\n", e.example())
 			if len(options) > 0 {
 				with := "{%s: {%s: …}}"

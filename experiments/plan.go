@@ -118,7 +118,10 @@ func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
 	spec.Regression = numeric
 	ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
 	if err != nil {
-		d.at(spec.node, "%v", err)
+		d.faults(spec.node, err)
+		if strings.HasPrefix(s.file, bundled) {
+			d.at(spec.node, "the data are looked for in the folder where gpc-tune runs; gpc-tune explain %s says where they come from", s.file)
+		}
 		return nil
 	}
 	for _, w := range ds.Warnings {

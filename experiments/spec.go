@@ -126,11 +126,14 @@ var (
 
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
+// bundled is before the names of the experiments that come along.
+const bundled = "gallery:"
+
 // Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
 // Problems: every mistake found, with its place.
 func Load(path string, settings []string) (*Spec, error) {
 	read := os.ReadFile
-	if name, ok := strings.CutPrefix(path, "gallery:"); ok {
+	if name, ok := strings.CutPrefix(path, bundled); ok {
 		read = func(string) ([]byte, error) { return gallery.Read(name) }
 	}
 	text, err := read(path)
@@ -269,14 +272,28 @@ func (d *decoder) data(root, n *yaml.Node, s *Spec) {
 	for _, v := range d.expand(n, dataLists) {
 		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
-		for _, p := range spec.Check() {
-			at := v
-			if k := find(v, p.Key); k != nil {
+		d.faults(v, spec.Check())
+		s.Data = append(s.Data, DataSpec{spec, v})
+	}
+}
+
+// faults puts what is wrong with a data set where its keys are.
+func (d *decoder) faults(n *yaml.Node, err error) {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			d.faults(n, one)
+		}
+	case data.Problems:
+		for _, p := range e {
+			at := n
+			if k := find(n, p.Key); k != nil {
 				at = k
 			}
 			d.at(at, "%s", p.Message)
 		}
-		s.Data = append(s.Data, DataSpec{spec, v})
+	default:
+		d.at(n, "%v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 )
 
 // What it writes is a plan, by the schema too: for every bundled set, and for files with odd names, missing values, words among the
@@ -79,6 +80,12 @@ func TestExplain(t *testing.T) {
 			var text bytes.Buffer
 			if err := Explain(&text, e.Name); err != nil {
 				t.Fatal(err)
+			}
+			if name, is := strings.CutPrefix(e.Name, "gallery:"); is {
+				if file, err := gallery.Read(name); err != nil || !bytes.Equal(text.Bytes(), file) {
+					t.Errorf("%s: %v\n%s", e.Name, err, text.String())
+				}
+				continue
 			}
 			_, place, found := strings.Cut(text.String(), e.Name+" (gpc-tune list "+k.Name+")\n"+e.Doc+"\n")
 			_, place, _ = strings.Cut(place, "in a file:\n")

@@ -31,8 +31,9 @@ func explainCommand() *cobra.Command {
 		Use:   "explain NAME | CODE | exit-codes",
 		Short: "Explain a name that a configuration file can have, or an exit code",
 		Long: `Explain a kernel, a likelihood, an inference, a strategy or any other name that gpc-tune list shows: what it is, its hyperparameters
-with their defaults and bounds, its other options, and where it stands in a file. A number is an exit code.`,
-		Example: "  gpc-tune explain se\n  gpc-tune explain 5",
+with their defaults and bounds, its other options, and where it stands in a file. A number is an exit code. An experiment of the
+gallery explains itself: its file is printed, whose comment says where its data come from, and which may be copied and changed.`,
+		Example: "  gpc-tune explain se\n  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			found := false

@@ -112,7 +112,10 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 		}
 		var absent *fs.PathError
 		if errors.As(err, &absent) {
-			err = Problems{{key, fmt.Sprintf("cannot read %s (%v); paths are relative to the folder of the experiment's file", path, absent.Err)}}
+			if whole, err := filepath.Abs(path); err == nil {
+				path = whole // relative to what is plain to see
+			}
+			err = Problems{{key, fmt.Sprintf("cannot read %s (%v)", path, absent.Err)}}
 		}
 		faults = errors.Join(faults, err)
 		return src
