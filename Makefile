@@ -29,5 +29,5 @@ bench-peers: ## measure beside scikit-learn, kernlab and numpy; writes docs/perf
 gallery: ## run the published experiments, write docs/gallery.md (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md
 	go run ./experiments/gallery/page -digits $(DIGITS) $(if $(NAME),-o runs/page.md) $(ARGS) $(NAME)
 
-gallery-full: ## the same of those that take hours, docs/gallery-full.md; runs/gallery keeps what is done
+gallery-full: ## the same of the longest, docs/gallery-full.md: one takes most of an hour, one many; runs/gallery keeps what is done
 	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery -o docs/gallery-full.md $(ARGS)

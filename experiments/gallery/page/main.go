@@ -33,7 +33,7 @@ func main() {
 	out := flag.String("o", "docs/gallery.md", "the page to write, its figures in a folder beside it; - for standard output, without figures")
 	digits := flag.String("digits", ".", "folder of the USPS digits, as gpc-tune data usps writes them; without, the experiments on them are left out")
 	runs := flag.String("runs", "", "folder to keep the runs in, which another start goes on with; default: a temporary one")
-	full := flag.Bool("full", false, "the experiments that take hours, instead of the others")
+	full := flag.Bool("full", false, "the experiments that are too long to be run with the others, instead of these")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: page [flags] [experiment …]")
 		flag.PrintDefaults()
@@ -51,7 +51,10 @@ func main() {
 		defer os.RemoveAll(dir)
 		*runs = dir
 	}
-	p := page{file: *out, names: names, figures: map[string][]byte{}}
+	p := page{file: *out, target: "gallery", names: names, figures: map[string][]byte{}}
+	if *full {
+		p.target += "-full"
+	}
 	for _, name := range names {
 		start := time.Now()
 		err := p.add(context.Background(), name, *digits, filepath.Join(*runs, name))
@@ -71,6 +74,7 @@ func main() {
 // page is what has been run so far.
 type page struct {
 	file               string            // that it is written to; -: standard output
+	target             string            // of make, that writes it
 	names              []string          // of the experiments
 	figures            map[string][]byte // by the names of their files
 	overview, sections bytes.Buffer
@@ -115,7 +119,7 @@ func (p *page) write() error {
 func (p *page) text() []byte {
 	return slices.Concat([]byte(`# The gallery
 
-Published experiments, one file each, with what was published beside what comes out here. `+"`make gallery`"+` writes this page;
+Published experiments, one file each, with what was published beside what comes out here. `+"`make "+p.target+"`"+` writes this page;
 no number on it is typed by hand. A published figure is uncertain by half a unit of its last digit, unless its file says otherwise;
 where ours is further from it, the file says why. `+"`gpc-tune run gallery:NAME`"+` runs one of them, in about the time given on one processor.
 
