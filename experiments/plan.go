@@ -119,8 +119,8 @@ func (p *Plan) load(d *decoder, s *Spec, spec DataSpec, numeric bool) *loaded {
 	ds, err := data.Load(spec.Spec, s.Dir, s.Seed)
 	if err != nil {
 		d.faults(spec.node, err)
-		if strings.HasPrefix(s.file, bundled) {
-			d.at(spec.node, "the data are looked for in the folder where gpc-tune runs; gpc-tune explain %s says where they come from", s.file)
+		if strings.HasPrefix(s.file, bundled) && spec.Train != "" {
+			d.at(spec.node, "gpc-tune explain %s says where these files come from", s.file)
 		}
 		return nil
 	}

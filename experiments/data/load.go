@@ -101,21 +101,21 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	set, _ := Lookup(s.Dataset)
 	var faults error
 	file := func(key, path string, bundled func() (source, error)) source {
-		src, err := source{}, error(nil)
+		src, err, whole, start := source{}, error(nil), path, ""
+		if path != "" && !filepath.IsAbs(path) {
+			whole = filepath.Join(dir, path)
+			if from, err := filepath.Abs(dir); err == nil {
+				start = "; relative paths begin at " + from
+			}
+		}
 		if path == "" {
 			src, err = bundled()
 		} else {
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(dir, path)
-			}
-			src, err = open(path)
+			src, err = open(whole)
 		}
 		var absent *fs.PathError
 		if errors.As(err, &absent) {
-			if whole, err := filepath.Abs(path); err == nil {
-				path = whole // relative to what is plain to see
-			}
-			err = Problems{{key, fmt.Sprintf("cannot read %s (%v)", path, absent.Err)}}
+			err = Problems{{key, fmt.Sprintf("cannot read %s (%v)%s", path, absent.Err, start)}}
 		}
 		faults = errors.Join(faults, err)
 		return src
