@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -35,12 +34,8 @@ type FitOptions struct {
 // Run, so that what one of the two has left in the run folder is done for the other: after a finished run there is one fit to
 // make. Stopped early, it writes no model.
 func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, search.Summary, error) {
-	probe, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // what cannot be written is said before hours of work
-	if err != nil {
+	if err := atomicfile.Check(name); err != nil { // before hours of work
 		return nil, search.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", ErrInvalid, err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return nil, search.Summary{}, err
 	}
 	studies, jobs, err := p.candidates(o.Configuration)
 	if err != nil {

@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -102,7 +102,7 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			return err
 		}
-		return WriteFile(file, render)
+		return atomicfile.Write(file, render)
 	}
 	for _, format := range reports.FilesOf(formats) {
 		for _, file := range format.Files(report) {
@@ -127,28 +127,6 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		return nil, err
 	}
 	return files, write("timings.json", timings.WriteJSON)
-}
-
-// WriteFile replaces a file, so that whoever reads it sees the old one or the new one, whole.
-func WriteFile(name string, write func(io.Writer) error) error {
-	if info, err := os.Stat(name); err == nil && info.Mode().Type()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 { // not to be replaced
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once the file has its name
-	buffered := bufio.NewWriter(f)
-	err = write(buffered)
-	if err := errors.Join(err, buffered.Flush(), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // ResumeCommand is the command line that goes on with the run in dir, for a POSIX shell.

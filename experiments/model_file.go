@@ -22,6 +22,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -87,12 +88,13 @@ type Declared struct {
 	Average    string `json:"average"`
 }
 
-// Save writes the file. Whoever reads it sees the old one or the new one, whole.
+// Save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads it sees the old one or
+// the new one, whole.
 func (f *ModelFile) Save(name string) (err error) {
 	if f.Hash, err = f.hash(); err != nil {
 		return err
 	}
-	return WriteFile(name, f.write)
+	return atomicfile.Write(name, f.write)
 }
 
 // hash is what Hash should be. It does not depend on how the file is laid out.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -220,12 +221,12 @@ func RepartitionUSPS(train, test, dir string) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	for _, f := range files {
 		name := filepath.Join(dir, f.Name+".gz")
-		err := WriteFile(name, func(w io.Writer) error {
+		err := atomicfile.Write(name, func(w io.Writer) error {
 			z := gzip.NewWriter(w)
 			_, err := z.Write(f.Text)
 			return errors.Join(err, z.Close())

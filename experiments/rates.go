@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -145,7 +147,10 @@ func (r *Rates) save() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return "", err
 	}
-	return name, os.WriteFile(name, append(text, '\n'), 0o666)
+	return name, atomicfile.Write(name, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
 }
 
 // fitRate returns the non-negative coefficients with the least Σ (relative error)² of times as sums of terms. There are

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -106,7 +107,7 @@ func (p *Plan) LayOut(dir string, o LayOutOptions) (*LaidOut, error) {
 	if o.DryRun {
 		return l, nil
 	}
-	return l, WriteFile(filepath.Join(dir, layoutName), func(w io.Writer) error {
+	return l, atomicfile.Write(filepath.Join(dir, layoutName), func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(l.Layout)
 	})
 }

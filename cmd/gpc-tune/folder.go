@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
@@ -113,7 +114,7 @@ func exportCommand() *cobra.Command {
 		if file == "" {
 			return print(c, args)
 		}
-		return experiments.WriteFile(file, func(w io.Writer) error {
+		return atomicfile.Write(file, func(w io.Writer) error {
 			c.SetOut(w)
 			return print(c, args)
 		})

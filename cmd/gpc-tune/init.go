@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
 // initCommand is `gpc-tune init`.
@@ -26,15 +27,14 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			err = atomicfile.Create(name, func(w io.Writer) error {
+				_, err := io.WriteString(w, text)
+				return err
+			})
 			switch {
 			case errors.Is(err, fs.ErrExist):
 				return usageError{fmt.Errorf("%s is there already; name another file", name)}
 			case err != nil:
-				return fmt.Errorf("%w: %w", experiments.ErrInvalid, err)
-			}
-			_, err = f.WriteString(text)
-			if err = errors.Join(err, f.Close()); err != nil {
 				return fmt.Errorf("%w: %w", experiments.ErrInvalid, err)
 			}
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s\n", name)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -51,7 +52,7 @@ what it costs to decide for none.`,
 			if output == "" {
 				err = write(c.OutOrStdout())
 			} else {
-				err = experiments.WriteFile(output, write)
+				err = atomicfile.Write(output, write)
 			}
 			if err != nil {
 				return err

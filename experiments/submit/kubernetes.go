@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -112,7 +113,7 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		return false, err
 	}
 	for name, text := range map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile} {
-		if err := experiments.WriteFile(filepath.Join(folder, name), func(w io.Writer) error {
+		if err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		}); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -115,7 +116,7 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			return false, err
 		}
-		if err := experiments.WriteFile(filepath.Join(folder, workerScript), func(w io.Writer) error {
+		if err := atomicfile.Write(filepath.Join(folder, workerScript), func(w io.Writer) error {
 			_, err := io.WriteString(w, script)
 			return err
 		}); err != nil {
