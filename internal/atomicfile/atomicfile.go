@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -105,6 +106,11 @@ func resolve(name string) (target string, old fs.FileInfo, err error) {
 func place(target string, write func(io.Writer) error, put func(temporary *os.File) error) (err error) {
 	dir := filepath.Dir(target)
 	f, err := create(dir)
+	defer func() { // tell of the file that is meant
+		if told := (*fs.PathError)(nil); errors.As(err, &told) && strings.HasPrefix(filepath.Base(told.Path), Prefix) {
+			told.Op, told.Path = "write", target
+		}
+	}()
 	if err != nil {
 		return err
 	}

@@ -176,8 +176,10 @@ func TestDevicesAndPipesAreWrittenTo(t *testing.T) {
 func TestWhatCannotBeWrittenIsToldBefore(t *testing.T) {
 	dir := t.TempDir()
 	absent := filepath.Join(dir, "absent", "file")
-	if err := Check(absent); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+	for _, err := range []error{Check(absent), Write(absent, text("x")), Create(absent, text("x"))} {
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), absent) || strings.Contains(err.Error(), Prefix) {
+			t.Error(err)
+		}
 	}
 	name := filepath.Join(dir, "file")
 	if err := Check(name); err != nil {
