@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -50,7 +51,7 @@ func (b *bench) runPlan(text string, workers int) ([]record.Line, error) {
 	if _, _, err := plan.Run(context.Background(), filepath.Join(dir, "run"), o); err != nil {
 		return nil, err
 	}
-	journal, err := search.OpenJournal(filepath.Join(dir, "run"), plan.Manifest.Key)
+	journal, err := journal.Open(filepath.Join(dir, "run"), plan.Manifest.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +271,7 @@ func (b *bench) schedule() error {
 				}
 				defer os.RemoveAll(dir)
 			}
-			journal, err := search.OpenJournal(dir, "")
+			journal, err := journal.Open(dir, "")
 			if err != nil {
 				return answer{}, err
 			}

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on meanwhile makes no
@@ -34,7 +34,7 @@ func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read
 type Follower struct {
 	Dir      string
 	manifest os.FileInfo // of the file that was read
-	journal  *search.Journal
+	journal  *journal.Journal
 	last     *Folder
 }
 
@@ -50,7 +50,7 @@ func (f *Follower) Read() (*Folder, error) {
 }
 
 func (f *Follower) read() (*Folder, error) {
-	info, err := search.StatManifest(f.Dir)
+	info, err := journal.StatManifest(f.Dir)
 	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) && info.Size() == f.manifest.Size() {
 		news, err := f.journal.Refresh()
 		if err == nil && news {
@@ -60,12 +60,12 @@ func (f *Follower) read() (*Folder, error) {
 	}
 	var m record.Manifest
 	if err == nil {
-		m, err = search.ReadManifest(f.Dir)
+		m, err = journal.ReadManifest(f.Dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", err)
 	}
-	if f.journal, err = search.OpenJournal(f.Dir, m.Key); err != nil {
+	if f.journal, err = journal.Open(f.Dir, m.Key); err != nil {
 		return nil, err
 	}
 	f.manifest, f.last = info, &Folder{f.Dir, m, f.journal.Lines()}

@@ -11,10 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // sampled runs a configuration tuned by chains; it returns the samples of all of them, and the final fit.
@@ -25,7 +25,7 @@ func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit)
 	if _, summary, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
 		t.Fatal(summary, err)
 	}
-	journal, err := search.OpenJournal(dir, p.Manifest.Key)
+	journal, err := journal.Open(dir, p.Manifest.Key)
 	if err != nil {
 		t.Fatal(err)
 	}

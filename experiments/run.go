@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -670,38 +671,38 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 
 // begin opens the journal of the run folder, or with dir "" one in memory, once it is known that the studies fit into the memory
 // of the machine: what does not leaves no folder behind.
-func (p *Plan) begin(dir string, studies []search.Study, o Options) (*search.Journal, error) {
+func (p *Plan) begin(dir string, studies []search.Study, o Options) (*journal.Journal, error) {
 	if err := admit(studies, o.MemoryLimit); err != nil {
 		return nil, err
 	}
 	if dir == "" {
-		return search.OpenJournal("", "")
+		return journal.Open("", "")
 	}
-	journal, begun, err := p.open(dir, o.Extend)
+	j, begun, err := p.open(dir, o.Extend)
 	if err != nil {
 		return nil, err
 	}
 	if begun != p.Manifest.Build {
 		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
 	}
-	if damaged := journal.Damaged(); len(damaged) > 0 {
+	if damaged := j.Damaged(); len(damaged) > 0 {
 		o.Warn("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again", len(damaged), damaged[0])
 	}
-	return journal, nil
+	return j, nil
 }
 
 // open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
-func (p *Plan) open(dir string, extend bool) (journal *search.Journal, begun record.Build, err error) {
+func (p *Plan) open(dir string, extend bool) (j *journal.Journal, begun record.Build, err error) {
 	found, err := p.owned(dir)
 	var extends *extension
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		found = p.Manifest
-		err = search.WriteManifest(dir, found, "")
+		err = journal.WriteManifest(dir, found, "")
 	case errors.As(err, &extends) && extend:
 		m := p.Manifest
 		m.Build = found.Build
-		err = search.WriteManifest(dir, m, found.Key)
+		err = journal.WriteManifest(dir, m, found.Key)
 	}
 	if errors.Is(err, fs.ErrExist) { // another process was first
 		found, err = p.owned(dir)
@@ -709,13 +710,13 @@ func (p *Plan) open(dir string, extend bool) (journal *search.Journal, begun rec
 	if err != nil {
 		return nil, begun, err
 	}
-	journal, err = search.OpenJournal(dir, p.Manifest.Key)
-	return journal, found.Build, err
+	j, err = journal.Open(dir, p.Manifest.Key)
+	return j, found.Build, err
 }
 
 // owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
 func (p *Plan) owned(dir string) (record.Manifest, error) {
-	found, err := search.ReadManifest(dir)
+	found, err := journal.ReadManifest(dir)
 	var unreadable *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -829,7 +830,7 @@ func (p *Plan) Done(dir string) (n int, extends bool, err error) {
 	case err != nil:
 		return 0, false, err
 	}
-	journal, err := search.OpenJournal(dir, p.Manifest.Key)
+	journal, err := journal.Open(dir, p.Manifest.Key)
 	if err != nil {
 		return 0, extends, err
 	}

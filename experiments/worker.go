@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -154,7 +155,7 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w; lay the run out with gpc-tune submit", dir, ErrFolder, err)
 	}
-	m, err := search.ReadManifest(dir)
+	m, err := journal.ReadManifest(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
 	}
@@ -256,7 +257,7 @@ type Workload struct {
 // Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
 // before it, is left to the end.
 func (l *LaidOut) Missing() (w Workload, err error) {
-	journal, err := search.OpenJournal(l.Dir, l.Key)
+	journal, err := journal.Open(l.Dir, l.Key)
 	if err != nil {
 		return w, err
 	}

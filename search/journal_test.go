@@ -1,60 +1,37 @@
 package search
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
-	"math"
-	"os"
+	"encoding/json"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// someLines is a journal of n lines with everything in it that is hard to write.
-func someLines(n int) []record.Line {
-	lines := make([]record.Line, n)
-	for i := range lines {
-		p := record.Point{Theta: record.Numbers([]float64{math.Copysign(0, -1), math.Pi * float64(i), 5e-324}), Natural: record.Numbers([]float64{math.Inf(1)}),
-			Value: record.Number(math.NaN()), Gradient: record.Number(math.Inf(-1)), Scores: map[string]record.Number{"b": 1, "a": 0.1}, Failure: "a \"quoted\"\nline <&> é"}
-		lines[i] = record.Line{Key: fmt.Sprintf("key-%03d", i), Trial: &record.Trial{Index: i, Points: []record.Point{p}}, Seconds: float64(i)}
-	}
-	lines[n-1].Trial, lines[n-1].Fit = nil, &record.Fit{Chosen: 1, Natural: record.Numbers([]float64{1}), TrainCounts: []int{3, 4}, Proba: [][]record.Number{{0.25, 0.75}}}
-	return lines
-}
-
 // canonical is what must not depend on who ran what and when.
 func canonical(lines []record.Line) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, l := range lines {
 		l.Seconds = 0
-		b.Write(encodeLine(l))
+		text, err := json.Marshal(l)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(text, '\n'))
 	}
 	return b.String()
 }
 
-func mustOpen(t testing.TB, dir string) *Journal {
+func mustOpen(t testing.TB, dir string) *journal.Journal {
 	t.Helper()
-	j, err := OpenJournal(dir, "")
+	j, err := journal.Open(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
 	return j
-}
-
-func mustAppend(t testing.TB, j *Journal, lines ...record.Line) {
-	t.Helper()
-	for _, l := range lines {
-		if err := j.Append(l); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // segments lists the files of a journal.
@@ -67,267 +44,10 @@ func segments(t testing.TB, dir string) []string {
 	return names
 }
 
-func TestJournalRoundTrip(t *testing.T) {
-	for _, dir := range []string{"", filepath.Join(t.TempDir(), "run")} {
-		lines := someLines(5)
-		j := mustOpen(t, dir)
-		if len(j.Lines()) != 0 || dir != "" && segments(t, dir) != nil {
-			t.Error("a new journal is not empty")
-		}
-		for _, i := range []int{3, 0, 4, 2, 1} {
-			mustAppend(t, j, lines[i])
-		}
-		mustAppend(t, j, lines[2]) // the same again is no news
-		if got := canonical(j.Lines()); got != canonical(lines) {
-			t.Errorf("dir %q: got %s, want %s", dir, got, canonical(lines))
-		}
-		if dir == "" {
-			continue
-		}
-		again := mustOpen(t, dir)
-		if !reflect.DeepEqual(canonical(again.Lines()), canonical(lines)) || len(again.Damaged()) != 0 {
-			t.Errorf("read back: %s", canonical(again.Lines()))
-		}
-		for _, l := range lines {
-			if got, found := again.Done(l.Key); !found || got.Seconds != l.Seconds || canonical([]record.Line{got}) != canonical([]record.Line{l}) {
-				t.Errorf("Done(%s) = %v, %t", l.Key, got, found)
-			}
-		}
-		if _, found := again.Done("nothing"); found {
-			t.Error("an unknown job is done")
-		}
-		text, err := os.ReadFile(segments(t, dir)[0])
-		if err != nil || bytes.Count(text, []byte("\n")) != len(lines) {
-			t.Errorf("the segment has %d lines, want %d (%v)", bytes.Count(text, []byte("\n")), len(lines), err)
-		}
+// place is where a line belongs: configuration, study, 1 for its fit, index.
+func place(line record.Line) [4]int {
+	if t := line.Trial; t != nil {
+		return [4]int{t.Configuration, t.Study, 0, t.Index}
 	}
-}
-
-// What is on record in memory is what a reader of the file will see, even where the text is not UTF-8.
-func TestJournalHoldsWhatItWrites(t *testing.T) {
-	dir := t.TempDir()
-	j := mustOpen(t, dir)
-	mustAppend(t, j, record.Line{Key: "k", Trial: &record.Trial{Failure: "cannot read \xff"}})
-	if live, read := canonical(j.Lines()), canonical(mustOpen(t, dir).Lines()); live != read {
-		t.Errorf("in memory %q, on disk %q", live, read)
-	}
-}
-
-// TestJournalTornAnywhere cuts the segment at every byte of its last line: the job is missing, and running it again on a
-// new segment completes the journal.
-func TestJournalTornAnywhere(t *testing.T) {
-	lines := someLines(3)
-	var whole []byte
-	for _, l := range lines {
-		whole = append(whole, encodeLine(l)...)
-	}
-	last := len(whole) - len(encodeLine(lines[2]))
-	for cut := last; cut <= len(whole); cut++ {
-		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, "journal"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "journal", "crashed.jsonl"), whole[:cut], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		j := mustOpen(t, dir)
-		_, found := j.Done(lines[2].Key)
-		torn := cut > last && cut < len(whole)
-		if found != (cut == len(whole)) || (len(j.Damaged()) == 1) != torn || len(j.Lines()) < 2 {
-			t.Fatalf("cut at byte %d of %d: found %t, torn %d", cut-last, len(whole)-last, found, len(j.Damaged()))
-		}
-		if cut%16 == 0 || cut == len(whole)-1 { // a sync each
-			mustAppend(t, j, lines[2])
-			if again := mustOpen(t, dir); canonical(again.Lines()) != canonical(lines) {
-				t.Fatalf("cut at byte %d of %d: not mended by running the job again", cut-last, len(whole)-last)
-			}
-			if text, _ := os.ReadFile(filepath.Join(dir, "journal", "crashed.jsonl")); !bytes.Equal(text, whole[:cut]) {
-				t.Fatal("an old segment was written to")
-			}
-		}
-	}
-}
-
-// What is no JSON was cut off or garbled: its job runs again, and the lines around it count. What is JSON but no line was
-// written by somebody who knows more, or by no gpc-tune.
-func TestJournalLostBlocks(t *testing.T) {
-	lines := someLines(3)
-	good, other := string(encodeLine(lines[0])), string(encodeLine(lines[1]))
-	bad := strings.Repeat("\x00", 40)
-	for _, c := range []struct {
-		text    string
-		lines   int
-		damaged []string
-		want    string
-	}{
-		{"", 0, nil, ""},
-		{good + bad, 1, []string{"seg:2"}, ""},
-		{good + bad + "}\n", 1, []string{"seg:2"}, ""}, // the last line, with its end but not its beginning
-		{good + bad + "}\n" + other, 2, []string{"seg:2"}, ""},
-		{good + other[:len(other)/2] + good + other, 2, []string{"seg:2"}, ""}, // torn in the middle
-		{good + "\n" + other, 2, []string{"seg:2"}, ""},
-		{bad + "\n" + good, 1, []string{"seg:1"}, ""},
-		{"\x7fELF\x02\x01\n\xff\xfe\n" + good + "\xde\xad", 1, []string{"seg:1", "seg:2", "seg:4"}, ""},
-		{good + `{"key":"k","trial":{"points":[]},"seconds":0} {}` + "\n" + other, 2, []string{"seg:2"}, ""},
-		{good + `{"key":"k","seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
-		{good + `{"key":"","trial":{"points":[]},"seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
-		{good + `{"key":"k","trial":{"points":[]},"colour":1,"seconds":0}` + "\n", 1, nil, `seg:2: not a line of a journal: json: unknown field "colour"; another version of gpc-tune wrote it`},
-		{good + "{}\n", 1, nil, "seg:2: not a line"},
-		{good + "[1, 2]\n", 1, nil, "seg:2: not a line"},
-	} {
-		j := mustOpen(t, "")
-		err := j.read(strings.NewReader(c.text), "seg")
-		if len(j.Lines()) != c.lines || !slices.Equal(j.Damaged(), c.damaged) {
-			t.Errorf("%q: %d lines, damaged %v; want %d, %v", c.text, len(j.Lines()), j.Damaged(), c.lines, c.damaged)
-		}
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.want)
-		}
-	}
-}
-
-func TestJournalDuplicates(t *testing.T) {
-	lines := someLines(3)
-	dir := t.TempDir()
-	a, b := mustOpen(t, dir), mustOpen(t, dir) // two processes
-	mustAppend(t, a, lines[0], lines[1])
-	later := lines[1]
-	later.Seconds = 99
-	mustAppend(t, b, later, lines[2])
-	if got := mustOpen(t, dir); canonical(got.Lines()) != canonical(lines) {
-		t.Errorf("the union is %s", canonical(got.Lines()))
-	}
-	other := lines[0]
-	trial := *other.Trial
-	trial.Evaluations++
-	other.Trial = &trial
-	if err := a.Append(other); !errors.Is(err, ErrJournal) {
-		t.Errorf("a second result in one process: %v", err)
-	}
-	mustAppend(t, b, other)
-	_, err := OpenJournal(dir, "")
-	names := segments(t, dir)
-	if len(names) != 2 || !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), names[0]+":1") || !strings.Contains(err.Error(), names[1]+":3") {
-		t.Errorf("two results of one job in %v: %v", names, err)
-	}
-}
-
-func TestJournalWriteFailureStays(t *testing.T) {
-	lines := someLines(3)
-	dir := t.TempDir()
-	j := mustOpen(t, dir)
-	mustAppend(t, j, lines[0])
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := j.Append(lines[1]); !errors.Is(err, ErrJournal) || !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("Append to a closed journal: %v", err)
-		}
-	}
-	if _, found := j.Done(lines[1].Key); found {
-		t.Error("a job that could not be written counts as done")
-	}
-	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenJournal(filepath.Join(dir, "plain"), ""); !errors.Is(err, ErrJournal) {
-		t.Errorf("a file for a folder: %v", err)
-	}
-	blocked := t.TempDir()
-	k := mustOpen(t, blocked)
-	if err := os.WriteFile(filepath.Join(blocked, "journal"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Append(lines[0]); !errors.Is(err, ErrJournal) {
-		t.Errorf("no folder for segments: %v", err)
-	}
-}
-
-func TestManifest(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "run")
-	if _, err := ReadManifest(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no manifest: %v", err)
-	}
-	m := record.Manifest{Experiment: "crabs", Seed: math.MaxUint64, Key: "k", Configurations: []record.Configuration{{Dataset: "crabs", Studies: []record.Study{{Key: "s"}}}}}
-	if err := WriteManifest(dir, m, ""); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadManifest(dir)
-	m.Schema = "gpc-tune/manifest/2"
-	if err != nil || !reflect.DeepEqual(got, m) {
-		t.Errorf("read back %v, %v; want %v", got, err, m)
-	}
-	if err := WriteManifest(dir, m, ""); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("written twice: %v", err)
-	}
-	extended := m
-	extended.Key = "more"
-	if err := WriteManifest(dir, extended, "another"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("in place of another: %v", err)
-	}
-	if err := WriteManifest(dir, extended, "k"); err != nil {
-		t.Error(err)
-	}
-	if got, err := ReadManifest(dir); err != nil || got.Key != "more" {
-		t.Errorf("after an extension: %v, %v", got, err)
-	}
-	if err := os.Rename(filepath.Join(dir, "manifest-k.json"), filepath.Join(dir, "manifest.json")); err != nil {
-		t.Error(err)
-	}
-	if got, err := ReadManifest(dir); err != nil || !reflect.DeepEqual(got, m) {
-		t.Errorf("kept: %v, %v", got, err)
-	}
-	if names, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(names, []string{filepath.Join(dir, "manifest.json")}) {
-		t.Errorf("left behind: %v", names)
-	}
-	for _, text := range []string{``, `{`, `{"schema":"gpc-tune/manifest/3"}`, `{"schema":"gpc-tune/manifest/2","colour":3}`} {
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ReadManifest(dir); err == nil {
-			t.Errorf("%q is read as a manifest", text)
-		}
-	}
-}
-
-// FuzzJournal feeds the reader any segment. What it accepts, it reads the same again once rewritten, and a crash at any
-// byte of the rewritten segment loses the last line at most.
-func FuzzJournal(f *testing.F) {
-	var whole []byte
-	for _, l := range someLines(3) {
-		whole = append(whole, encodeLine(l)...)
-	}
-	f.Add(whole, 0)
-	f.Add(whole[:len(whole)-5], 100)
-	f.Add(bytes.Replace(whole, []byte("key-001"), []byte("key-000"), 1), 3)
-	f.Add([]byte("{\"key\":\"k\",\"trial\":{\"points\":null},\"seconds\":1e5}\n\n"), 7)
-	f.Add([]byte("\n{}\n\x00"), 1)
-	f.Fuzz(func(t *testing.T, segment []byte, cut int) {
-		j, _ := OpenJournal("", "")
-		if err := j.read(bytes.NewReader(segment), "fuzz"); err != nil {
-			if !errors.Is(err, ErrJournal) {
-				t.Errorf("not an ErrJournal: %v", err)
-			}
-			return
-		}
-		lines := j.Lines()
-		var text []byte
-		for _, l := range lines {
-			text = append(text, encodeLine(l)...)
-		}
-		again, _ := OpenJournal("", "")
-		if err := again.read(bytes.NewReader(text), "again"); err != nil || len(again.Damaged()) != 0 || canonical(again.Lines()) != canonical(lines) {
-			t.Fatalf("rewritten: %v, %d torn; got %s, want %s", err, len(again.Damaged()), canonical(again.Lines()), canonical(lines))
-		}
-		if len(text) == 0 {
-			return
-		}
-		cut = int(uint(cut) % uint(len(text)))
-		crashed, _ := OpenJournal("", "")
-		whole := bytes.Count(text[:cut], []byte("\n"))
-		if err := crashed.read(bytes.NewReader(text[:cut]), "crashed"); err != nil || len(crashed.Lines()) != whole {
-			t.Fatalf("cut at %d: %v, %d lines, want %d", cut, err, len(crashed.Lines()), whole)
-		}
-	})
+	return [4]int{line.Fit.Configuration, line.Fit.Study, 1, line.Fit.Chosen}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/sourcegraph/conc"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
@@ -86,9 +87,9 @@ type Event struct {
 // A job that another plan finished in this folder is not run either: its line is written again with its place in this plan.
 //
 // A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is usable, the study's
-// Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or ErrJournal.
+// Fit is a failure. Run returns early, after the running jobs have returned, with ErrStopped, ErrFailures or journal.ErrJournal.
 // ErrMemory, or two studies of one key, is found before anything runs.
-func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Summary, error) {
+func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (Summary, error) {
 	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
 	}
@@ -101,12 +102,12 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 		defer cancel()
 	}
 
-	r := run{Options: o, journal: journal}
+	r := run{Options: o, journal: j}
 	if err := r.begin(studies); err != nil {
 		return r.summary, err
 	}
 	if slices.ContainsFunc(r.active, func(s *study) bool { return len(s.pending) > 0 }) {
-		if err := journal.Begin(); err != nil {
+		if err := j.Begin(); err != nil {
 			return r.summary, err
 		}
 	}
@@ -214,15 +215,15 @@ func Run(ctx context.Context, studies []Study, journal *Journal, o Options) (Sum
 	if len(r.active) == 0 && r.closed > 0 {
 		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", r.closed))
 	}
-	_, err := journal.Refresh() // is the folder still there?
+	_, err := j.Refresh() // is the folder still there?
 	return r.summary, err
 }
 
 // Recorded counts the jobs of the studies that need not run, for they are on record, or another plan's are. Nothing is
 // written to the folder, and the journal is of no use afterwards.
-func Recorded(studies []Study, journal *Journal) (int, error) {
-	journal.dir = ""
-	r := run{journal: journal}
+func Recorded(studies []Study, j *journal.Journal) (int, error) {
+	j.Detach()
+	r := run{journal: j}
 	err := r.begin(studies)
 	return r.summary.Skipped, err
 }
@@ -236,9 +237,9 @@ type Missing struct {
 }
 
 // Left lists the studies that are not finished. Nothing is written to the folder, and the journal is of no use afterwards.
-func Left(studies []Study, journal *Journal) (left []Missing, err error) {
-	journal.dir = ""
-	r := run{journal: journal}
+func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
+	j.Detach()
+	r := run{journal: j}
 	if err := r.begin(studies); err != nil {
 		return nil, err
 	}
@@ -289,7 +290,7 @@ func Check(studies []Study, memoryLimit int64) error {
 // run is the state of Run. Only its goroutine touches it; workers use the journal and the options.
 type run struct {
 	Options
-	journal *Journal
+	journal *journal.Journal
 	summary Summary
 	studies []*study
 	active  []*study  // begun and not finished, in order
@@ -514,7 +515,7 @@ func (r *run) advance(s *study) error {
 				j.place = j.index
 			}
 			_, found := r.journal.Done(j.key)
-			if line, before := r.journal.earlier(j.key); before && !found {
+			if line, before := r.journal.Earlier(j.key); before && !found {
 				taken, found = append(taken, j.stamp(line)), true
 			}
 			switch {
@@ -569,7 +570,7 @@ func (r *run) enter(j job) error {
 		j.of.fit = line.Fit
 		failure = line.Fit.Failure
 	default:
-		return fmt.Errorf("%w: job %s has a line of another kind", ErrJournal, j.key)
+		return fmt.Errorf("%w: job %s has a line of another kind", journal.ErrJournal, j.key)
 	}
 	if failure != "" {
 		r.summary.Failed++
@@ -654,9 +655,6 @@ func (r *run) finish(ctx context.Context, j job) result {
 	return result{job: j, recorded: true, err: r.journal.Append(line)}
 }
 
-// timeoutFailure begins the failure of a job that took too long.
-const timeoutFailure = "timed out"
-
 // do runs a job. It reports false if the run was cancelled, whatever the job returned: it may have been cut short.
 func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	within, cancel := ctx, context.CancelFunc(func() {})
@@ -684,7 +682,7 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	case ctx.Err() != nil:
 		return line, false
 	case late:
-		failure = fmt.Sprintf("%s after %v", timeoutFailure, r.TrialTimeout)
+		failure = fmt.Sprintf("%s after %v", record.TimedOut, r.TrialTimeout)
 	case panicking != nil:
 		failure = panicking.Error()
 	case err != nil:

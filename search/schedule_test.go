@@ -22,6 +22,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -84,7 +85,7 @@ func sweep(n int, wait func()) []Study {
 	return studies
 }
 
-func mustRun(t testing.TB, studies []Study, j *Journal, o Options) Summary {
+func mustRun(t testing.TB, studies []Study, j *journal.Journal, o Options) Summary {
 	t.Helper()
 	s, err := Run(context.Background(), studies, j, o)
 	if err != nil {
@@ -239,7 +240,7 @@ func TestMain(m *testing.M) {
 	dir := os.Getenv(childDir)
 	switch os.Getenv(childMode) {
 	case "run": // tells of every job on stdout, and goes on when it hears a byte or the end of stdin
-		j, err := OpenJournal(dir, "")
+		j, err := journal.Open(dir, "")
 		if err == nil {
 			_, err = Run(context.Background(), sweep(40, pause(4*time.Millisecond)), j, Options{Workers: 4, Progress: func(e Event) {
 				fmt.Println(e.Done)
@@ -250,7 +251,7 @@ func TestMain(m *testing.M) {
 	case "full disk": // a segment may grow to 2000 bytes
 		signal.Ignore(syscall.SIGXFSZ)
 		limit := syscall.Rlimit{Cur: 2000, Max: 2000}
-		j, err := OpenJournal(dir, "")
+		j, err := journal.Open(dir, "")
 		if err == nil {
 			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 		}
@@ -264,7 +265,7 @@ func TestMain(m *testing.M) {
 
 func childExit(err error) {
 	switch {
-	case errors.Is(err, ErrJournal):
+	case errors.Is(err, journal.ErrJournal):
 		fmt.Println(err)
 		os.Exit(3)
 	case err != nil:
@@ -348,7 +349,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestFullDisk stops with ErrJournal at a write that fails half-way; once there is room, the run goes on.
+// TestFullDisk stops with journal.ErrJournal at a write that fails half-way; once there is room, the run goes on.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full disk", dir).Output()
@@ -373,11 +374,12 @@ func TestFullDisk(t *testing.T) {
 
 func TestJournalFailureStopsTheRun(t *testing.T) {
 	j := mustOpen(t, t.TempDir())
-	mustAppend(t, j, someLines(1)...)
-	j.file.Close()
+	if err := errors.Join(j.Begin(), j.Close()); err != nil {
+		t.Fatal(err)
+	}
 	var ran atomic.Int64
 	s, err := Run(context.Background(), []Study{one(1000, func() { ran.Add(1) })}, j, Options{Workers: 2})
-	if !errors.Is(err, ErrJournal) || s.Done != 0 || ran.Load() > 2 {
+	if !errors.Is(err, journal.ErrJournal) || s.Done != 0 || ran.Load() > 2 {
 		t.Errorf("%v, %+v, %d jobs ran", err, s, ran.Load())
 	}
 }
@@ -467,7 +469,7 @@ func TestTrialTimeout(t *testing.T) {
 				}
 				return trial(ctx, index, p)
 			}
-			j, _ := OpenJournal("", "")
+			j, _ := journal.Open("", "")
 			if got := mustRun(t, []Study{s}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
 				t.Errorf("%+v", got)
 			}
@@ -492,7 +494,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			}
 			return s
 		}
-		j, _ := OpenJournal("", "")
+		j, _ := journal.Open("", "")
 		started := time.Now()
 		// After 150 s two pairs of jobs have finished and the third is cancelled.
 		got, err := Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Timeout: 150 * time.Second, TrialTimeout: time.Hour})
@@ -684,8 +686,8 @@ func BenchmarkStudies(b *testing.B) {
 // timeout is not.
 func TestAnotherPlansJobs(t *testing.T) {
 	dir := t.TempDir()
-	open := func(plan string) *Journal {
-		j, err := OpenJournal(dir, plan)
+	open := func(plan string) *journal.Journal {
+		j, err := journal.Open(dir, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -711,7 +713,7 @@ func TestAnotherPlansJobs(t *testing.T) {
 	for i := range lines {
 		lines[i].Plan = "eight"
 	}
-	for _, j := range []*Journal{j, open("eight")} {
+	for _, j := range []*journal.Journal{j, open("eight")} {
 		if canonical(j.Lines()) != canonical(lines) {
 			t.Errorf("got %s, want %s", canonical(j.Lines()), canonical(lines))
 		}
@@ -758,12 +760,11 @@ func TestAnotherPlansJobs(t *testing.T) {
 		for _, order := range [][]record.Line{{late, result, late}, {result, late}} {
 			k := mustOpen(t, "")
 			for _, line := range order {
-				line.Plan = ""
-				if err := k.add(entry{line: line}); err != nil {
+				if err := k.Append(line); err != nil {
 					t.Error(err)
 				}
 			}
-			if got, _ := k.Done(result.Key); timedOut(got) || late.Key != result.Key {
+			if got, _ := k.Done(result.Key); got.TimedOut() || late.Key != result.Key {
 				t.Errorf("%v is kept of %v", got, order)
 			}
 		}

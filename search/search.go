@@ -1,5 +1,5 @@
-// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies (ask/tell, one file each), the
-// scheduler and the journal.
+// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies (ask/tell, one file each) and
+// the scheduler, which records finished jobs in a journal.
 //
 // It knows theta and scalar values, never data, kernels or classifiers: what a job does is a closure that the caller
 // gives. Values are maximised.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -146,13 +147,13 @@ func code(err error) int {
 		return int(exit)
 	case errors.As(err, &usage), errors.Is(err, submit.ErrOptions), errors.Is(err, experiments.ErrUnfinished):
 		return exitUsage
-	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, experiments.ErrEnvironment), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, search.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
+	case errors.As(err, &problems), errors.Is(err, experiments.ErrInvalid), errors.Is(err, experiments.ErrEnvironment), errors.Is(err, search.ErrMemory), errors.Is(err, experiments.ErrFolder), errors.Is(err, journal.ErrUnwritable), errors.Is(err, reports.ErrNothingInCommon):
 		return exitInvalid
 	case errors.Is(err, experiments.ErrNoFit):
 		return exitFailures
 	case errors.Is(err, experiments.ErrOtherConfiguration):
 		return exitForeign
-	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, search.ErrJournal), errors.Is(err, experiments.ErrUnreported), errors.Is(err, submit.ErrEngine):
+	case errors.Is(err, search.ErrStopped), errors.Is(err, search.ErrFailures), errors.Is(err, journal.ErrJournal), errors.Is(err, experiments.ErrUnreported), errors.Is(err, submit.ErrEngine):
 		return exitStopped
 	}
 	return exitUnexpected

@@ -22,9 +22,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // injected is a name that is a script.
@@ -68,7 +68,7 @@ func text(t testing.TB, l record.Line) []byte {
 // begin makes a run folder.
 func begin(t testing.TB, dir string, m record.Manifest, replaces string) {
 	t.Helper()
-	if err := search.WriteManifest(dir, m, replaces); err != nil {
+	if err := journal.WriteManifest(dir, m, replaces); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,7 +2,10 @@
 // and the lines of its journal. It computes nothing and imports nothing of the project.
 package record
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
 type Number float64
@@ -153,6 +156,23 @@ type Trial struct {
 	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters on the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
 }
+
+// TimedOut begins the Failure of a job that took too long: the one kind of failure that need not happen again.
+const TimedOut = "timed out"
+
+// Failure is why the job failed, "" if it did not.
+func (l Line) Failure() string {
+	switch {
+	case l.Trial != nil:
+		return l.Trial.Failure
+	case l.Fit != nil:
+		return l.Fit.Failure
+	}
+	return ""
+}
+
+// TimedOut says whether the job failed by the clock.
+func (l Line) TimedOut() bool { return strings.HasPrefix(l.Failure(), TimedOut) }
 
 // Point is one evaluated vector of hyperparameters.
 type Point struct {

@@ -1,4 +1,7 @@
-package search
+// Package journal keeps what a run has done: the manifest of its folder, and the append-only journal of its finished jobs.
+//
+// It knows records only, and nothing of what made them.
+package journal
 
 import (
 	"bufio"
@@ -32,7 +35,7 @@ var (
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder DIR/journal of append-only
 // segments, one per process that wrote, one JSON line (record.Line) per job; the state is the union of the segments, so
 // processes share a folder without locks. Nothing is ever rewritten: whoever opens a folder again writes a segment of its
-// own. Lines of other plans, which an extended experiment leaves in its folder, are kept apart: see earlier.
+// own. Lines of other plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
 //
 // It is safe for concurrent use.
 type Journal struct {
@@ -64,11 +67,11 @@ type segment struct {
 	lines int
 }
 
-// OpenJournal reads the journal of the run in dir, as far as it belongs to the plan of this key; a missing folder is an
+// Open reads the journal of the run in dir, as far as it belongs to the plan of this key; a missing folder is an
 // empty journal, and dir "" is a journal in memory. What was cut off or garbled while it was being written, as a crash or a
 // full disk does to a line, is dropped, and its job is not on record (see Damaged). What is well-formed but not a line that
 // this version knows, or one job with two different results, is an ErrJournal that names file and line.
-func OpenJournal(dir, plan string) (*Journal, error) {
+func Open(dir, plan string) (*Journal, error) {
 	j := &Journal{dir: dir, plan: plan, entries: map[string]entry{}, others: map[string]record.Line{}, segments: map[string]segment{}, damaged: map[string]bool{}}
 	_, err := j.Refresh()
 	return j, err
@@ -188,12 +191,12 @@ func (j *Journal) add(e entry) error {
 			j.others[e.line.Key] = e.line
 		}
 		return nil
-	case !found, timedOut(old.line) && !timedOut(e.line):
+	case !found, old.line.TimedOut() && !e.line.TimedOut():
 		e.line.Plan = j.plan // one string for all
 		j.entries[e.line.Key] = e
 		delete(j.others, e.line.Key)
 		return nil
-	case timedOut(e.line): // which depends on the clock
+	case e.line.TimedOut(): // which depends on the clock
 		return nil
 	}
 	a, b := old.line, e.line
@@ -209,7 +212,7 @@ func (j *Journal) add(e entry) error {
 func encodeLine(line record.Line) []byte {
 	text, err := json.Marshal(line)
 	if err != nil {
-		panic(fmt.Sprintf("search: a journal line must be plain data: %v", err)) // Number carries NaN and infinities
+		panic(fmt.Sprintf("journal: a line must be plain data: %v", err)) // Number carries NaN and infinities
 	}
 	return append(text, '\n')
 }
@@ -344,6 +347,13 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// Detach makes j one in memory: what is appended from now on is not written.
+func (j *Journal) Detach() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.dir = ""
+}
+
 // Done looks up a finished job. The line is shared: do not modify it.
 func (j *Journal) Done(key string) (record.Line, bool) {
 	j.mu.Lock()
@@ -352,21 +362,13 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 	return e.line, found
 }
 
-// earlier looks up a job that another plan finished in this folder, and that is not on record for this one. A timeout is
+// Earlier looks up a job that another plan finished in this folder, and that is not on record for this one. A timeout is
 // not taken over.
-func (j *Journal) earlier(key string) (record.Line, bool) {
+func (j *Journal) Earlier(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	line, found := j.others[key]
-	return line, found && !timedOut(line)
-}
-
-// timedOut says if the line is a failure by the clock, which is the one kind that need not happen again.
-func timedOut(line record.Line) bool {
-	if line.Trial != nil {
-		return strings.HasPrefix(line.Trial.Failure, timeoutFailure)
-	}
-	return strings.HasPrefix(line.Fit.Failure, timeoutFailure)
+	return line, found && !line.TimedOut()
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran them and when. The
