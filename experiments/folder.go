@@ -2,13 +2,17 @@ package experiments
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
@@ -105,21 +109,33 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		return atomicfile.Write(file, render)
 	}
 	for _, format := range reports.FilesOf(formats) {
+		var own ownFiles
+		if strings.Contains(format.File, "*") {
+			own = f.own(path.Dir(format.File))
+		}
+		written := map[string]bool{}
 		for _, file := range format.Files(report) {
-			if err := write(file.Name, file.Write); err != nil {
+			h := sha256.New()
+			if err := write(file.Name, func(w io.Writer) error { return file.Write(io.MultiWriter(w, h)) }); err != nil {
 				return nil, err
 			}
+			written[path.Base(file.Name)] = true
+			if own.files != nil {
+				own.files[path.Base(file.Name)] = hex.EncodeToString(h.Sum(nil))
+			}
 		}
-		found, err := fs.Glob(os.DirFS(f.Dir), format.File)
-		if err != nil {
-			return nil, err
+		if own.files == nil {
+			continue
 		}
-		for _, name := range found {
-			if name = filepath.Join(f.Dir, name); !slices.Contains(files, name) { // of a figure that is no more
-				if err := os.Remove(name); err != nil {
+		for name, hash := range own.files { // of figures that are no more
+			if of, _ := path.Match(path.Base(format.File), name); of && !written[name] {
+				if err := own.remove(name, hash); err != nil {
 					return nil, err
 				}
 			}
+		}
+		if err := own.save(); err != nil {
+			return nil, err
 		}
 	}
 	timings, err := reports.BuildTimings(f.Manifest, f.Lines)
@@ -127,6 +143,55 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		return nil, err
 	}
 	return files, write("timings.json", timings.WriteJSON)
+}
+
+// ownFiles are what reports have written to a folder below that of the run, with the SHA-256 of each. Other files there are the
+// user's, and so is one that has changed since.
+type ownFiles struct {
+	dir   string
+	files map[string]string
+}
+
+const ownName = "written.json"
+
+// own reads the list of what reports have written. Without it nothing is taken for theirs.
+func (f *Folder) own(dir string) (o ownFiles) {
+	o.dir = filepath.Join(f.Dir, dir)
+	text, err := os.ReadFile(filepath.Join(o.dir, ownName))
+	if err != nil || json.Unmarshal(text, &o.files) != nil || o.files == nil {
+		o.files = map[string]string{}
+	}
+	return o
+}
+
+// remove deletes a file if it is as it was written, and strikes it off the list.
+func (o ownFiles) remove(name, hash string) error {
+	delete(o.files, name)
+	file := filepath.Join(o.dir, name)
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != hash {
+		return nil
+	}
+	return os.Remove(file)
+}
+
+// save writes the list, or deletes it if there is nothing on it.
+func (o ownFiles) save() error {
+	name := filepath.Join(o.dir, ownName)
+	if len(o.files) == 0 {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return atomicfile.Write(name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(o.files)
+	})
 }
 
 // ResumeCommand is the command line that goes on with the run in dir, for a POSIX shell.

@@ -36,6 +36,9 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Is says that they are ErrInvalid.
+func (ps Problems) Is(target error) bool { return target == ErrInvalid }
+
 // errReported is what a decoding step returns when the problem itself is already on the list.
 var errReported = fmt.Errorf("experiments: reported")
 

@@ -41,7 +41,7 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 			if err != nil {
 				return err
 			}
-			if err := render(c.OutOrStdout(), check); err != nil {
+			if err := render(inForm(c, format), check); err != nil {
 				return err
 			}
 			if !check.Passed {

@@ -22,7 +22,7 @@ func evidenceCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			encoder := json.NewEncoder(c.OutOrStdout())
+			encoder := json.NewEncoder(forPrograms(c))
 			encoder.SetIndent("", "  ")
 			return encoder.Encode(answer)
 		},

@@ -3,27 +3,12 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 )
-
-// exitCodes says what the exit codes mean, and what to do.
-var exitCodes = []struct {
-	code int
-	doc  string
-}{
-	{exitDone, "done"},
-	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or of the machine"},
-	{exitUsage, "a mistake on the command line"},
-	{exitInvalid, "an invalid configuration, data or environment: every mistake is shown with its place; nothing has run"},
-	{exitFailures, "finished, but some trials, fits or checks failed: the report says which and why"},
-	{exitStopped, "stopped before the end, by a limit or a full disk: the same command with --resume goes on"},
-	{exitForeign, "the run folder belongs to another configuration: name another with -o, or add --extend to ask more of the same"},
-	{130, "interrupted by SIGINT (Ctrl-C); the same command with --resume goes on"},
-	{143, "interrupted by SIGTERM; the same command with --resume goes on"},
-}
 
 // explainCommand is `gpc-tune explain`.
 func explainCommand() *cobra.Command {
@@ -40,7 +25,7 @@ gallery explains itself: its file is printed, whose comment says where its data 
 			for _, e := range exitCodes {
 				if args[0] == "exit-codes" || args[0] == strconv.Itoa(e.code) {
 					found = true
-					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code, e.doc); err != nil {
+					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code, strings.TrimSuffix(e.meaning+": "+e.remedy, ": ")); err != nil {
 						return err
 					}
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // fitCommand is `gpc-tune fit`.
-func fitCommand(drain <-chan struct{}) *cobra.Command {
+func fitCommand(signals *interrupts) *cobra.Command {
 	var (
 		name     string
 		settings []string
@@ -42,8 +42,13 @@ that run does on all of the training data: what either has done in the folder, t
 				return err
 			}
 			bar := newProgress(c.ErrOrStderr())
-			options.Drain, options.Progress, options.Warn = drain, bar.event, warner(c)
+			options.Progress, options.Warn = bar.event, warner(c)
+			done := func() {}
+			if options.Dir != "" { // else nothing that has been done would be kept
+				options.Drain, done = signals.drain()
+			}
 			model, summary, err := plan.Fit(c.Context(), name, options)
+			done()
 			bar.finish()
 			if err != nil {
 				switch {

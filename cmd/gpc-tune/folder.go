@@ -50,7 +50,7 @@ func shown[T any](c *cobra.Command, format string, forms reports.Forms[T], build
 		if err != nil {
 			return err
 		}
-		return render(c.OutOrStdout(), v)
+		return render(inForm(c, format), v)
 	}
 }
 
@@ -109,15 +109,18 @@ func exportCommand() *cobra.Command {
 		}
 		return export.Rows(report), nil
 	})
-	print := c.RunE
+	print, written := c.RunE, safeCSVFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if file == "" {
-			return print(c, args)
+		write := func(w io.Writer) error {
+			return written(w, c.Flag("format").Value.String(), func(w io.Writer) error {
+				c.SetOut(w)
+				return print(c, args)
+			})
 		}
-		return atomicfile.Write(file, func(w io.Writer) error {
-			c.SetOut(w)
-			return print(c, args)
-		})
+		if file == "" {
+			return write(forPrograms(c))
+		}
+		return atomicfile.Write(file, write)
 	}
 	var docs []string
 	for _, e := range reports.Exports {
@@ -200,7 +203,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 				}
 				for _, format := range reports.Formats {
 					if format.Draw != nil && slices.Contains(formats, format.Name) {
-						return format.Draw(c.OutOrStdout(), drawn...)
+						return format.Draw(forPrograms(c), drawn...)
 					}
 				}
 				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s", strings.Join(figures, ","), strings.Join(formats, ", "))}

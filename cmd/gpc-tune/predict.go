@@ -20,6 +20,7 @@ func predictCommand() *cobra.Command {
 	var reject float64
 	var deciding experiments.Deciding
 	var formats []string
+	var written func(io.Writer, string, func(io.Writer) error) error
 	for _, f := range experiments.PredictedFormats {
 		formats = append(formats, f.Name)
 	}
@@ -48,9 +49,11 @@ what it costs to decide for none.`,
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return experiments.PredictedFormats[at].Write(w, table) }
+			write := func(w io.Writer) error {
+				return written(w, format, func(w io.Writer) error { return experiments.PredictedFormats[at].Write(w, table) })
+			}
 			if output == "" {
-				err = write(c.OutOrStdout())
+				err = write(forPrograms(c))
 			} else {
 				err = atomicfile.Write(output, write)
 			}
@@ -74,6 +77,7 @@ what it costs to decide for none.`,
 			return nil
 		},
 	}
+	written = safeCSVFlag(c)
 	f := c.Flags()
 	f.StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
 	f.StringVar(&format, "format", formats[0], strings.Join(formats, " | "))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -24,9 +23,9 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, last: time.Now()}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if o, ok := w.(*output); ok && o.terminal {
 		p.bar = progressbar.NewOptions(1, // until the first event
-			progressbar.OptionSetWriter(w),
+			progressbar.OptionSetWriter(o.to), // with what moves the cursor
 			progressbar.OptionSetDescription("jobs"),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),

@@ -15,7 +15,7 @@ import (
 )
 
 // runCommand is `gpc-tune run`.
-func runCommand(drain <-chan struct{}) *cobra.Command {
+func runCommand(signals *interrupts) *cobra.Command {
 	var (
 		dir, format string
 		settings    []string
@@ -40,7 +40,6 @@ new runs. Several processes may run the same file in one folder; they share the 
 			if err := check(); err != nil {
 				return err
 			}
-			options.Drain = drain
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
 				return err
@@ -53,7 +52,10 @@ new runs. Several processes may run the same file in one folder; they share the 
 			}
 			bar := newProgress(c.ErrOrStderr())
 			options.Progress, options.Warn = bar.event, warner(c)
+			drained, done := signals.drain()
+			options.Drain = drained
 			report, summary, err := plan.Run(c.Context(), dir, options)
+			done()
 			bar.finish()
 			if err != nil {
 				if code(err) == exitStopped && summary.Total > 0 {
@@ -61,7 +63,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 				}
 				return err
 			}
-			if err := shown.Render(c.OutOrStdout(), report); err != nil {
+			if err := shown.Render(inForm(c, format), report); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)

@@ -52,6 +52,7 @@ func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *exp
 func sampleCommand() *cobra.Command {
 	var s experiments.Sampling
 	var format string
+	var written func(io.Writer, string, func(io.Writer) error) error
 	c := &cobra.Command{
 		Use:   "sample (--data NAME|FILE | --grid lo:hi:points) --kernel K --likelihood L [--theta name=value,…]",
 		Short: "Draw latent functions from a prior, and squash them to class probabilities",
@@ -74,11 +75,12 @@ Inputs are written as the kernel sees them, after --preprocess. A picture has on
 				for _, w := range drawn.Warnings {
 					fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
 				}
-				return f.write(c.OutOrStdout(), drawn)
+				return written(forPrograms(c), format, func(w io.Writer) error { return f.write(w, drawn) })
 			}
 			return usageError{fmt.Errorf("unknown format %q%s", format, registry.Suggest(format, names))}
 		},
 	}
+	written = safeCSVFlag(c)
 	modelFlags(c, &s.Query)
 	f := c.Flags()
 	f.StringVar(&s.Grid, "grid", "", "lo:hi:points of one input, in place of data")

@@ -26,7 +26,7 @@ What only data or several keys together show, gpc-tune validate finds.`,
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := experiments.WriteSchema(c.OutOrStdout(), append(args, names[0])[0]); err != nil {
+			if err := experiments.WriteSchema(forPrograms(c), append(args, names[0])[0]); err != nil {
 				return usageError{err}
 			}
 			return nil

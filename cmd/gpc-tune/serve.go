@@ -10,7 +10,7 @@ import (
 )
 
 // serveCommand is `gpc-tune serve`.
-func serveCommand(drain <-chan struct{}) *cobra.Command {
+func serveCommand(signals *interrupts) *cobra.Command {
 	address := "127.0.0.1:0"
 	c := &cobra.Command{
 		Use:   "serve DIR",
@@ -30,7 +30,9 @@ ssh -L 8080:127.0.0.1:8080 THIS-MACHINE, with --listen 127.0.0.1:8080 here. SIGI
 			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
 			handler := live.New(args[0], log)
 			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
-			return live.Serve(c.Context(), listener, handler, log, drain)
+			drained, done := signals.drain()
+			defer done()
+			return live.Serve(c.Context(), listener, handler, log, drained)
 		},
 	}
 	c.Flags().StringVar(&address, "listen", address, "loopback address and port to listen on; port 0: a free one")

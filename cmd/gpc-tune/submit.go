@@ -18,7 +18,7 @@ import (
 )
 
 // submitCommand is `gpc-tune submit`, with a command below it for every engine.
-func submitCommand(drain <-chan struct{}) *cobra.Command {
+func submitCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit ENGINE FILE.yaml | gallery:NAME",
 		Short: "Have an experiment run in blocks: by processes here, or on a cluster",
@@ -30,7 +30,7 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 		},
 	}
 	for _, e := range submit.Table {
-		c.AddCommand(engineCommand(e, drain))
+		c.AddCommand(engineCommand(e, signals))
 	}
 	return c
 }
@@ -38,13 +38,13 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 // once lists the flags that submitting again is not to repeat, or that the run folder has in other ways.
 var once = []string{"output", "set", "blocks", "extend", "dry-run", "force"}
 
-func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobra.Command {
+func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {
 	var (
 		dir      string
 		settings []string
 		blocks   int
 		laying   = experiments.LayOutOptions{Engine: e.Name}
-		run      = submit.Run{Drain: drain}
+		run      submit.Run
 	)
 	engine, _ := e.New(nil)
 	c := &cobra.Command{
@@ -80,7 +80,10 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if run.Program, err = os.Executable(); err != nil {
 				return err
 			}
-			run.Out, run.Log = c.OutOrStdout(), c.ErrOrStderr()
+			run.Out, run.Log = forPrograms(c), c.ErrOrStderr()
+			drained, finished := signals.drain()
+			defer finished()
+			run.Drain = drained
 			if len(run.Workload.Waves) > 0 {
 				if done, err := engine.Submit(c.Context(), &run); err != nil || !done {
 					return err
@@ -93,6 +96,7 @@ func engineCommand(e registry.Entry[submit.Engine], drain <-chan struct{}) *cobr
 			if err != nil {
 				return err
 			}
+			finished()
 			if err := reports.Formats[0].Render(c.OutOrStdout(), report); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 const restBlock = "rest"
 
 // workerCommand is `gpc-tune worker`.
-func workerCommand(drain <-chan struct{}) *cobra.Command {
+func workerCommand(signals *interrupts) *cobra.Command {
 	var (
 		block         string
 		blocks, first int
@@ -57,7 +57,10 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 				return err
 			}
 			bar := newProgress(c.ErrOrStderr())
-			options.Drain, options.Progress, options.Warn, options.Resume = drain, bar.event, warner(c), true
+			options.Progress, options.Warn, options.Resume = bar.event, warner(c), true
+			drained, done := signals.drain()
+			defer done()
+			options.Drain = drained
 			if block == restBlock {
 				_, summary, err := laid.Plan.Run(c.Context(), args[0], options)
 				bar.finish()

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// output is standard output or standard error. Names and messages that come from files may have what moves a cursor, renames
+// a window or turns the direction of a line round: as text it is escaped (reports.Printable). Tables and pictures for programs are written as
+// they are, unless a terminal shows them. The first error is kept.
+type output struct {
+	to       io.Writer
+	terminal bool
+	rest     []byte // the beginning of a letter
+	err      error
+}
+
+func newOutput(to io.Writer) *output {
+	f, ok := to.(*os.File)
+	return &output{to: to, terminal: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// Write writes text.
+func (o *output) Write(text []byte) (int, error) {
+	o.rest = append(o.rest, text...)
+	whole := len(o.rest)
+	for k := 1; k < 4 && k <= len(o.rest); k++ { // bytes of a letter that is not whole yet
+		if b := o.rest[len(o.rest)-k]; b >= 0xc0 {
+			if need := 2 + boolInt(b >= 0xe0) + boolInt(b >= 0xf0); k < need {
+				whole -= k
+			}
+			break
+		} else if b < 0x80 {
+			break
+		}
+	}
+	_, err := o.plain([]byte(reports.Printable(string(o.rest[:whole]))))
+	o.rest = append(o.rest[:0], o.rest[whole:]...)
+	if err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// plain writes what is not text.
+func (o *output) plain(data []byte) (int, error) {
+	if len(data) == 0 {
+		return 0, o.err
+	}
+	n, err := o.to.Write(data)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// close writes what is left, and returns the first error of all.
+func (o *output) close() error {
+	o.plain([]byte(reports.Printable(string(o.rest))))
+	o.rest = nil
+	return o.err
+}
+
+type plain struct{ *output }
+
+func (p plain) Write(data []byte) (int, error) { return p.plain(data) }
+
+// forPrograms is where c writes what programs read.
+func forPrograms(c *cobra.Command) io.Writer {
+	if o, ok := c.OutOrStdout().(*output); ok && !o.terminal {
+		return plain{o}
+	}
+	return c.OutOrStdout()
+}
+
+// inForm is where c writes a form of its result.
+func inForm(c *cobra.Command, form string) io.Writer {
+	if form == "text" {
+		return c.OutOrStdout()
+	}
+	return forPrograms(c)
+}
+
+// ended is the error of a command once its output is: nothing is done if its result could not be written.
+func (o *output) ended(err error) error {
+	switch failed := o.close(); {
+	case failed == nil || err != nil && !errors.Is(err, failed):
+		return err
+	case errors.Is(failed, syscall.EPIPE): // whoever reads has seen enough
+		return exitCode(exitUnexpected)
+	default:
+		return fmt.Errorf("%w: %v", errOutput, failed)
+	}
+}
+
+// safeCSVFlag gives c the flag --safe-csv. What it returns writes the table in the given form as the flag says.
+func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.Writer) error) error {
+	safe := c.Flags().Bool("safe-csv", false, "put an apostrophe before cells of CSV that a spreadsheet would take for formulas; numbers stay as they are")
+	return func(w io.Writer, form string, write func(io.Writer) error) error {
+		if !*safe || form != "csv" {
+			return write(w)
+		}
+		var table bytes.Buffer
+		if err := write(&table); err != nil {
+			return err
+		}
+		in, out := csv.NewReader(&table), csv.NewWriter(w)
+		in.FieldsPerRecord = -1
+		for {
+			cells, err := in.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			for i, cell := range cells {
+				if formula(cell) {
+					cells[i] = "'" + cell
+				}
+			}
+			out.Write(cells) // errors surface in out.Error
+		}
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// formula says if a spreadsheet might take a cell for a formula.
+func formula(cell string) bool {
+	if !strings.HasPrefix(strings.TrimLeft(cell, " "), "=") && (cell == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0])) {
+		return false
+	}
+	_, err := strconv.ParseFloat(cell, 64)
+	return err != nil
+}
