@@ -89,6 +89,17 @@ func TestHTMLInBrowser(t *testing.T) {
 	if len(sorted.Bad) > 0 || sorted.Count < 20 {
 		t.Errorf("of %d columns of numbers some are not sorted: %v", sorted.Count, sorted.Bad)
 	}
+	var partial []string // of the log losses of this run, one cell of which is of one of two folds
+	b.Eval(`(() => {
+		const table = document.querySelector('#results table'), head = Array.from(table.tHead.rows[0].cells).find(c => c.textContent === 'log loss');
+		return [1, 2].map(() => {
+			head.querySelector('button').click();
+			return Array.from(table.tBodies[0].rows, row => row.cells[head.cellIndex].textContent).join('|');
+		});
+	})()`, &partial)
+	if up, down := "0.4185|0.6931|0.4904 (1 of 2 folds)|", "0.6931|0.4185|0.4904 (1 of 2 folds)|"; !slices.Equal(slices.Sorted(slices.Values(partial)), []string{up, down}) {
+		t.Errorf("what is of some folds does not come after what is of all: %q", partial)
+	}
 	var contests []string // the tables of a race and of nested cross-validation, whose columns have just been sorted like all others
 	b.Eval(`Array.from(document.querySelectorAll('#contests table'), t => Array.from(t.tHead.rows[0].cells, c => c.textContent).join(' '))`, &contests)
 	for _, columns := range []string{"configuration log_loss", "score value", "fold"} {

@@ -121,7 +121,8 @@ func (b *builder) build() Configuration {
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
-			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), out.figure(p.Evaluation, f.Name)})
+			here, of := out.figure(p.Evaluation, f.Name)
+			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), here, of})
 		}
 		out.Published = append(out.Published, shown)
 	}
@@ -129,20 +130,20 @@ func (b *builder) build() Configuration {
 }
 
 // figure finds a number by the name it has in results; scores are those of an evaluation, or of the first, and with best_ before
-// the name those of the best point of a grid. NaN: there is none.
-func (c Configuration) figure(evaluation, name string) Number {
+// the name those of the best point of a grid, once all its points are there. NaN: there is none.
+func (c Configuration) figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
-		return c.LogEvidence
+		return c.LogEvidence, nil
 	case "leave_one_out":
-		return c.leaveOneOut()
+		return c.leaveOneOut(), nil
 	}
 	if v, ok := c.Hyperparameters.Get(name); ok {
-		return Number(v)
+		return Number(v), nil
 	}
-	if by, best := strings.CutPrefix(name, "best_"); best {
+	if by, best := strings.CutPrefix(name, "best_"); best && c.Status != Missing {
 		if i := slices.IndexFunc(c.Best, func(b Best) bool { return b.By == by }); i >= 0 {
-			return c.Best[i].Value
+			return c.Best[i].Value, nil
 		}
 	}
 	for _, e := range c.Evaluations {
@@ -151,20 +152,20 @@ func (c Configuration) figure(evaluation, name string) Number {
 		}
 		switch v, ok := e.Scores.Value(name); {
 		case ok:
-			return Number(v.Value)
+			return Number(v.Value), e.Scores.Partial
 		case e.Scores.N == 0:
 		case name == "min_probability":
-			return Number(e.extremes[0])
+			return Number(e.extremes[0]), e.Scores.Partial
 		case name == "max_probability":
-			return Number(e.extremes[1])
+			return Number(e.extremes[1]), e.Scores.Partial
 		case e.Decisions != nil && name == "mean_loss":
-			return e.Decisions.Loss
+			return e.Decisions.Loss, e.Scores.Partial
 		case e.Decisions != nil && name == "rejected":
-			return Number(e.Decisions.Rejected)
+			return Number(e.Decisions.Rejected), e.Scores.Partial
 		}
 		break
 	}
-	return Number(math.NaN())
+	return Number(math.NaN()), nil
 }
 
 // where names a job within a configuration: "trial 3" and "fit" are those of the study of all the training data.
@@ -230,10 +231,14 @@ func (b *builder) evaluations() []Evaluation {
 func (b *builder) pool(name string, studies []*study) Evaluation {
 	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
 	var parts []cv.Predictions
+	failed := 0
 	for _, s := range studies {
 		status := Missing
 		if s != nil {
 			status = s.status()
+		}
+		if status == Failed {
+			failed++
 		}
 		e.Status = worse(e.Status, status)
 		if s != nil && s.predictions != nil {
@@ -246,7 +251,7 @@ func (b *builder) pool(name string, studies []*study) Evaluation {
 	}
 	p := cv.Pool(parts...)
 	results, warnings := cv.Evaluate(p)
-	e.Scores = Scores{len(p.Cases), results}
+	e.Scores = Scores{len(p.Cases), results, partial(e.Scored, failed, e.Folds)}
 	b.warnings.add(e.Name, warnings...)
 	if p.Numeric() {
 		return e // numbers have no confusion, nor curves
@@ -286,7 +291,7 @@ func (b *builder) fold(s *study) Fold {
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores
-		f.Scores = Scores{len(s.predictions.Cases), results}
+		f.Scores = Scores{N: len(s.predictions.Cases), Results: results}
 	}
 	return f
 }

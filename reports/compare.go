@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -55,7 +56,8 @@ type EvidenceRatio struct {
 // PairedEvaluation compares predictions of the same held-out cases.
 type PairedEvaluation struct {
 	Name    string        `json:"name"`
-	Folds   int           `json:"folds"`
+	Folds   int           `json:"folds"`             // that both have predictions of, over which all below is
+	Partial *Partial      `json:"partial,omitempty"` // these are some of those that are planned
 	Scores  []PairedScore `json:"scores"`
 	McNemar *McNemar      `json:"mcnemar"` // over the first repeat, so that each case counts once; null for numbers
 }
@@ -170,7 +172,8 @@ func (p *Pair) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// evaluations compares the predictions of every evaluation that both have, over the same folds.
+// evaluations compares the predictions of every evaluation that both have, over the folds that both have. What a race has cut is
+// not compared: it was cut for its differences so far, which are no sample of all.
 func (p *Pair) evaluations(a, b Configuration) {
 	for _, e := range a.Evaluations {
 		first, second := a.of(e.Name), b.of(e.Name)
@@ -178,14 +181,45 @@ func (p *Pair) evaluations(a, b Configuration) {
 		case len(second) == 0 && (a.nested || b.nested):
 		case len(second) == 0:
 			p.note("%s: the second has no such evaluation", e.Name)
-		case slices.ContainsFunc(slices.Concat(first, second), func(s study) bool { return s.predictions == nil }):
-			p.note("%s: folds are missing, failed or cut", e.Name)
 		case !slices.EqualFunc(first, second, sameFold):
 			p.note("%s: the folds hold out other cases; compare runs with the same seed and splits", e.Name)
+		case wasCut(first) || wasCut(second):
+			p.note("%s: cut by a race, the first after %s, the second after %s", e.Name, done(first), done(second))
 		default:
-			p.Evaluations = append(p.Evaluations, compareFolds(e.Name, first, second))
+			var both [2][]study
+			failed := 0
+			for i, a := range first {
+				b := second[i]
+				if a.predictions != nil && b.predictions != nil {
+					both[0], both[1] = append(both[0], a), append(both[1], b)
+				} else if a.status() == Failed || b.status() == Failed {
+					failed++
+				}
+			}
+			if len(both[0]) == 0 {
+				p.note("%s: no fold is done by both: the first has %s, the second %s", e.Name, done(first), done(second))
+				continue
+			}
+			of := compareFolds(e.Name, both[0], both[1])
+			of.Partial = partial(len(both[0]), failed, len(first))
+			p.Evaluations = append(p.Evaluations, of)
 		}
 	}
+}
+
+func wasCut(folds []study) bool {
+	return slices.ContainsFunc(folds, func(s study) bool { return s.status() == Cut })
+}
+
+// done says how many folds have predictions.
+func done(folds []study) string {
+	n := 0
+	for _, s := range folds {
+		if s.predictions != nil {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d folds", n, len(folds))
 }
 
 // of lists the studies of an evaluation.
@@ -198,9 +232,13 @@ func (c Configuration) of(evaluation string) (out []study) {
 	return out
 }
 
+// sameFold says that two folds hold out the same cases, as far as both have predicted them.
 func sameFold(a, b study) bool {
-	return a.Repeat == b.Repeat && a.Fold == b.Fold && a.Train == b.Train && slices.Equal(a.fit.Rows, b.fit.Rows) &&
-		slices.Equal(a.fit.Labels, b.fit.Labels) && slices.Equal(a.fit.Targets, b.fit.Targets)
+	if a.Repeat != b.Repeat || a.Fold != b.Fold || a.Train != b.Train || a.Test != b.Test {
+		return false
+	}
+	return a.predictions == nil || b.predictions == nil ||
+		slices.Equal(a.fit.Rows, b.fit.Rows) && slices.Equal(a.fit.Labels, b.fit.Labels) && slices.Equal(a.fit.Targets, b.fit.Targets)
 }
 
 func compareFolds(name string, first, second []study) PairedEvaluation {
@@ -279,7 +317,7 @@ func (c *Comparison) differences() Table {
 	t := Table{Columns: columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
 	for _, p := range c.Pairs {
 		pair := p.First.name + " − " + p.Second.name
-		row := func(evaluation, what string, difference Number, interval *[2]Number, pValue Number, more string) {
+		row := func(evaluation, what string, difference Number, of *Partial, interval *[2]Number, pValue Number, more string) {
 			between, probability := "", ""
 			if interval != nil {
 				between = significant(float64(interval[0])) + " … " + significant(float64(interval[1]))
@@ -287,10 +325,10 @@ func (c *Comparison) differences() Table {
 			if !math.IsNaN(float64(pValue)) {
 				probability = fmt.Sprintf("%.3g", float64(pValue))
 			}
-			t.Rows = append(t.Rows, []string{pair, evaluation, what, significant(float64(difference)), between, probability, more})
+			t.Rows = append(t.Rows, []string{pair, evaluation, what, of.beside(significant(float64(difference))), between, probability, more})
 		}
 		if e := p.LogEvidence; e != nil {
-			row("all", "log evidence", e.Nats, nil, Number(math.NaN()), fmt.Sprintf("Bayes factor 10^%.3f", float64(e.Log10)))
+			row("all", "log evidence", e.Nats, nil, nil, Number(math.NaN()), fmt.Sprintf("Bayes factor 10^%.3f", float64(e.Log10)))
 		}
 		for _, e := range p.Evaluations {
 			for _, s := range e.Scores {
@@ -298,10 +336,14 @@ func (c *Comparison) differences() Table {
 				if s.CI95 == nil {
 					test = "no t-test"
 				}
-				row(e.Name, s.Name, s.Difference, s.CI95, s.P, fmt.Sprintf("%s, folds %d", test, e.Folds))
+				folds := strconv.Itoa(e.Folds)
+				if e.Partial != nil {
+					folds = fmt.Sprintf("%d of %d", e.Partial.Done, e.Partial.Planned)
+				}
+				row(e.Name, s.Name, s.Difference, e.Partial, s.CI95, s.P, fmt.Sprintf("%s, folds %s", test, folds))
 			}
 			if m := e.McNemar; m != nil {
-				row(e.Name, "decisions", m.Difference, &m.CI95, m.P, fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.name, m.OnlyFirst, p.Second.name, m.OnlySecond))
+				row(e.Name, "decisions", m.Difference, e.Partial, &m.CI95, m.P, fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.name, m.OnlyFirst, p.Second.name, m.OnlySecond))
 			}
 		}
 	}

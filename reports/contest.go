@@ -48,10 +48,12 @@ type OuterFold struct {
 
 // Standing is the score of a configuration in a competition, over the folds until it left.
 type Standing struct {
-	Configuration int        `json:"configuration"` // its index
-	Folds         int        `json:"folds"`         // that the configuration was scored on
-	Value         Number     `json:"value"`         // of the score that decides, of the predictions of these folds together
-	CI95          *[2]Number `json:"ci95"`          // 95 % interval of value; null where there is none
+	Configuration int        `json:"configuration"`     // its index
+	Folds         int        `json:"folds"`             // that the configuration was scored on
+	Value         Number     `json:"value"`             // of the score that decides, of the predictions of these folds together
+	CI95          *[2]Number `json:"ci95"`              // 95 % interval of value; null where there is none
+	Partial       *Partial   `json:"partial,omitempty"` // value is over some of the folds of the competition; absent: over all
+	planned       int        // folds of the competition
 }
 
 // CutOff says when and why a configuration left a competition.
@@ -248,9 +250,12 @@ func (c contest) configuration(k int) *int {
 func (c contest) standings() []Standing {
 	out := []Standing{}
 	for k, e := range c.now.Scores {
-		s := Standing{Configuration: c.Configurations[k], Folds: c.scored(k), Value: Number(e.Value)}
+		s := Standing{Configuration: c.Configurations[k], Folds: c.scored(k), Value: Number(e.Value), planned: len(c.Folds)}
 		if !math.IsNaN(e.Lo) {
 			s.CI95 = &[2]Number{Number(e.Lo), Number(e.Hi)}
+		}
+		if !math.IsNaN(e.Value) {
+			s.Partial = partial(s.Folds, 0, len(c.Folds))
 		}
 		out = append(out, s)
 	}
@@ -343,11 +348,11 @@ func (n Nested) contested(all bool) contested {
 	out := contested{title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer, n.Score, n.inner())}
 	scores := Table{Columns: columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
-		interval := ""
+		interval, of := "", n.Scores.Partial
 		if !math.IsNaN(s.Lo) {
-			interval = significant(s.Lo) + " … " + significant(s.Hi)
+			interval = of.whole(significant(s.Lo) + " … " + significant(s.Hi))
 		}
-		scores.Rows = append(scores.Rows, []string{s.Name, significant(s.Value), interval})
+		scores.Rows = append(scores.Rows, []string{s.Name, of.beside(significant(s.Value)), interval})
 	}
 	out.tables = append(out.tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds), scores})
 	inner := "inner " + n.Score
@@ -359,7 +364,7 @@ func (n Nested) contested(all bool) contested {
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
 	}
-	wins := map[int]int{}
+	wins, undecided := map[int]int{}, 0
 	for _, f := range n.OuterFolds {
 		repeats = repeats || f.Repeat > 0
 		status := string(f.Status)
@@ -388,6 +393,8 @@ func (n Nested) contested(all bool) contested {
 		t.Rows = append(t.Rows, append(row, evidence, assignments(f.Hyperparameters, significant)))
 		if f.Winner != nil {
 			wins[*f.Winner]++
+		} else {
+			undecided++
 		}
 	}
 	if !repeats {
@@ -399,6 +406,9 @@ func (n Nested) contested(all bool) contested {
 		if wins[c] > 0 {
 			won = append(won, fmt.Sprintf("#%d %d times", c, wins[c]))
 		}
+	}
+	if len(won) > 0 && undecided > 0 {
+		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided, len(n.OuterFolds)))
 	}
 	if len(won) > 0 {
 		out.notes = append(out.notes, "won: "+strings.Join(won, ", "))
@@ -475,10 +485,10 @@ func (t *Table) drop(c int) {
 func (s Standing) row() []string {
 	value, interval := "", ""
 	if !math.IsNaN(float64(s.Value)) {
-		value = significant(float64(s.Value))
+		value = s.Partial.beside(significant(float64(s.Value)))
 	}
 	if s.CI95 != nil {
-		interval = significant(float64(s.CI95[0])) + " … " + significant(float64(s.CI95[1]))
+		interval = s.Partial.whole(significant(float64(s.CI95[0])) + " … " + significant(float64(s.CI95[1])))
 	}
 	return []string{fmt.Sprintf("#%d", s.Configuration), value, interval, strconv.Itoa(s.Folds)}
 }
@@ -527,7 +537,7 @@ func (r Race) contested(all bool) contested {
 // nestedRows has a row for every configuration in every outer fold: its inner score, and if it has won the scores on the outer
 // fold.
 func nestedRows(r *Report) Rows {
-	t := Rows{columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score", "inner_folds", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters", "log_evidence", "n"}}
+	t := Rows{columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score", "inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters", "log_evidence", "n"}}
 	t.columns = append(t.columns, scoreColumns()...)
 	for _, n := range r.Nested {
 		for _, f := range n.OuterFolds {
@@ -540,7 +550,7 @@ func nestedRows(r *Report) Rows {
 				}
 				won := f.Winner != nil && *f.Winner == s.Configuration
 				lo, hi := s.interval()
-				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds, s.Value, lo, hi, cut}
+				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds, s.planned, s.Value, lo, hi, cut}
 				if won {
 					row = append(row, string(f.Status), f.Hyperparameters, f.LogEvidence)
 					row = append(row, scoreCells(f.Scores)...)
@@ -561,11 +571,11 @@ func (s Standing) interval() (lo, hi Number) {
 
 // raceRows has a row for every configuration in a race.
 func raceRows(r *Report) Rows {
-	t := Rows{columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds", "value", "lo", "hi", "cut", "better", "p", "reason"}}
+	t := Rows{columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds", "folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason"}}
 	for _, race := range r.Races {
 		for _, s := range race.Standings {
 			lo, hi := s.interval()
-			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration, race.Winner != nil && *race.Winner == s.Configuration, s.Folds, s.Value, lo, hi, false}
+			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration, race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, false}
 			for _, c := range race.Cuts {
 				if c.Configuration == s.Configuration {
 					var better any

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -13,8 +14,8 @@ import (
 func renderCSV(w io.Writer, r *Report) error { return rowsCSV(w, scoreRows(r, true, true)) }
 
 // configurationRows has, per configuration, a row for the study of all the training data (evaluation "all") and a row for
-// every evaluation with all of its folds pooled (fold "pooled"), which repeats the hyperparameters, the log evidence and the
-// leave-one-out log probability of "all". Nested cross-validation has a pooled row without a configuration. Scores have three columns, the value and the ends of the 95 % interval, counts one.
+// every evaluation with all of its folds pooled (fold "pooled", or "pooled 1 of 5 folds" where no others are done), which
+// repeats the hyperparameters, the log evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled row without a configuration. Scores have three columns, the value and the ends of the 95 % interval, counts one.
 func configurationRows(r *Report) Rows { return scoreRows(r, true, false) }
 
 // foldRows has a row for every fold, with the same columns.
@@ -40,18 +41,26 @@ func scoreRows(r *Report, whole, folds bool) Rows {
 		}
 		if whole {
 			for _, e := range c.Evaluations {
-				row(e.Name, nil, "pooled", e.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
+				row(e.Name, nil, pooled(e), e.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
 			}
 		}
 	}
 	if whole {
 		for _, n := range r.Nested {
 			cells := make([]any, 16)
-			cells[1], cells[9], cells[11], cells[12] = n.Dataset, n.Name, "pooled", string(n.Status)
+			cells[1], cells[9], cells[11], cells[12] = n.Dataset, n.Name, pooled(n.Evaluation), string(n.Status)
 			t.cells = append(t.cells, append(cells, scoreCells(n.Scores)...))
 		}
 	}
 	return t
+}
+
+// pooled says in the column of the fold that a row is of all folds of an evaluation together, or of how many.
+func pooled(e Evaluation) string {
+	if e.Scores.Partial != nil {
+		return fmt.Sprintf("pooled %v", e.Scores.Partial)
+	}
+	return "pooled"
 }
 
 // scoreColumns names the scores, with two columns for the ends of an interval after each but counts.

@@ -154,7 +154,7 @@ func (r *Report) published() Table {
 			for _, f := range p.Figures {
 				here, difference := "", ""
 				if x := float64(f.Here); !math.IsNaN(x) {
-					here, difference = significant(x), significant(x-float64(f.Published))
+					here, difference = f.Partial.beside(significant(x)), f.Partial.whole(significant(x-float64(f.Published)))
 				}
 				t.Rows = append(t.Rows, []string{strconv.Itoa(i), p.Source, f.Name, significant(float64(f.Published)), here, difference, p.Note})
 			}
@@ -222,16 +222,24 @@ func (c Configuration) sheets(most int) (out []sheet) {
 	}
 	best := Rows{columns: []string{"best", "value", "point", "hyperparameters"}}
 	for _, b := range c.Best {
-		best.add(b.By, b.Value, b.Point, c.Grid[b.Point].Point)
+		by := b.By
+		if among := c.among(b.By); strings.Contains(among, " of ") {
+			by += " of " + among
+		}
+		best.add(by, b.Value, b.Point, c.Grid[b.Point].Point)
 	}
-	tables := append([]headed{{"hyperparameters", values}, {"standard errors", errors}, {"posterior", posterior}, {"best points", best}}, c.tables()...)
+	tables := append([]headed{{"hyperparameters", values}, {"standard errors", errors}, {"posterior", posterior}, {"best points" + c.soFar(), best}}, c.tables()...)
 	for _, e := range c.Evaluations {
+		name := e.Name
+		if e.Scores.Partial != nil {
+			name += ", " + e.Scores.Partial.String()
+		}
 		if d := e.Decisions; d != nil {
 			costs := Rows{columns: []string{"decisions", "cost of a case"}}
 			costs.add("of least expected cost", d.Loss)
 			costs.add("what is expected of them", d.Expected)
 			costs.add("for the largest probability", d.Likeliest)
-			tables = append(tables, headed{fmt.Sprintf("costs, %s (%d of %d cases rejected)", e.Name, d.Rejected, e.Scores.N), costs})
+			tables = append(tables, headed{fmt.Sprintf("costs, %s (%d of %d cases rejected)", name, d.Rejected, e.Scores.N), costs})
 		}
 		if len(e.Confusion) > widest {
 			continue
@@ -244,7 +252,7 @@ func (c Configuration) sheets(most int) (out []sheet) {
 			}
 			confusion.add(cells...)
 		}
-		tables = append(tables, headed{"decisions, " + e.Name + " (rows: true classes)", confusion})
+		tables = append(tables, headed{"decisions, " + name + " (rows: true classes)", confusion})
 	}
 	for _, t := range tables {
 		rest := map[string]string{"restarts": "trials.csv", "points": "trials.csv", "folds": "results.csv"}[t.heading]
@@ -270,7 +278,8 @@ func newSheet(heading string, t Table, by, most int, rest string) sheet {
 	for c := range s.Columns {
 		column := &s.Columns[c]
 		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []string) bool {
-			return row[c] != "" && math.IsInf(largeness(row[c]), -1)
+			number, _ := uncounted(row[c])
+			return number != "" && math.IsInf(largeness(number), -1)
 		})
 		if heading != "" {
 			column.keep = column.Right || len(s.Rows) == 1

@@ -86,7 +86,7 @@ func TestContestNumbers(t *testing.T) {
 		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 jobs)",
 		"#0 cut after fold 1: rank 2 of 2, of whom 1 go on (best #1)",
 		"scores in the race",
-		"#0 0 0 … 0 1",
+		"#0 0 (1 of 2 folds)  1",
 		"#1 0.75 " + between(0.75, z/4) + " 2",
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
 		"won: #0 1 times",

@@ -49,16 +49,19 @@ func sampled(what string, fit *record.Fit) []string {
 	return []string{what + " at the sample of largest posterior density"}
 }
 
-// heldOut are the fits with held-out cases of the first evaluation, and its name.
+// heldOut are the fits with held-out cases of the first evaluation, and its name, with the number of folds if that is not all.
 func (c Configuration) heldOut() (fits []*record.Fit, name string) {
 	if len(c.Evaluations) == 0 {
 		return nil, ""
 	}
-	name = c.Evaluations[0].Name
+	of := c.Evaluations[0]
 	for _, s := range c.studies {
-		if s.Evaluation == name && !s.nested && s.predictions != nil {
+		if s.Evaluation == of.Name && !s.nested && s.predictions != nil {
 			fits = append(fits, s.fit)
 		}
+	}
+	if name = of.Name; of.Scores.Partial != nil {
+		name += ", " + of.Scores.Partial.String()
 	}
 	return fits, name
 }

@@ -109,11 +109,11 @@ func scoresAt(held []*study, trial, point int, theta []record.Number) (scores Va
 // best finds the first point of a grid that is best by the objective and by every score.
 func best(objective string, grid []GridPoint) []Best {
 	out := []Best{}
-	add := func(by string, greater bool, value func(GridPoint) (float64, bool)) {
+	add := func(by string, greater bool) {
 		found := Best{By: by, Point: -1}
 		for i, p := range grid {
-			v, ok := value(p)
-			if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+			v, known := p.by(by, objective)
+			if !known {
 				continue
 			}
 			if b := float64(found.Value); found.Point < 0 || greater && v > b || !greater && v < b {
@@ -124,11 +124,19 @@ func best(objective string, grid []GridPoint) []Best {
 			out = append(out, found)
 		}
 	}
-	add(objective, true, func(p GridPoint) (float64, bool) { return p.value(), true })
+	add(objective, true)
 	for _, s := range cv.Scores {
-		add(s.Name, s.Greater, func(p GridPoint) (float64, bool) { return p.Scores.Get(s.Name) })
+		add(s.Name, s.Greater)
 	}
 	return out
+}
+
+// by is the tuning objective or a score, where it is a finite number.
+func (p GridPoint) by(name, objective string) (v float64, known bool) {
+	if v, known = p.value(), true; name != objective {
+		v, known = p.Scores.Get(name)
+	}
+	return v, known && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // Get finds a value by its name.

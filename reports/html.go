@@ -56,6 +56,18 @@ func (s sheet) Link(column int, cell string) bool {
 	return column == 0 && err == nil && i < s.Linked
 }
 
+// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of some folds alone.
+func (s sheet) Class(column int, cell string) string {
+	var classes []string
+	if s.Columns[column].Right {
+		classes = append(classes, "n")
+	}
+	if _, some := uncounted(cell); some {
+		classes = append(classes, "partial")
+	}
+	return strings.Join(classes, " ")
+}
+
 // picture is a figure on the page.
 type picture struct {
 	Name    string

@@ -135,14 +135,19 @@ func TestHTML(t *testing.T) {
 		t.Errorf("results: %q", got)
 	}
 	for heading, want := range map[string]string{
-		"Published figures":  `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
-		"differences":        `[[first − second evaluation what difference remark] [#1 − #2 all log evidence 3 Bayes factor 10^1.303]]`,
+		"Published figures": `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
+		"differences": `[[evaluation what difference 95 % interval p remark] [all log evidence 3   Bayes factor 10^1.303]` + // over the one fold that both have
+			` [kfold information_bits 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold error_rate 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold log_loss 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold brier 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold ece 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold auc 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold decisions 0 (1 of 2 folds) -0.692952 … 0.692952 1 McNemar, of 2 cases only #1 is right on 0, only #2 on 0]]`,
 		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
 			` [0 converged 12 -3.25 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.5 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.2503 3e-07 7 1 0.5 2 4 0.5 ]]`,
 		"#0 decisions, test (rows: true classes)": `[[class F M] [F 1 0] [M 2 1]]`,
-		"#1 best points": `[[best value point length_scale] [log_evidence -4 2 7.38906] [information_bits 0.75 1 2.71828] [errors 1 1 2.71828] [error_rate 0.25 1 2.71828] [auc 0.75 0 1]]`,
-		"#1 points":      `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6 1 0.5 2 0.5 0.75 4 ] [1 -5 2.71828 0.75 1 0.25  4 ] [2 -4 7.38906      chosen] [3  20.0855      ]]`,
+		"#1 best points": `[[best value point length_scale] [log_evidence of 3 of 4 points -4 2 7.38906] [information_bits of 2 of 4 points 0.75 1 2.71828]` +
+			` [errors of 2 of 4 points 1 1 2.71828] [error_rate of 2 of 4 points 0.25 1 2.71828] [auc of 1 of 4 points 0.75 0 1]]`,
+		"#1 points": `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6 1 0.5 2 0.5 0.75 4 ] [1 -5 2.71828 0.75 1 0.25  4 ] [2 -4 7.38906      chosen] [3  20.0855      ]]`,
 	} {
 		if got := fmt.Sprint(p.tables[heading]); got != want {
 			t.Errorf("%s: %s, want %s", heading, got, want)

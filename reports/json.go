@@ -18,10 +18,12 @@ var (
 	reportSource string
 	//go:embed contest.go
 	contestSource string
+	//go:embed partial.go
+	partialSource string
 )
 
 // Sources are those of what results.json has, of which the comments of the fields describe it in its schema.
-func Sources() []string { return []string{reportSource, contestSource} }
+func Sources() []string { return []string{reportSource, contestSource, partialSource} }
 
 // renderJSON writes results.json: the Report with its fields in order.
 func renderJSON(w io.Writer, r *Report) error { return writeJSON(w, r) }
@@ -79,6 +81,7 @@ func (Figures) JSONSchema() map[string]any {
 	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
 	properties := figure["properties"].(map[string]any)
 	properties["uncertainty"] = Number(0).JSONSchema() // of what says one
+	properties["partial"] = partialSchema()            // of what is not of all folds
 	for name, doc := range map[string]string{"published": "the figure as published", "here": "that of this run; null where there is none", "uncertainty": "how far the truth may be from the published figure"} {
 		properties[name].(map[string]any)["description"] = doc
 	}
@@ -91,7 +94,8 @@ func closed(properties map[string]any) map[string]any {
 }
 
 // MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo, hi]}, with null for an
-// interval that does not exist. It is empty if nothing was scored.
+// interval that does not exist. Where the scores are of some of the folds alone it has a Partial. It is empty if nothing was
+// scored.
 func (s Scores) MarshalJSON() ([]byte, error) {
 	var o object
 	for _, r := range s.Results {
@@ -111,6 +115,9 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	if s.N > 0 {
 		o.add("n", s.N)
 	}
+	if s.Partial != nil {
+		o.add("partial", s.Partial)
+	}
 	return o.close()
 }
 
@@ -118,7 +125,7 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 func (Scores) JSONSchema() map[string]any {
 	number := Number(0).JSONSchema()
 	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2, "description": "95 % interval; null where there is none"}
-	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "description": "held-out cases"}}
+	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "description": "held-out cases"}, "partial": partialSchema()}
 	for _, s := range cv.Scores {
 		of := closed(map[string]any{"value": number, "ci95": interval})
 		if s.Count {
@@ -128,6 +135,14 @@ func (Scores) JSONSchema() map[string]any {
 		properties[s.Name] = of
 	}
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// partialSchema is that of a Partial within what has a schema of its own.
+func partialSchema() map[string]any {
+	count := func(least int) map[string]any { return map[string]any{"type": "integer", "minimum": least} }
+	of := closed(map[string]any{"done": count(1), "failed": count(0), "planned": count(2)})
+	of["description"] = "the scores are over done of the planned folds, of which failed ones have failed and the others are missing or were cut; absent: they are over all"
+	return of
 }
 
 // MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of the curve, with null for an

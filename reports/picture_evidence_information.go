@@ -37,19 +37,25 @@ func evidencePicture(r *Report) []figure.Figure {
 		for k, m := range group {
 			e, ok := m.Scores.Value("information_bits")
 			if evidence := float64(m.configuration.LogEvidence); ok && figure.Drawable(evidence) && figure.Drawable(e.Value) {
-				value, bits = append(value, evidence), append(bits, e.Value)
+				if m.Scores.Partial == nil {
+					value, bits = append(value, evidence), append(bits, e.Value)
+				}
 				layers = append(layers, figure.Points{Name: n.members[k], X: []float64{evidence}, Y: []float64{e.Value}})
 			}
 		}
 		if len(value) < 3 {
 			continue
 		}
-		if len(value) > mostTold {
+		notes := remarks(n.note, cases(group))
+		if len(layers) > mostTold {
+			if left := len(layers) - len(value); left > 0 {
+				notes = append(notes, fmt.Sprintf("%d configurations are not drawn, of which not all folds are done", left))
+			}
 			layers = []figure.Layer{figure.Points{Name: "configuration", X: value, Y: bits}}
 		}
 		out = append(out, figure.Figure{
 			Name: fmt.Sprintf("evidence-information-configurations-%d", i), Title: n.heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
-			Notes:  remarks(n.note, cases(group)),
+			Notes:  notes,
 			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information}, Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
 		})
 	}

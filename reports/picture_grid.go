@@ -20,8 +20,10 @@ func gridPictures(r *Report) (out []figure.Figure) {
 		}
 		n := named(short, member{index: i, configuration: c})
 		scores := ""
-		if len(c.Evaluations) > 0 {
-			scores = fmt.Sprintf("scores of %s, %d cases", c.Evaluations[0].Name, c.Scores.N)
+		for _, p := range c.Grid { // which have the same, if any
+			if n, known := p.Scores.Get("n"); known {
+				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
+			}
 		}
 		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.heading), Columns: 3,
 			Notes: remarks(n.note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
@@ -39,7 +41,7 @@ func gridPictures(r *Report) (out []figure.Figure) {
 				}
 				if b.By == by {
 					best = b.Point
-					p.Title += ", best " + figure.Number(float64(b.Value), digits)
+					p.Title += ", best" + c.soFar() + " " + figure.Number(float64(b.Value), digits)
 				}
 			}
 			if i, j := l.find(chosen); i >= 0 {

@@ -22,7 +22,9 @@ func informationPictures(r *Report) (out []figure.Figure) {
 					continue
 				}
 				label := fmt.Sprintf("%s: %s", n.members[i], figure.Number(e.Value, 3))
-				if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {
+				if m.Scores.Partial != nil {
+					e.Lo, e.Hi = e.Value, e.Value
+				} else if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {
 					label += fmt.Sprintf(" (%s\u00a0–\u00a0%s)", figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
 				}
 				rows.Y = append(rows.Y, float64(len(rows.Y)))

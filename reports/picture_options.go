@@ -72,7 +72,11 @@ func (r *Report) optionPicture(section func(c *Configuration) *string, path stri
 		for k := range series {
 			_, n.members[k], _ = strings.Cut(n.members[k], " ")
 		}
-		if note := remarks(n.note, "with 95 % intervals where two lines at most share a panel"); !slices.Contains(f.Notes, note[0]) {
+		left := ""
+		if k := partials(series); k > 0 {
+			left = fmt.Sprintf("%d points are not drawn, of which not all folds are done", k)
+		}
+		if note := remarks(n.note, "with 95 % intervals where two lines at most share a panel", left); !slices.Contains(f.Notes, note[0]) {
 			f.Notes = append(f.Notes, note[0])
 		}
 		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
@@ -121,7 +125,7 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 					continue
 				}
 				v, ok := c.Evaluations[at].Scores.Value(score)
-				if !ok || !figure.Drawable(v.Value) {
+				if !ok || !figure.Drawable(v.Value) || c.Evaluations[at].Scores.Partial != nil {
 					continue
 				}
 				if l.Y, band.Lo, band.Hi = append(l.Y, v.Value), append(band.Lo, v.Lo), append(band.Hi, v.Hi); of.x != nil {
@@ -189,6 +193,20 @@ func (r *Report) series(section func(c *Configuration) *string, path string) (se
 		s.configurations = slices.Insert(s.configurations, at, c)
 	}
 	return sets
+}
+
+// partials counts the evaluations of which not all folds are done.
+func partials(series []optionSeries) (n int) {
+	for _, s := range series {
+		for _, c := range s.configurations {
+			for _, e := range c.Evaluations {
+				if e.Scores.Partial != nil {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // distinct are the different ones of ascending values.

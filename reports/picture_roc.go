@@ -16,7 +16,8 @@ func rocPicture(r *Report) (out []figure.Figure) {
 	for i, group := range r.groups() {
 		type curve struct {
 			figure.Line
-			area float64
+			area    float64
+			partial bool
 		}
 		var curves []curve
 		n := named(short, group...)
@@ -29,14 +30,23 @@ func rocPicture(r *Report) (out []figure.Figure) {
 				continue
 			}
 			area, _ := m.Scores.Value("auc")
-			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: AUC %s", n.members[k], estimate(area, 3)), X: s.X, Y: s.Y}, area.Value})
+			label := estimate(area, 3)
+			if m.Scores.Partial != nil {
+				label = figure.Number(area.Value, 3)
+			}
+			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: AUC %s", n.members[k], label), X: s.X, Y: s.Y}, area.Value, m.Scores.Partial != nil})
 		}
 		if len(curves) == 0 {
 			continue
 		}
 		f := figure.Figure{Name: fmt.Sprintf("roc-%d", i), Title: n.heading + " · " + group[0].Name + " · receiver operating characteristic", Columns: 1}
 		f.Notes = remarks(n.note, cases(group))
-		slices.SortStableFunc(curves, func(a, b curve) int { return cmp.Compare(b.area, a.area) })
+		slices.SortStableFunc(curves, func(a, b curve) int {
+			if a.partial != b.partial {
+				return map[bool]int{false: -1, true: 1}[a.partial]
+			}
+			return cmp.Compare(b.area, a.area)
+		})
 		if rest := len(curves) - mostTold; rest > 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("the %d of %d with the largest areas", mostTold, len(curves)))
 			curves = curves[:mostTold]

@@ -9,7 +9,8 @@ import (
 )
 
 // By hand. Configuration 0: p(M) is 1 for an M, ½ for an F and an M, ¼ for an M. Configuration 1, both folds together: 1 for an M,
-// ½ for one of each, ¼ for an F. The areas are those of the score auc, ½ and 7/8. Configuration 2 has one of two folds.
+// ½ for one of each, ¼ for an F. The areas are those of the score auc, ½ and 7/8. Configuration 2 has one of two folds,
+// so that its curve says so, comes last, however large the area, and has no interval.
 func TestROCPicture(t *testing.T) {
 	m, lines := run(t)
 	figures := pictured(t, "roc", build(t, m, lines))
@@ -24,7 +25,7 @@ func TestROCPicture(t *testing.T) {
 		areas  []string
 	}{
 		{test, [][2][]float64{{{0, 0, 1, 1}, {0, 1. / 3, 2. / 3, 1}}}, []string{": AUC 0.500"}},
-		{kfold, [][2][]float64{{{0, 0, 1}, {0, 1, 1}}, {{0, 0, 0.5, 1}, {0, 0.5, 1, 1}}}, []string{": AUC 1.000", ": AUC 0.875 (0.529 – 1.000)"}},
+		{kfold, [][2][]float64{{{0, 0, 0.5, 1}, {0, 0.5, 1, 1}}, {{0, 0, 1}, {0, 1, 1}}}, []string{": AUC 0.875 (0.529 – 1.000)", " (1 of 2 folds): AUC 1.000"}},
 	} {
 		if len(c.panel.Layers) != len(c.points)+1 || !reflect.DeepEqual(c.panel.Layers[0], figure.Layer(guessing)) {
 			t.Fatalf("layers %+v", c.panel.Layers)

@@ -254,7 +254,7 @@ func (r *Report) groups() (groups [][]member) {
 type naming struct {
 	heading string   // data set, likelihood and inference, as far as the members share them
 	note    string   // what else they share
-	members []string // how each differs from the others
+	members []string // how each differs from the others, and of how many folds its scores are where that is not all
 }
 
 // named finds what configurations share and how they differ.
@@ -292,7 +292,7 @@ func named(short map[string]string, members ...member) naming {
 	}
 	n := naming{heading: strings.Join(heading, " · "), note: strings.Join(note, ", ")}
 	for i, m := range members {
-		n.members = append(n.members, fmt.Sprintf("#%d %s", m.index, strings.Join(names[i], ", ")))
+		n.members = append(n.members, m.Scores.Partial.beside(fmt.Sprintf("#%d %s", m.index, strings.Join(names[i], ", "))))
 	}
 	return n
 }

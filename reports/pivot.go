@@ -51,7 +51,7 @@ func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 			return t, false
 		}
 		rows[at].seconds[c.Dataset] = math.NaN()
-		if times != nil {
+		if times != nil && c.Missing == 0 {
 			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
 		}
 		add(&datasets, c.Dataset)
@@ -62,9 +62,9 @@ func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 				name += " " + e.Name
 			}
 			if s, known := e.Scores.Value(score.Name); known && score.Count {
-				cell = decimals(s.Value, 0)
+				cell = e.Scores.Partial.beside(decimals(s.Value, 0))
 			} else if known {
-				cell = decimals(s.Value, 3)
+				cell = e.Scores.Partial.beside(decimals(s.Value, 3))
 			}
 			add(&names, name)
 			rows[at].cells[name] = cell

@@ -131,10 +131,11 @@ type Figures []Figure
 
 // Figure is a published figure, and that of this run; NaN if there is none.
 type Figure struct {
-	Name        string `json:"-"`
-	Published   Number `json:"published"`
-	Uncertainty Number `json:"uncertainty,omitempty"` // of the published figure: half a unit of its last digit, if nothing else is said
-	Here        Number `json:"here"`
+	Name        string   `json:"-"`
+	Published   Number   `json:"published"`
+	Uncertainty Number   `json:"uncertainty,omitempty"` // of the published figure: half a unit of its last digit, if nothing else is said
+	Here        Number   `json:"here"`
+	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
@@ -181,9 +182,9 @@ type Best struct {
 type Evaluation struct {
 	Name      string     `json:"name"`                // the splitter, or test
 	Folds     int        `json:"folds"`               // as planned
-	Scored    int        `json:"scored"`              // folds with predictions on record
+	Scored    int        `json:"scored"`              // folds with predictions on record; scores, confusion, decisions and curves are over these
 	Status    Status     `json:"status"`              // the worst of the folds'
-	Scores    Scores     `json:"scores"`              // of the predictions of all folds together
+	Scores    Scores     `json:"scores"`              // of the predictions of all folds together; with "partial" in it, of some
 	Confusion [][]int    `json:"confusion"`           // cases of class i that were decided to be class j
 	Decisions *Decisions `json:"decisions,omitempty"` // those of least expected cost, where the experiment names costs
 	Curves    Curves     `json:"curves"`              // of the predictions of all folds together
@@ -228,6 +229,7 @@ type Failure struct {
 type Scores struct {
 	N       int
 	Results []cv.Result
+	Partial *Partial // nil: the predictions are those of all folds that are planned, or of one
 }
 
 // Value finds a score's estimate.

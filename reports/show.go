@@ -164,11 +164,11 @@ func (c Configuration) tables() []headed {
 	scored := Rows{columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
-			interval := ""
+			interval, of := "", e.Scores.Partial
 			if !math.IsNaN(s.Lo) {
-				interval = significant(s.Lo) + " … " + significant(s.Hi)
+				interval = of.whole(significant(s.Lo) + " … " + significant(s.Hi))
 			}
-			scored.add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, significant(s.Value), interval, string(e.Status))
+			scored.add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, of.beside(significant(s.Value)), interval, string(e.Status))
 		}
 	}
 	folds := Rows{columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters"}}

@@ -52,20 +52,21 @@ func (r *Report) Summary() Table {
 			s := e.Scores
 			errors, rate, interval := "", "", ""
 			if count, ok := s.Value("errors"); ok {
-				errors = fmt.Sprintf("%.0f/%d", count.Value, s.N)
+				errors = s.Partial.beside(fmt.Sprintf("%.0f/%d", count.Value, s.N))
 			}
 			if r, ok := s.Value("error_rate"); ok {
-				rate, interval = decimals(100*r.Value, 1), fmt.Sprintf("%.1f – %.1f", 100*r.Lo, 100*r.Hi)
+				rate = s.Partial.beside(decimals(100*r.Value, 1))
+				interval = s.Partial.whole(fmt.Sprintf("%.1f – %.1f", 100*r.Lo, 100*r.Hi))
 			}
 			score := func(name string, digits int) string {
 				if e, ok := s.Value(name); ok {
-					return decimals(e.Value, digits)
+					return s.Partial.beside(decimals(e.Value, digits))
 				}
 				return ""
 			}
 			cost, rejected := "", ""
 			if e.Decisions != nil {
-				cost, rejected = decimals(float64(e.Decisions.Loss), 4), strconv.Itoa(e.Decisions.Rejected)
+				cost, rejected = s.Partial.beside(decimals(float64(e.Decisions.Loss), 4)), s.Partial.beside(strconv.Itoa(e.Decisions.Rejected))
 			}
 			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.part(short[c.Kernel]), c.part(c.Mean), c.part(short[c.Likelihood]), short[c.Inference], tunedWith, c.part(short[c.Tune]), e.Name,
 				decimals(float64(c.LogEvidence), 3), decimals(float64(c.leaveOneOut()), 4), score("information_bits", 3), errors, rate, interval, cost, rejected, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})

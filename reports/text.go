@@ -107,13 +107,13 @@ func (c Configuration) write(w io.Writer, index int) {
 			by = c.tuned()
 		}
 		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
-			fmt.Fprintf(w, "    best %s of %d points: %s at %s\n", by, len(c.Grid), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
+			fmt.Fprintf(w, "    best %s of %s: %s at %s\n", by, c.among(b.By), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
 		}
 	}
 	for _, e := range c.Evaluations {
 		if d := e.Decisions; d != nil {
 			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of %d rejected\n",
-				e.Name, significant(float64(d.Loss)), d.interval(), significant(float64(d.Expected)), significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
+				e.Scores.Partial.beside(e.Name), significant(float64(d.Loss)), e.Scores.Partial.whole(d.interval()), significant(float64(d.Expected)), significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
 		}
 	}
 	for _, p := range c.Published {
@@ -121,7 +121,7 @@ func (c Configuration) write(w io.Writer, index int) {
 		for _, f := range p.Figures {
 			here := "no figure"
 			if !math.IsNaN(float64(f.Here)) {
-				here = significant(float64(f.Here))
+				here = f.Partial.beside(significant(float64(f.Here)))
 			}
 			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, significant(float64(f.Published)), here))
 		}
@@ -151,9 +151,31 @@ func (c Configuration) optima() string {
 	case o.Restarts == 0:
 		return ""
 	case o.Distinct == 0:
-		return fmt.Sprintf("restarts %d (%d failed)", o.Restarts, o.Failed)
+		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.soFar(), o.Failed)
 	}
-	return fmt.Sprintf("restarts %d (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Restarts, o.Failed, o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
+	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Restarts, c.soFar(), o.Failed, o.Distinct, c.tuned(), o.Lo, o.Hi, o.AtBest)
+}
+
+// soFar says of what is counted that more may come.
+func (c Configuration) soFar() string {
+	if c.Status == Missing {
+		return " so far"
+	}
+	return ""
+}
+
+// among says of how many points the best by the tuning objective or a score was found: not all may have one.
+func (c Configuration) among(by string) string {
+	n := 0
+	for _, p := range c.Grid {
+		if _, known := p.by(by, c.Objective); known {
+			n++
+		}
+	}
+	if n < len(c.Grid) {
+		return fmt.Sprintf("%d of %d points%s", n, len(c.Grid), c.soFar())
+	}
+	return fmt.Sprintf("%d points%s", n, c.soFar())
 }
 
 // strongest is the correlation of largest size.

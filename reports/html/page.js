@@ -1,11 +1,12 @@
 'use strict';
-// A click on the head of a column sorts its table, numbers before words before nothing; another one turns it round.
+// A click on the head of a column sorts its table, numbers before those that are of some folds alone before words before nothing;
+// another one turns it round.
 const key = cell => {
   const text = cell.textContent.trim(), number = parseFloat(text.replace('−', '-').replace('Inf', 'Infinity'));
-  return text === '' ? [2, 0] : isNaN(number) ? [1, text] : [0, number];
+  return text === '' ? [3, 0] : isNaN(number) ? [2, text] : [cell.classList.contains('partial') ? 1 : 0, number];
 };
 const compare = ([a, x], [b, y], sign) =>
-  a !== b ? a - b : a === 1 ? sign * x.localeCompare(y, 'en', {numeric: true}) : sign * (x > y) - sign * (x < y);
+  a !== b ? a - b : a === 2 ? sign * x.localeCompare(y, 'en', {numeric: true}) : sign * (x > y) - sign * (x < y);
 const sort = (head, sign) => {
   for (const other of head.parentNode.cells) other.removeAttribute('aria-sort');
   head.setAttribute('aria-sort', sign > 0 ? 'ascending' : 'descending');

@@ -300,9 +300,15 @@ func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 			for _, f := range p.Figures {
 				here, published, uncertainty := float64(f.Here), float64(f.Published), float64(f.Uncertainty)
 				why := ""
-				if math.Abs(here-published) <= uncertainty*(1+1e-9) {
+				switch {
+				case f.Partial != nil:
+					why = f.Partial.String()
+					faults = append(faults, fmt.Errorf("configuration %d: %s is over %v", i, f.Name, f.Partial))
+				case math.Abs(here-published) <= uncertainty*(1+1e-9):
 					within++
-				} else if why = p.Note; why == "" {
+				case p.Note != "":
+					why = p.Note
+				default:
 					why = "not said"
 					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
 				}
