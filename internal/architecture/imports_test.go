@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"internal/browser":            {},
 	"internal/machine":            {},
 	"internal/elliptical":         {},
+	"internal/mutants":            {},
 	"objective/param":             {"internal/registry"},
 	"objective/kernel":            {"internal/linalg", "internal/registry", "objective/param"},
 	"objective/kernel/kerneltest": {"internal/allocated", "internal/registry", "objective/kernel", "objective/param"},
