@@ -1,4 +1,4 @@
-.PHONY: help test test-browser test-digits lint bench bench-peers gallery gallery-full
+.PHONY: help test test-browser test-digits mutants lint bench bench-peers gallery gallery-full
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 DIGITS ?= $(CURDIR)/../shared/data
@@ -14,6 +14,9 @@ test-browser: ## the pages in headless Chromium (BROWSER=program, ARGS="-screens
 
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
+
+mutants: ## change the code in over 300 small ways and count those that a test notices; writes docs/mutants.md (ARGS="-help" for more)
+	go run ./internal/mutants -o docs/mutants.md $(ARGS)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

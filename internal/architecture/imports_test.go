@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"internal/machine":            {},
 	"internal/atomicfile":         {},
 	"internal/elliptical":         {},
+	"internal/mutants":            {},
 	"objective/param":             {"internal/registry"},
 	"objective/kernel":            {"internal/linalg", "internal/registry", "objective/param"},
 	"objective/kernel/kerneltest": {"internal/allocated", "internal/registry", "objective/kernel", "objective/param"},

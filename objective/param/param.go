@@ -151,7 +151,7 @@ func (s Setting) HeldSpec(name string, m Transform, initial float64) Spec {
 var domain = [...]string{Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite"}
 
 // Check says what is wrong with the setting of a hyperparameter under transform m: two values at once, a value outside
-// the transform's domain, empty bounds, a start outside them, or a prior that does not suit. name is used in the messages.
+// the transform's domain, empty bounds, a value outside them, or a prior that does not suit. name is used in the messages.
 func (s Setting) Check(name string, m Transform) error {
 	if s.Init != nil && s.Fixed != nil {
 		return fmt.Errorf("%s has both init and fixed; keep one", name)
@@ -169,9 +169,9 @@ func (s Setting) Check(name string, m Transform) error {
 		if !inside(b[0]) || !inside(b[1]) || b[0] >= b[1] {
 			return fmt.Errorf("bounds of %s, [%v, %v], must be two numbers %s, the smaller first", name, b[0], b[1], domain[m])
 		}
-		for _, v := range []*float64{s.Bare, s.Init} {
+		for _, v := range []*float64{s.Bare, s.Init, s.Fixed} {
 			if v != nil && (*v < b[0] || *v > b[1]) {
-				return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]", name, *v, b[0], b[1])
+				return fmt.Errorf("%s = %v is outside its bounds [%v, %v]", name, *v, b[0], b[1])
 			}
 		}
 	}
