@@ -34,7 +34,25 @@ type Checkup struct {
 	Speeds []Speed
 	Checks []Check
 	Rates  *Rates
-	Kept   string // the file of the rates
+	Kept   string // the file of the rates; "": they are not kept
+}
+
+// DoctorOptions of Doctor.
+type DoctorOptions struct {
+	Cases int // of the largest problem that is timed; quick methods are on twice as many too
+	// Quick has everything checked, but timed on problems of Cases cases alone. How time grows is not known then, so that the
+	// rates are not kept, and those that were kept before stay.
+	Quick bool
+	Tell  Findings // nil: nobody
+}
+
+// Findings are told one by one, as soon as they are there, in the order of these methods.
+type Findings interface {
+	Machine(c *Checkup) // nothing is checked yet
+	Check(Check)
+	Speed(Speed)
+	Kernel(ComponentTime) // of a covariance matrix and its gradient, over ShownInputs inputs
+	Method(ComponentTime) // inference/likelihood: of a log evidence and its gradient, kernel and prediction aside
 }
 
 // Speed is the arithmetic of one core, GFLOP/s.
@@ -50,27 +68,58 @@ type Check struct {
 	Err  error // nil: it does
 }
 
-// Doctor checks that the program works here, and measures how fast, on problems of about n cases. It keeps the rates for
-// plans to come.
-func Doctor(ctx context.Context, n int) (*Checkup, error) {
+// silent is who is told nothing.
+type silent struct{}
+
+func (silent) Machine(*Checkup)     {}
+func (silent) Check(Check)          {}
+func (silent) Speed(Speed)          {}
+func (silent) Kernel(ComponentTime) {}
+func (silent) Method(ComponentTime) {}
+
+// Doctor checks that the program works here, and measures how fast. Unless that is quick it keeps the rates, for plans to
+// come.
+func Doctor(ctx context.Context, o DoctorOptions) (*Checkup, error) {
+	n, tell := o.Cases, o.Tell
+	if tell == nil {
+		tell = silent{}
+	}
 	c := &Checkup{Build: thisBuild(), CPU: machine.CPU(), Cores: runtime.GOMAXPROCS(0)}
 	c.Memory, _ = machine.Available()
+	tell.Machine(c)
+	check := func(found Check) {
+		c.Checks = append(c.Checks, found)
+		tell.Check(found)
+	}
+	selfChecks(ctx, check)
 	// Processor time is a thread's, and garbage is collected between the times.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	sizes := []int{n / 8, n / 4, n / 2, n, 2 * n} // the last for what is quick
+	if o.Quick {
+		sizes = []int{n}
+	}
 	for _, path := range linalg.Paths() {
-		for _, n := range []int{n / 4, n / 2, n} {
-			linalg.With(path, func() { c.Speeds = append(c.Speeds, speed(path, n)) })
+		for _, n := range sizes {
+			if n < o.Cases/4 || n > o.Cases {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			var s Speed
+			linalg.With(path, func() { s = speed(path, n) })
+			c.Speeds = append(c.Speeds, s)
+			tell.Speed(s)
 		}
 	}
-	c.Checks = selfChecks(ctx)
 	var err error
-	if c.Rates, err = measure(ctx, n); err != nil {
-		return nil, err
+	if c.Rates, err = measure(ctx, n, sizes, tell); err != nil || o.Quick {
+		return c, err
 	}
 	kept := Check{What: "the rates can be kept"}
 	c.Kept, kept.Err = c.Rates.save()
-	c.Checks = append(c.Checks, kept)
+	check(kept)
 	return c, nil
 }
 
@@ -139,7 +188,7 @@ func speed(path string, n int) Speed {
 
 // selfChecks evaluates models whose values are known, and tries what runs need of the system. The values are those of an
 // independent dense computation.
-func selfChecks(ctx context.Context) (checks []Check) {
+func selfChecks(ctx context.Context, tell func(Check)) {
 	for _, known := range []struct {
 		likelihood, inference string
 		value                 float64
@@ -152,11 +201,11 @@ func selfChecks(ctx context.Context) (checks []Check) {
 		if err == nil && !(math.Abs(float64(answer.LogEvidence)-known.value) < 1e-6) {
 			err = fmt.Errorf("it is %.9g, and should be %.9g", answer.LogEvidence, known.value)
 		}
-		checks = append(checks, Check{fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood), err})
+		tell(Check{fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood), err})
 	}
-	checks = append(checks, Check{"the vector instructions agree", agreement()})
+	tell(Check{"the vector instructions agree", agreement()})
 	dir, err := os.MkdirTemp(".", ".gpc-tune-*")
-	return append(checks, Check{"run folders can be made here", errors.Join(err, os.RemoveAll(dir))})
+	tell(Check{"run folders can be made here", errors.Join(err, os.RemoveAll(dir))})
 }
 
 // agreement compares the paths on a product and a factorisation.
@@ -226,11 +275,11 @@ func newSynthetic(n, d int) synthetic {
 	return p
 }
 
-// measure times every kernel, and every method with every likelihood that it takes, on problems of up to n cases, or twice
-// as many.
-func measure(ctx context.Context, n int) (*Rates, error) {
-	sizes := []int{n / 8, n / 4, n / 2, n}
+// measure times every kernel, and every method with every likelihood that it takes, on problems of these sizes: kernels on
+// n/2 and n cases.
+func measure(ctx context.Context, n int, sizes []int, tell Findings) (*Rates, error) {
 	r := thisMachine()
+	shown := shownSizes(n, len(sizes) == 1)
 	for _, e := range kernel.Table {
 		for _, ard := range []bool{false, true} {
 			k, err := e.New(func(v any) error { return setARD(v, ard) })
@@ -240,11 +289,18 @@ func measure(ctx context.Context, n int) (*Rates, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			r.Kernels[kernelKey(k)] = kernelRates(k, sizes)
+			var on []int
+			for _, size := range sizes {
+				if n/2 <= size && size <= n {
+					on = append(on, size)
+				}
+			}
+			r.Kernels[kernelKey(k)] = kernelRates(k, on)
+			tell.Kernel(r.kernelTime(kernelKey(k), shown))
 		}
 	}
 	var problems []synthetic
-	for _, n := range append(sizes, 2*n) { // the last for what is quick
+	for _, n := range sizes {
 		problems = append(problems, newSynthetic(n, 4))
 	}
 	for _, m := range approx.Table {
@@ -265,6 +321,7 @@ func measure(ctx context.Context, n int) (*Rates, error) {
 				}
 				if err == nil { // else plans have no time to show for it
 					r.Methods[methodKey(method, lik)] = rates
+					tell.Method(r.methodTime(methodKey(method, lik), shown))
 				}
 				break
 			}
@@ -278,7 +335,7 @@ func kernelRates(k kernel.Kernel, sizes []int) KernelRates {
 	var terms [][3]float64
 	var first, gram, pullback []float64
 	for _, dim := range []int{2, 32} {
-		for _, n := range sizes[2:] {
+		for _, n := range sizes {
 			x := newSynthetic(n, dim).x
 			theta := make([]float64, len(k.Params(dim)))
 			for j, s := range k.Params(dim) {
@@ -448,27 +505,41 @@ func starts(lik likelihood.Likelihood) []float64 {
 	return theta
 }
 
-// MethodTime is how long a log evidence with its gradient takes, a fit at a time and without a kernel, in seconds.
-type MethodTime struct {
-	Method  string // inference/likelihood
+// ComponentTime is how long a component takes, in seconds, on problems of so many cases.
+type ComponentTime struct {
+	Name    string
+	Cases   []int
 	Seconds []float64
 }
 
-// MethodTimes lists them for problems of n cases.
-func (r *Rates) MethodTimes(n ...int) (list []MethodTime) {
-	for key, m := range r.Methods {
-		e := MethodTime{Method: key}
-		for _, n := range n {
-			terms := methodTerms(n)
-			e.Seconds = append(e.Seconds, m.Fit.of(terms)+m.Criteria["log_evidence"].Gradient.of(terms))
-		}
-		list = append(list, e)
+// shownSizes are the sizes of problems for which times are shown: larger ones than were measured only where it is known how time
+// grows.
+func shownSizes(n int, quick bool) []int {
+	if quick {
+		return []int{n}
 	}
-	slices.SortFunc(list, func(a, b MethodTime) int {
-		if a.Method < b.Method {
-			return -1
-		}
-		return 1
-	})
-	return list
+	return []int{500, 1000, 2000}
+}
+
+// ShownInputs is the number of inputs for which the times of kernels are shown.
+const ShownInputs = 10
+
+// methodTime is the time of a log evidence with its gradient, of a fit at a time and without a kernel, under inference/likelihood.
+func (r *Rates) methodTime(key string, cases []int) ComponentTime {
+	t := ComponentTime{Name: key, Cases: cases}
+	for _, n := range cases {
+		terms := methodTerms(n)
+		t.Seconds = append(t.Seconds, r.Methods[key].Fit.of(terms)+r.Methods[key].Criteria["log_evidence"].Gradient.of(terms))
+	}
+	return t
+}
+
+// kernelTime is the time of a kernel's matrix and gradient.
+func (r *Rates) kernelTime(key string, cases []int) ComponentTime {
+	t := ComponentTime{Name: key, Cases: cases}
+	for _, n := range cases {
+		terms := kernelTerms(n, ShownInputs)
+		t.Seconds = append(t.Seconds, r.Kernels[key].Gram.of(terms)+r.Kernels[key].Pullback.of(terms))
+	}
+	return t
 }

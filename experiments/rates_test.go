@@ -43,6 +43,17 @@ func TestFitRate(t *testing.T) {
 	}
 }
 
+// told has what a doctor has told, in that order.
+type told []string
+
+func (t *told) Machine(c *Checkup) {
+	*t = append(*t, fmt.Sprintf("machine%s", strings.Repeat(", but not first", len(c.Checks)+len(c.Speeds))))
+}
+func (t *told) Check(Check)          { *t = append(*t, "check") }
+func (t *told) Speed(Speed)          { *t = append(*t, "speed") }
+func (t *told) Kernel(ComponentTime) { *t = append(*t, "kernel") }
+func (t *told) Method(ComponentTime) { *t = append(*t, "method") }
+
 // A plan says how long it takes once the machine was measured, and why not before.
 func TestDoctor(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -51,12 +62,36 @@ func TestDoctor(t *testing.T) {
 	if r, note := LoadRates(); r != nil || !strings.Contains(note, "gpc-tune doctor") {
 		t.Errorf("%v, %q before anything was measured", r, note)
 	}
-	found, err := Doctor(t.Context(), 32)
+	found, err := Doctor(t.Context(), DoctorOptions{Cases: 32})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := found.Err(); err != nil {
 		t.Error(err)
+	}
+	// A quick checkup checks the same, tells everything as soon as it is there, and keeps nothing.
+	file, err := ratesFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told told
+	quick, err := Doctor(t.Context(), DoctorOptions{Cases: 16, Quick: true, Tell: &told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(file); err != nil || !bytes.Equal(again, kept) || quick.Kept != "" {
+		t.Errorf("a quick checkup keeps rates: %v, %q", err, quick.Kept)
+	}
+	if len(quick.Checks) != len(found.Checks)-1 { // that the rates can be kept
+		t.Errorf("%d checks, quickly %d", len(found.Checks), len(quick.Checks))
+	}
+	if parts := slices.Compact(slices.Clone(told)); !slices.Equal(parts, []string{"machine", "check", "speed", "kernel", "method"}) ||
+		len(told) != 1+len(quick.Checks)+len(quick.Speeds)+len(quick.Rates.Kernels)+len(quick.Rates.Methods) || len(quick.Rates.Methods) < len(found.Rates.Methods) {
+		t.Errorf("told %q", told)
 	}
 	if len(found.Speeds) != 3*len(linalg.Paths()) {
 		t.Errorf("%d speeds of %d paths at three sizes", len(found.Speeds), len(linalg.Paths()))
@@ -117,19 +152,11 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("the longest paths are %v", paths)
 	}
 	// Rates of another machine, or what is no file of rates, are not used, and that is said.
-	name, err := ratesFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for what, spoilt := range map[string][]byte{
 		"another": bytes.Replace(kept, []byte(`"cpu": "`), []byte(`"cpu": "not `), 1),
 		"doctor":  kept[:len(kept)/2],
 	} {
-		if err := os.WriteFile(name, spoilt, 0o666); err != nil {
+		if err := os.WriteFile(file, spoilt, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if r, note := LoadRates(); r != nil || !strings.Contains(note, what) {

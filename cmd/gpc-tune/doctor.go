@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -14,61 +12,107 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
+// quickCases is how many cases the problems of a quick checkup have.
+const quickCases = 192
+
 func doctorCommand() *cobra.Command {
-	var largest int
+	var o experiments.DoctorOptions
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that gpc-tune works here, and measure how fast, for the times that plan shows",
-		Args:  cobra.NoArgs,
+		Long: `Check that gpc-tune works here, and measure how fast, one core at a time; every line is printed as soon as it is known. The rates
+are kept for plan, which shows times with them, and for submit.
+
+With --quick everything is checked, but timed on small problems of one size, which takes seconds. How time grows is not known then,
+so that nothing is kept: what doctor without --quick has kept before stays.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if largest < 16 {
-				return usageError{fmt.Errorf("--cases %d: at least 16 are needed to tell how time grows", largest)}
+			if o.Quick && !c.Flags().Changed("cases") {
+				o.Cases = quickCases
 			}
-			found, err := experiments.Doctor(c.Context(), largest)
+			if o.Cases < 16 {
+				return usageError{fmt.Errorf("--cases %d: at least 16 are needed to tell how time grows", o.Cases)}
+			}
+			out := &checkup{w: c.OutOrStdout()}
+			o.Tell = out
+			found, err := experiments.Doctor(c.Context(), o)
 			if err != nil {
 				return err
 			}
-			if err := printCheckup(c.OutOrStdout(), found); err != nil {
-				return err
+			if found.Kept != "" {
+				out.line("", "kept in %s", found.Kept)
+			}
+			if o.Quick {
+				out.line("", "left out by --quick: problems of more than %d cases, and how time grows. Nothing was kept for plan: gpc-tune doctor does that", o.Cases)
+			}
+			if out.err != nil {
+				return out.err
 			}
 			return found.Err()
 		},
 	}
-	c.Flags().IntVar(&largest, "cases", 768, "cases of the largest problem that is timed; quick methods are on twice as many too")
+	c.Flags().IntVar(&o.Cases, "cases", 768, fmt.Sprintf("cases of the largest problem that is timed; quick methods are on twice as many too (with --quick: of all problems, and %d)", quickCases))
+	c.Flags().BoolVar(&o.Quick, "quick", false, "check everything, but time small problems only, and keep no rates")
 	return c
 }
 
-func printCheckup(out io.Writer, found *experiments.Checkup) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "gpc-tune\t%s %s %s\n", found.Build.Version, found.Build.Go, found.Build.Arch)
-	fmt.Fprintf(w, "processor\t%s, %d cores\n", cmp.Or(found.CPU, "not told by the system"), found.Cores)
+// checkup prints what the doctor finds, line by line: tables, each under a header.
+type checkup struct {
+	w      io.Writer
+	header string // of the last line
+	err    error  // the first
+}
+
+// line prints a line under the header, unless that is the header of the line before.
+func (c *checkup) line(header, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if header != c.header {
+		if c.header = header; header != "" {
+			text = header + "\n" + text
+		}
+		text = "\n" + text
+	}
+	if c.err == nil {
+		_, c.err = io.WriteString(c.w, text+"\n")
+	}
+}
+
+// Machine implements experiments.Findings, as the methods below.
+func (c *checkup) Machine(found *experiments.Checkup) {
 	memory := "not told by the system: runs have no limit but --memory"
 	if found.Memory > 0 {
 		memory = humanize.IBytes(uint64(found.Memory)) + " available"
 	}
-	fmt.Fprintf(w, "memory\t%s\n", memory)
-	for _, c := range found.Checks {
-		result := "yes"
-		if c.Err != nil {
-			result = "NO: " + c.Err.Error()
-		}
-		fmt.Fprintf(w, "%s\t%s\n", c.What, result)
+	c.line("", "%-42s %s %s %s", "gpc-tune", found.Build.Version, found.Build.Go, found.Build.Arch)
+	c.line("", "%-42s %s, %d cores", "processor", cmp.Or(found.CPU, "not told by the system"), found.Cores)
+	c.line("", "%-42s %s", "memory", memory)
+}
+
+func (c *checkup) Check(found experiments.Check) {
+	result := "yes"
+	if found.Err != nil {
+		result = "NO: " + found.Err.Error()
 	}
-	fmt.Fprint(w, "\ninstructions\tn\tproduct, GFLOP/s\tCholesky, GFLOP/s\t(one core)\n")
-	for _, s := range found.Speeds {
-		fmt.Fprintf(w, "%s\t%d\t%.3g\t%.3g\n", s.Path, s.N, s.Product, s.Cholesky)
+	c.line("", "%-42s %s", found.What, result)
+}
+
+func (c *checkup) Speed(s experiments.Speed) {
+	c.line("instructions      n  product, GFLOP/s  Cholesky, GFLOP/s  (one core)", "%-12s %6d %17.3g %18.3g", s.Path, s.N, s.Product, s.Cholesky)
+}
+
+func (c *checkup) Kernel(t experiments.ComponentTime) {
+	c.times(t, "kernel, n =", fmt.Sprintf("covariance matrix and its gradient, %d inputs; one core", experiments.ShownInputs))
+}
+
+func (c *checkup) Method(t experiments.ComponentTime) {
+	c.times(t, "inference/likelihood, n =", "log evidence and its gradient, kernel and prediction aside; one core")
+}
+
+func (c *checkup) times(t experiments.ComponentTime, what, doc string) {
+	header, row := fmt.Sprintf("%-36s", what), fmt.Sprintf("%-36s", t.Name)
+	for i, n := range t.Cases {
+		header += fmt.Sprintf(" %7d", n)
+		row += fmt.Sprintf(" %7v", reports.Duration(t.Seconds[i]))
 	}
-	sizes := []int{500, 1000, 2000}
-	fmt.Fprintf(w, "\nlog evidence and gradient, n =\t%s\t(kernel and prediction aside; one core)\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "\t"), "[]"))
-	for _, m := range found.Rates.MethodTimes(sizes...) {
-		fmt.Fprint(w, m.Method)
-		for _, s := range m.Seconds {
-			fmt.Fprintf(w, "\t%v", reports.Duration(s))
-		}
-		fmt.Fprintln(w)
-	}
-	if found.Kept != "" {
-		fmt.Fprintf(w, "\nkept in\t%s\n", found.Kept)
-	}
-	return w.Flush()
+	c.line(header+"  ("+doc+")", "%s", row)
 }
