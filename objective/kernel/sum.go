@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -21,16 +23,10 @@ func (s Sum) Params(dim int) []param.Spec { return parts(s).params(dim) }
 
 func (s Sum) checkDim(dim int) error { return parts(s).check("sum", dim) }
 
-// Memory implements Kernel: that of the terms, and the covariance of one of them.
+// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of the first.
 func (s Sum) Memory(n, m, dim int) int64 {
-	dense := 0
-	for _, t := range s {
-		if _, ok := t.Kernel.(diagonal); !ok {
-			dense++
-		}
-	}
 	own := n * n
-	if dense > 1 {
+	if slices.ContainsFunc(s[1:], func(t Named) bool { _, ok := t.Kernel.(diagonal); return !ok }) {
 		own += n * m
 	}
 	return parts(s).memory(n, m, dim) + words(own)

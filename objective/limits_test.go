@@ -1,0 +1,41 @@
+package objective
+
+import (
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// TestEvaluationsAreCounted: a climb makes as many evaluations as it is allowed, not one more.
+func TestEvaluationsAreCounted(t *testing.T) {
+	for _, e := range Optimizers {
+		for limit := 2; limit < 12; limit++ {
+			calls := 0
+			f := func(u []float64) float64 { calls++; return rosenbrock(u) }
+			m := climbFrom(t, functionOf(t, wide(2), f, rosenbrockGradient, entry{}), []float64{-1.2, 1}, Settings{Method: e.Name, Evaluations: limit})
+			if calls != limit || m.Evaluations != limit || m.Status != EvaluationLimit {
+				t.Errorf("%s: %d evaluations, %d by its own count, of %d, %s", e.Name, calls, m.Evaluations, limit, m.Status)
+			}
+		}
+	}
+}
+
+// TestLatentOfWrongLengths: both results have the length of the cases, and the variance alone may be left out.
+func TestLatentOfWrongLengths(t *testing.T) {
+	p, z := fitted(t, likelihood.Probit{}), ring(30, 9).X
+	p.Latent(make([]float64, 30), nil, z, 0)
+	for _, length := range [][2]int{{29, 30}, {31, 30}, {30, 29}, {30, 31}, {31, -1}, {29, -1}, {29, 29}} {
+		mean, variance := make([]float64, length[0]), []float64(nil)
+		if length[1] >= 0 {
+			variance = make([]float64, length[1])
+		}
+		panicked := func() (is bool) {
+			defer func() { is = recover() != nil }()
+			p.Latent(mean, variance, z, 0)
+			return false
+		}()
+		if !panicked {
+			t.Errorf("no panic of a mean of %d and a variance of %d for 30 cases", length[0], length[1])
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective"
+)
+
+// TestImproveEndsOnATop: around the point of the next trial, in any direction, the expected improvement is no larger, but for the
+// 0.01 nats that end a climb.
+func TestImproveEndsOnATop(t *testing.T) {
+	const n = 40
+	rng := rand.New(rand.NewPCG(4, 4))
+	for seed := range uint64(12) {
+		dim := 2 + int(seed%4)
+		x, y, best := mat.NewDense(n, dim, nil), make([]float64, n), math.Inf(-1)
+		for i := range y {
+			for j := range dim {
+				u := rng.Float64()
+				x.Set(i, j, u)
+				y[i] += math.Sin(float64(j+2) * u)
+			}
+			best = max(best, y[i])
+		}
+		model, err := objective.NewSurrogate(x, y, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(u []float64) float64 {
+			var mean, sd [1]float64
+			model.Predict(mean[:], sd[:], mat.NewDense(1, dim, u))
+			return logExpectedImprovement(mean[0]-best, sd[0])
+		}
+		top := improve(model, best, seed)
+		value := at(top)
+		around, from := value, slices.Clone(top)
+		for step := 0.1; step > 1e-3; step /= 2 {
+			for range 100 {
+				u := slices.Clone(from)
+				for j := range u {
+					u[j] = min(max(u[j]+step*rng.NormFloat64(), 0), 1)
+				}
+				if v := at(u); v > around {
+					around, from = v, u
+				}
+			}
+		}
+		if around > value+0.01 {
+			t.Errorf("seed %d: log expected improvement %v, but %v near by", seed, value, around)
+		}
+	}
+}
