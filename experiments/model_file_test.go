@@ -46,7 +46,7 @@ func everyModel(t *testing.T, classes int) (models []string) {
 		}
 		inference := a.Name
 		if a.Name == "sampling" {
-			inference = "{sampling: {chains: 8, samples: 2, temperatures: 200}}"
+			inference = "{sampling: {chains: 8, samples: 2, temperatures: 2000}}"
 		}
 		for _, l := range likelihood.Table {
 			lik, err := l.New(nil)

@@ -201,10 +201,10 @@ func (p *Point) evaluate() (err error) {
 // Value is the criterion, in nats.
 func (p *Point) Value() float64 { return p.value }
 
-// Converged is approx.ErrNotConverged where the fit stopped before it converged, unless its inference takes it as it is.
+// Converged says where and why the fit stopped before it converged, an approx.ErrNotConverged, unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
-		return fmt.Errorf("%w after %d iterations", approx.ErrNotConverged, d.Iterations)
+		return fmt.Errorf("objective: at %s: %w", p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
 	}
 	return nil
 }
