@@ -41,14 +41,14 @@ type room struct {
 	cross   [][]float64
 }
 
-// New checks that the parts of the model work together and with the data. Wrong combinations, counts that do not match
-// and inputs that are not finite are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
+// New checks that the parts of the model work together and with the data. Wrong combinations and what Data.Check finds,
+// labels that are not those of the classes among it, are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
 // they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
 	if err := linalg.Err(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
-	if err := d.check(); err != nil {
+	if err := d.Check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	caps, err := m.Check(d.Y.Classes)
