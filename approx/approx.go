@@ -100,6 +100,7 @@ type Diagnostics struct {
 	Factorizations int // of B, GPML (3.26); the steps of Laplace's method mostly do with an earlier one
 	Products       int // of K with a vector for every class, in which softmax takes its steps
 	Converged      bool
+	Failure        error   // why it did not converge, with the way out: an ErrNotConverged; nil where it did
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal
 	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing is random.

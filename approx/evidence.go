@@ -207,6 +207,9 @@ func (p *siteFit) evaluate() (value, reach float64) {
 func (p *siteFit) finish(f fixedPoint, stationary bool) error {
 	p.evidence = functional{value: p.value}
 	err := p.conclude(p.method, f, p.target)
+	if err == nil && !p.diagnostics.Converged {
+		p.explain(f)
+	}
 	if p.accepts() && !p.diagnostics.Converged && err == nil {
 		if p.value > 0 && p.lik.Likelihood().Domain() != likelihood.Numeric {
 			return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, and no labels have a probability above 1; lower damping",

@@ -172,6 +172,9 @@ func (p *oneVsRest) Diagnostics() Diagnostics {
 		d := class.Diagnostics()
 		all.Iterations += d.Iterations
 		all.Converged = all.Converged && d.Converged
+		if d.Failure != nil && all.Failure == nil {
+			all.Failure = fmt.Errorf("class %d against the rest: %w", c, d.Failure)
+		}
 		all.Floors += d.Floors
 		all.Jitter = max(all.Jitter, d.Jitter)
 		all.StandardError += d.StandardError // a bound: the classes may share their random numbers

@@ -157,7 +157,7 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 	p.diagnostics.Converged = p.rounding <= unresolved
 	switch {
 	case !p.diagnostics.Converged:
-		p.evidence.err = fmt.Errorf("%w: online met variances uncertain by a relative %.1g; double precision does not carry prior variances this large", ErrNotConverged, p.rounding)
+		p.stopped(fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
 	case p.rounding > 1e-6:
 		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves the variances that online met uncertain by a relative %.1g", p.rounding)}
 	}

@@ -438,11 +438,18 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 	case d.Converged && f.distance > max(tolerance, 1e-6):
 		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
 	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
-		o.evidence.err = fmt.Errorf("%w: %s is still %.1g posterior standard deviations from its fixed point after %d iterations; double precision does not carry prior variances this large beside posterior ones this small (a smaller amplitude or noise in the kernel helps)", ErrNotConverged, method, f.distance, d.Iterations)
+		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point after %d iterations; double precision does not carry prior variances this large beside posterior ones this small (a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
-		o.evidence.err = fmt.Errorf("%w: %s stopped after %d iterations, %.3g posterior standard deviations from its fixed point", ErrNotConverged, method, d.Iterations, f.distance)
+		o.stopped(fmt.Sprintf("%s stopped after %d iterations, %.3g posterior standard deviations from its fixed point; raise max_iterations", method, d.Iterations, f.distance))
 	}
 	return nil
+}
+
+// stopped records why the fit has not converged.
+func (o *outcome) stopped(why string) {
+	o.diagnostics.Converged = false
+	o.diagnostics.Failure = fmt.Errorf("%w: %s", ErrNotConverged, why)
+	o.evidence.err = o.diagnostics.Failure
 }
 
 // functional is a Functional of a posterior with one latent process.

@@ -134,6 +134,7 @@ type siteFit struct {
 
 	nodes, logWeights []float64 // of the quadrature in the evidence, if it has one
 	value, target     float64   // the log evidence, and the distance from the fixed point that keeps it within the tolerance
+	sharpest          float64   // the largest τ_i K_ii that there was
 	criterion         *siteFunctional
 }
 
@@ -341,7 +342,16 @@ func (c *course) circles(p *siteFit, distance, damping float64) bool {
 // where sites are negative, U⁻ᵀ S^½ K, which costs three times as much.
 func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	var fit fixedPoint
+	for i, t := range p.tau {
+		if p.sharpest = max(p.sharpest, t*p.variance(i)); math.IsNaN(p.sharpest) {
+			p.sharpest = math.Inf(1)
+		}
+	}
 	if err := p.factorise(p.tau); err != nil {
+		fit.distance = math.Inf(1)
+		if p.explain(fit); p.diagnostics.Failure != nil && p.sharpest > unbounded {
+			err = p.diagnostics.Failure
+		}
 		return fit, err
 	}
 	p.locate(p.tau, p.nu, p.mu)

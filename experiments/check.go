@@ -241,8 +241,6 @@ func (s *subject) conclude() {
 	r.Notes = append(r.Notes, s.at.diagnostics.Warnings...)
 	if err := s.at.failure(); err != nil {
 		r.Failures = append(r.Failures, err.Error())
-	}
-	if s.at.err != nil {
 		return
 	}
 	l := s.at.value

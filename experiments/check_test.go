@@ -168,7 +168,7 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 		{off{slope: 1e-4}, "the gradient by log_length_scale is"},
 		{off{slope: math.NaN()}, "not finite"},
 		{off{above: 5}, "a lower bound, and"},
-		{approx.Laplace{MaxIterations: 1}, "not converged after 1 iteration"},
+		{approx.Laplace{MaxIterations: 1}, "not converged: laplace stopped after 1 iterations"},
 	} {
 		p := planned(t, text, "model.kernel=se")
 		p.configured[0].model.Inference = c.method

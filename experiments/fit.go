@@ -195,6 +195,9 @@ func (p *Plan) keep(ctx context.Context, j *job, configuration int, w winner) (*
 		theta = o.Layout.Fill(w.theta)
 	}
 	fit, err := o.Fit(ctx, theta, nil)
+	if err == nil {
+		err = fit.Converged()
+	}
 	if err != nil {
 		return nil, err
 	}

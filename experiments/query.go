@@ -19,6 +19,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
@@ -44,7 +45,7 @@ type Query struct {
 // Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
 // where the fit has none.
 type Answer struct {
-	LogEvidence   record.Number            `json:"log_evidence"`             // nats
+	LogEvidence   reports.Number           `json:"log_evidence"`             // nats; null where the fit failed or has not converged
 	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
 	Gradient      map[string]record.Number `json:"gradient"`
 	Converged     bool                     `json:"converged"`
@@ -65,7 +66,8 @@ type TestAnswer struct {
 	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
 }
 
-// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in.
+// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in. A fit that fails, or has not converged
+// where its inference takes no such fit as it is, is ErrNoFit, and its Answer says no more than why.
 func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	d := newDecoder("--data")
 	spec, err := source(q.Data)
@@ -94,12 +96,20 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
+	warnings := append(ds.Warnings, p.warnings...)
 	fit, err := o.Fit(ctx, theta, nil)
-	if err != nil {
-		d.as(ds.Name).at(nil, "%v", err)
-		return nil, d.err()
+	var stopped approx.Diagnostics
+	if err == nil {
+		stopped, err = fit.Diagnostics(), fit.Converged()
 	}
-	return q.answer(o, fit, p, append(ds.Warnings, p.warnings...))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		warnings = append(append(warnings, stopped.Warnings...), err.Error())
+		return &Answer{LogEvidence: reports.Number(math.NaN()), Iterations: stopped.Iterations, Warnings: warnings}, fmt.Errorf("%w: %s: %w", ErrNoFit, ds.Name, err)
+	}
+	return q.answer(o, fit, p, warnings)
 }
 
 // load reads the data that the flags name and checks that the model can have them.
@@ -277,7 +287,7 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 func (q Query) answer(o *objective.Objective, fit *objective.Point, p *prepared, warnings []string) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
-		LogEvidence: record.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
+		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
 		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
 	}
 	gradient := make([]float64, len(o.Layout.Free))

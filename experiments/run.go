@@ -428,6 +428,10 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 		return err
 	}
 	d := fit.Diagnostics()
+	if err := fit.Converged(); err != nil {
+		f.Iterations = d.Iterations
+		return err
+	}
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
 	if j.whole {

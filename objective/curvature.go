@@ -43,7 +43,7 @@ func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, 
 		return g, run.Gradient(g, u)
 	}
 	at := make([]float64, len(free))
-	point, err := run.At(free)
+	point, err := run.Converged(free)
 	if err != nil {
 		return nil, err
 	}

@@ -41,14 +41,14 @@ type room struct {
 	cross   [][]float64
 }
 
-// New checks that the parts of the model work together and with the data. Wrong combinations, counts that do not match
-// and inputs that are not finite are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
+// New checks that the parts of the model work together and with the data. Wrong combinations and what Data.Check finds,
+// labels that are not those of the classes among it, are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
 // they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
 	if err := linalg.Err(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
-	if err := d.check(); err != nil {
+	if err := d.Check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	caps, err := m.Check(d.Y.Classes)
@@ -201,10 +201,10 @@ func (p *Point) evaluate() (err error) {
 // Value is the criterion, in nats.
 func (p *Point) Value() float64 { return p.value }
 
-// Converged is approx.ErrNotConverged where the fit stopped before it converged, unless its inference takes it as it is.
+// Converged says where and why the fit stopped before it converged, an approx.ErrNotConverged, unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
-		return fmt.Errorf("%w after %d iterations", approx.ErrNotConverged, d.Iterations)
+		return fmt.Errorf("objective: at %s: %w", p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
 	}
 	return nil
 }

@@ -268,9 +268,6 @@ func (c climb) optimum(status Status) Optimum {
 		first, _, _ := strings.Cut(m.Fails[0].Error(), "\n")
 		m.Warnings = append(m.Warnings, fmt.Sprintf("%d of %d evaluations failed, the first with: %s", n, m.Evaluations, first))
 	}
-	if !c.best.diagnostics.Converged && !c.objective.caps.Unconverged {
-		m.Warnings = append(m.Warnings, "the fit at the best point did not converge")
-	}
 	m.Warnings = append(m.Warnings, c.best.diagnostics.Warnings...)
 	return m
 }

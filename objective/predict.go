@@ -33,6 +33,9 @@ func (p *Point) kernelOf(class int) int { return min(class, len(p.objective.mode
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
 	o, l := p.objective, p.objective.Layout
 	n, m := o.data.X.N(), z.N()
+	if err := z.Check(o.data.X.Dim()); err != nil {
+		panic(fmt.Sprintf("objective: new cases: %v", err))
+	}
 	var data []float64
 	if o.room != nil {
 		if cap(o.room.cross[j]) < n*m {

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -20,7 +21,7 @@ import (
 // on, determines every value in it. It is not safe for concurrent use.
 type Run struct {
 	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
-	Fails       []error // what failed, fits and gradients, in order; the end of the context is no failure
+	Fails       []error // what failed, fits and gradients, in order, fits that did not converge among them; the end of the context is no failure
 	Limit       int     // evaluations after which a Problem stops; 0: none
 
 	gradients Gradients
@@ -28,12 +29,13 @@ type Run struct {
 	objective *Objective
 	last      []converged // the fits that converged, the latest first, at most furthest
 
-	free     []float64 // of the last evaluation
-	point    *Point    // nil: it failed with err
-	err      error
-	gradient []float64 // nil: not computed yet, or failed with gradErr
-	gradErr  error
-	best     best
+	free        []float64 // of the last evaluation
+	point       *Point    // nil: it failed with err
+	err         error
+	unconverged error     // why point is not to be relied on, if so
+	gradient    []float64 // nil: not computed yet, or failed with gradErr
+	gradErr     error
+	best        best
 }
 
 // converged is where a fit converged, and its state.
@@ -107,7 +109,7 @@ func (r *Run) At(free []float64) (*Point, error) {
 		return r.point, r.err
 	}
 	r.Evaluations++
-	r.free, r.gradient, r.gradErr = slices.Clone(free), nil, nil
+	r.free, r.gradient, r.gradErr, r.unconverged = slices.Clone(free), nil, nil, nil
 	for start := r.start(free); ; start = nil {
 		r.point, r.err = nil, nil
 		if err := panicked.Try(func() {
@@ -123,8 +125,11 @@ func (r *Run) At(free []float64) (*Point, error) {
 			break
 		}
 	}
-	if r.err != nil && r.ctx.Err() == nil {
-		r.Fails = append(r.Fails, r.err)
+	if r.err == nil {
+		r.unconverged = r.point.Converged()
+	}
+	if err := cmp.Or(r.err, r.unconverged); err != nil && r.ctx.Err() == nil {
+		r.Fails = append(r.Fails, err)
 	}
 	return r.point, r.err
 }
@@ -132,18 +137,15 @@ func (r *Run) At(free []float64) (*Point, error) {
 // Converged is At, with an error where the fit did not converge.
 func (r *Run) Converged(free []float64) (*Point, error) {
 	p, err := r.At(free)
-	if err != nil {
+	if err = cmp.Or(err, r.unconverged); err != nil {
 		return nil, err
-	}
-	if err := p.Converged(); err != nil {
-		return nil, fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(p.Theta), err)
 	}
 	return p, nil
 }
 
-// Gradient sets dst to the gradient at the given free hyperparameters.
+// Gradient sets dst to the gradient at the given free hyperparameters, where the fit converged.
 func (r *Run) Gradient(dst, free []float64) error {
-	p, err := r.At(free)
+	p, err := r.Converged(free)
 	if err != nil {
 		return err
 	}
@@ -203,9 +205,10 @@ type best struct {
 }
 
 // try evaluates the criterion and, where that beats the best so far, its gradient if the objective has one: no optimiser
-// can go on from a point that lacks it, which has therefore failed.
+// can go on from a point that lacks it, which has therefore failed. So has a fit that did not converge, whose value depends on
+// where it stopped.
 func (r *Run) try(free []float64) (float64, error) {
-	p, err := r.At(free)
+	p, err := r.Converged(free)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -19,12 +20,12 @@ func evidenceCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			answer, err := q.Evaluate(c.Context())
-			if err != nil {
+			if answer == nil {
 				return err
 			}
 			encoder := json.NewEncoder(forPrograms(c))
 			encoder.SetIndent("", "  ")
-			return encoder.Encode(answer)
+			return errors.Join(err, encoder.Encode(answer))
 		},
 	}
 	modelFlags(c, &q)

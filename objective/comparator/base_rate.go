@@ -30,7 +30,7 @@ func (BaseRate) Memory(approx.Size, int) int64 { return 0 }
 
 // Fit counts.
 func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	_, counts, err := counted(d.Y)
+	_, counts, err := counted(d)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@
 package comparator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -83,8 +82,13 @@ type kernelFree struct{}
 // UsesKernel is false.
 func (kernelFree) UsesKernel() bool { return false }
 
-// counted returns the class 0 … C-1 of every case and the cases of every class. Numeric targets are an error.
-func counted(y approx.Targets) (index, counts []int, err error) {
+// counted returns the class 0 … C-1 of every case and the cases of every class. Numeric targets are an error, and what
+// Data.Check finds.
+func counted(d objective.Data) (index, counts []int, err error) {
+	if err := d.Check(); err != nil {
+		return nil, nil, fmt.Errorf("comparator: %w", err)
+	}
+	y := d.Y
 	if y.Classes < 2 {
 		return nil, nil, errors.New("comparator: the targets are numbers; comparators are for classes")
 	}
@@ -190,17 +194,9 @@ func checkShape(dst *mat.Dense, z *kernel.Inputs, classes int) {
 	}
 }
 
-// checkInputs finds what would make distances and covariances meaningless.
-func checkInputs(ctx context.Context, d objective.Data) error {
-	if n, _ := d.X.X.Dims(); n != d.Y.Len() {
-		return fmt.Errorf("comparator: %d rows of inputs and %d targets", n, d.Y.Len())
+// checkNew panics unless the inputs of new cases have so many columns of finite numbers.
+func checkNew(z *kernel.Inputs, dim int) {
+	if err := z.Check(dim); err != nil {
+		panic(fmt.Sprintf("comparator: new cases: %v", err))
 	}
-	for i := range d.X.N() {
-		for j, v := range d.X.X.RawRowView(i) {
-			if v-v != 0 {
-				return fmt.Errorf("comparator: input %v in row %d, column %d (counted from 1); every input must be a finite number", v, i+1, j+1)
-			}
-		}
-	}
-	return ctx.Err()
 }

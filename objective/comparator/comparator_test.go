@@ -97,7 +97,7 @@ func TestEveryComparator(t *testing.T) {
 			if again := predicted(fitted(t, c, d), z.X, classes); !mat.Equal(p, again) {
 				t.Errorf("%d classes: the same fit twice predicts differently", classes)
 			}
-			index, counts, _ := counted(z.Y)
+			index, counts, _ := counted(z)
 			predictions, err := cv.NewPredictions(index, index, p, counts)
 			if err != nil {
 				t.Fatal(err)
@@ -178,7 +178,7 @@ func TestGroupsAreHeldOutTogether(t *testing.T) {
 				}
 			}
 			loss := func(f Fitted) (sum float64) {
-				labels, _, _ := counted(z.Y)
+				labels, _, _ := counted(z)
 				p := predicted(f, z.X, classes)
 				for i, c := range labels {
 					sum -= math.Log(max(p.At(i, c), 1e-12)) / float64(len(labels))
@@ -344,8 +344,8 @@ func digits(t *testing.T, part string) objective.Data {
 // scores are the test errors and the test information, in bits.
 func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, information float64) {
 	t.Helper()
-	labels, _, _ := counted(test.Y)
-	_, counts, _ := counted(train.Y)
+	labels, _, _ := counted(test)
+	_, counts, _ := counted(train)
 	p, err := cv.NewPredictions(make([]int, len(labels)), labels, predicted(f, test.X, len(counts)), counts)
 	if err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 
 // Fit tunes every regression.
 func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	index, counts, err := counted(d.Y)
+	index, counts, err := counted(d)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 
 // Restore fits every regression at the theta of the state.
 func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) {
-	index, counts, err := counted(d.Y)
+	index, counts, err := counted(d)
 	if err != nil {
 		return nil, err
 	}

@@ -103,9 +103,9 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 
 // on is the data as the regression has them.
 func (l LogisticRegression) on(ctx context.Context, d objective.Data) (*regression, error) {
-	index, _, err := counted(d.Y)
+	index, _, err := counted(d)
 	if err == nil {
-		err = checkInputs(ctx, d)
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -423,7 +423,11 @@ func (t *regression) tune(ctx context.Context, spec param.Spec) (*weights, error
 // PredictProba averages over the latent Gaussian.
 func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 	checkShape(dst, z, f.classes)
-	columns := f.x.Cols
+	columns, dim := f.x.Cols, f.x.Cols
+	if f.bias {
+		dim--
+	}
+	checkNew(z, dim)
 	for from := 0; from < z.N(); from += block {
 		to := min(from+block, z.N())
 		rows := f.rows(&kernel.Inputs{X: z.X.Slice(from, to, 0, z.Dim()).(*mat.Dense)})

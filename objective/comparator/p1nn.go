@@ -39,9 +39,9 @@ func (P1NN) Memory(approx.Size, int) int64 { return 0 }
 
 // Fit finds π. A training set of one case, or group, is an error.
 func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	index, _, err := counted(d.Y)
+	index, _, err := counted(d)
 	if err == nil {
-		err = checkInputs(ctx, d)
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 
 // Restore takes π from the state.
 func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
-	index, _, err := counted(d.Y)
+	index, _, err := counted(d)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +120,7 @@ type neighbours struct {
 // PredictProba finds the nearest neighbour of every case.
 func (f *neighbours) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 	checkShape(dst, z, f.classes)
+	checkNew(z, f.x.RawMatrix().Cols)
 	for i := range z.N() {
 		row := dst.RawRowView(i)
 		for c := range row {

@@ -129,9 +129,9 @@ func (s SVM) grid(d objective.Data) (grid [][]float64) {
 
 // Fit searches the grid and trains on all cases.
 func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	index, _, err := counted(d.Y)
+	index, _, err := counted(d)
 	if err == nil {
-		err = checkInputs(ctx, d)
+		err = ctx.Err()
 	}
 	if err == nil {
 		err = kernel.CheckDim(s.kernel, d.X.Dim())
@@ -199,7 +199,7 @@ func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error)
 
 // Restore takes the machines from the state.
 func (s SVM) Restore(d objective.Data, state approx.State) (Fitted, error) {
-	if _, _, err := counted(d.Y); err != nil {
+	if _, _, err := counted(d); err != nil {
 		return nil, err
 	}
 	if err := kernel.CheckDim(s.kernel, d.X.Dim()); err != nil {
@@ -334,6 +334,7 @@ const block = 2048
 // PredictProba is Φ(αf + β) of every machine, divided by their sum.
 func (v *vectors) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 	checkShape(dst, z, v.classes)
+	checkNew(z, v.x.Dim())
 	for from := 0; from < z.N(); from += block {
 		part := &kernel.Inputs{X: z.X.Slice(from, min(from+block, z.N()), 0, z.Dim()).(*mat.Dense)}
 		f := v.outputs(part)

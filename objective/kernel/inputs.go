@@ -53,6 +53,21 @@ func (x *Inputs) N() int { n, _ := x.X.Dims(); return n }
 // Dim is the number of input columns.
 func (x *Inputs) Dim() int { _, d := x.X.Dims(); return d }
 
+// Check says which row holds another number of columns than dim, if the inputs do, or a number that is not finite.
+func (x *Inputs) Check(dim int) error {
+	if d := x.Dim(); d != dim {
+		return fmt.Errorf("the inputs have %d columns, want %d", d, dim)
+	}
+	for i := range x.N() {
+		for j, v := range x.X.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("input %v in row %d, column %d (counted from 1); every input must be a finite number", v, i+1, j+1)
+			}
+		}
+	}
+	return nil
+}
+
 // medianRows bounds the work of MedianDistance: about half a million pairs.
 const medianRows = 1000
 
