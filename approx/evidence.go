@@ -38,7 +38,7 @@ type Quadrature struct {
 	// without closed form, logit; others keep theirs. The log Z_i of the cavity form are sums over these nodes too,
 	// predictions are not. Default: exact averages. The posterior form of the evidence is quadrature with any likelihood,
 	// of this order or by default of order 10.
-	Order int `yaml:"order"`
+	Order int `yaml:"order" within:"[1,100]"`
 }
 
 // moments returns what makes the sites: lik, or its rule.

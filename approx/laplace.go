@@ -36,14 +36,14 @@ type Laplace struct {
 	// Tolerance bounds the last Newton step δf: its length in posterior standard deviations, √(δfᵀ(K⁻¹ + W)δf), and the
 	// change of ½ log|I + W K| that goes with it, in nats. Where the rounding error of K a allows no better, that is the bound.
 	// Default 1e-10.
-	Tolerance float64 `yaml:"tolerance"`
+	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
-	MaxIterations int `yaml:"max_iterations"`
+	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
 	// Points bounds how many points of the latent space a prediction for more than two classes averages. From 2048 on they
 	// are doubled until no probability changes by 2.5e-5. The error of a probability at the default, 16384, was below 1e-4
 	// on the bundled data sets, but where the latent standard deviations exceed 5 and nearly all of six or ten classes are
 	// possible; there it reached 4e-4, and it fell about in proportion to the points.
-	Points int `yaml:"points"`
+	Points int `yaml:"points" within:"[1,10000000]"`
 
 	work *Work
 }

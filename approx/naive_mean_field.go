@@ -21,9 +21,9 @@ var _ Approximation = NaiveMeanField{}
 type NaiveMeanField struct {
 	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is the error of the log
 	// evidence in nats. Where the rounding error of A b allows no better, that is the bound. Default 1e-10.
-	Tolerance float64 `yaml:"tolerance"`
+	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the Newton steps. Default 1000.
-	MaxIterations int `yaml:"max_iterations"`
+	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
 }
 
 // Uses implements Approximation: probit, and step where the kernel has the noise.

@@ -31,10 +31,10 @@ type Online struct {
 	OrderSeed OrderSeed `yaml:"order_seed"`
 	// Sweeps is how often the cases are gone through, default 1. From the second time on each case is taken in again as if
 	// it were new, a heuristic of Csató et al. that mends what the order did; then there is no evidence.
-	Sweeps int `yaml:"sweeps"`
+	Sweeps int `yaml:"sweeps" within:"[1,1000000]"`
 	// Seen is how many cases it takes in, for learning curves: in their order, beyond the last again from the first one on, in
 	// as many sweeps as that takes; there is no evidence either. Default those of Sweeps.
-	Seen int `yaml:"seen"`
+	Seen int `yaml:"seen" within:"[1,1000000000]"`
 }
 
 // OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the data.

@@ -34,13 +34,13 @@ type PL struct {
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
 	// where the updates go in circles, as parallel ones do with noisy_threshold, and for a while where a parallel one
 	// overshoots.
-	Damping float64 `yaml:"damping"`
+	Damping float64 `yaml:"damping" within:"(0,1]"`
 	// Tolerance bounds, at every site, the change of the marginal that a further update would make, in units of its
 	// standard deviation and as a share of its variance, and what all these changes do to the log evidence. Where the
 	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
-	Tolerance float64 `yaml:"tolerance"`
+	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
-	MaxIterations int `yaml:"max_iterations"`
+	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
 	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
 	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
 	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point. Above 0 it is an error,

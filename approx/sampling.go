@@ -49,17 +49,17 @@ var (
 // the samples as Uᵀ⁻¹(f - m) with K = UᵀU.
 type Sampling struct {
 	// Chains is how many independent chains there are, at least 2. Default 32.
-	Chains int `yaml:"chains"`
+	Chains int `yaml:"chains" within:"[2,10000]"`
 	// Temperatures is the number of steps of β. The standard error falls with √(Chains·Temperatures). Default 4000.
-	Temperatures int `yaml:"temperatures"`
+	Temperatures int `yaml:"temperatures" within:"[1,10000000]"`
 	// Moves is the number of slice moves at each β. Default 1.
-	Moves int `yaml:"moves"`
+	Moves int `yaml:"moves" within:"[1,10000]"`
 	// Burn is the number of moves at the posterior before a chain's first sample. Default 20.
-	Burn int `yaml:"burn"`
+	Burn int `yaml:"burn" within:"[1,10000000]"`
 	// Samples is how many a chain keeps, one after each move. Default 20.
-	Samples int `yaml:"samples"`
+	Samples int `yaml:"samples" within:"[1,100000]"`
 	// Seed selects the random numbers.
-	Seed uint64 `yaml:"seed"`
+	Seed uint64 `yaml:"seed" within:"[0,inf]"`
 }
 
 // Sampled posteriors estimate class probabilities from samples.

@@ -32,9 +32,9 @@ type Variational struct {
 	// Tolerance bounds, at every site, the change of the marginal that a further visit would make, in units of its standard
 	// deviation and as a share of its variance. The bound is stationary, so its own error is of the order of the square. Where
 	// the rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
-	Tolerance float64 `yaml:"tolerance"`
+	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the sweeps. Default 1000.
-	MaxIterations int `yaml:"max_iterations"`
+	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
 
 	work *Work
 }

@@ -107,9 +107,23 @@ func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int 
 	return cases
 }
 
+// MaxFolded bounds the cases in both parts of all folds together, which are held in memory: leave-one-out of 7 071 cases.
+const MaxFolded = 50_000_000
+
+// bounded refuses more than MaxFolded: n cases in so many folds.
+func bounded(n, folds int) error {
+	if n > 0 && folds > MaxFolded/n {
+		return fmt.Errorf("%d folds of %d cases are more than can be held, %d cases in the parts of all of them; take fewer folds or cases", folds, n, MaxFolded)
+	}
+	return nil
+}
+
 // folds makes the k folds of one repeat from the fold in which each case is tested (-1: in none), and checks that they
 // can be used.
 func folds(tested []int, k, repeat int, labels []int, groups []string) ([]Fold, error) {
+	if err := bounded(len(tested), k); err != nil {
+		return nil, err
+	}
 	out := make([]Fold, k)
 	for f := range out {
 		out[f].Repeat, out[f].Fold = repeat, f

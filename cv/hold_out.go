@@ -11,8 +11,8 @@ import (
 // the test part within one case, by largest remainders, and keeps at least one training case (then the test part may be
 // smaller). The sizes do not depend on the order of the cases or the seed.
 type HoldOut struct {
-	TestSize   float64 `yaml:"test_size"`  // share of the cases that is held out, between 0 and 1; 0 means 0.2
-	Stratified *bool   `yaml:"stratified"` // nil means true if there are classes
+	TestSize   float64 `yaml:"test_size" within:"(0,1)"` // share of the cases that is held out, between 0 and 1; 0 means 0.2
+	Stratified *bool   `yaml:"stratified"`               // nil means true if there are classes
 }
 
 // Split implements Splitter.

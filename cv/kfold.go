@@ -6,8 +6,8 @@ import "fmt"
 // the parts are also equal within one in the number of cases of every class. The order of the cases and the seed decide
 // which cases fall together; the number of cases of every class in every part depends on neither.
 type KFold struct {
-	K          int   `yaml:"k"`          // number of folds, 2 … n; 0 means 10
-	Stratified *bool `yaml:"stratified"` // nil means true if there are classes
+	K          int   `yaml:"k" within:"[2,inf]"` // number of folds, 2 … n; 0 means 10
+	Stratified *bool `yaml:"stratified"`         // nil means true if there are classes
 }
 
 // Split implements Splitter.
@@ -43,5 +43,5 @@ func numberOfFolds(k, n int, units string) (int, error) {
 	if k < 2 || k > n {
 		return k, fmt.Errorf("k: %d folds of %d %s; k must be 2 to the number of %s", k, n, units, units)
 	}
-	return k, nil
+	return k, bounded(n, k)
 }

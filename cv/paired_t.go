@@ -24,7 +24,7 @@ import (
 //
 // Rounds are one fold each from the third on, or tenths of the folds if there are more than ten.
 type PairedT struct {
-	Alpha float64 `yaml:"alpha" json:"alpha,omitempty"` // of the whole race, 0 … 1; 0 means 0.05
+	Alpha float64 `yaml:"alpha" json:"alpha,omitempty" within:"(0,1)"` // of the whole race, 0 … 1; 0 means 0.05
 }
 
 const (

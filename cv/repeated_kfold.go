@@ -6,9 +6,9 @@ import "fmt"
 // KFold of the same seed. Every case is tested once in every repeat, so the intervals of scores take the case, not the
 // prediction, as their unit (see Predictions.Cases).
 type RepeatedKFold struct {
-	K          int   `yaml:"k"`          // number of folds, 2 … n; 0 means 10
-	Repeats    int   `yaml:"repeats"`    // at least 1; 0 means 10
-	Stratified *bool `yaml:"stratified"` // nil means true if there are classes
+	K          int   `yaml:"k" within:"[2,inf]"`        // number of folds, 2 … n; 0 means 10
+	Repeats    int   `yaml:"repeats" within:"[1,1000]"` // at least 1; 0 means 10
+	Stratified *bool `yaml:"stratified"`                // nil means true if there are classes
 }
 
 // Split implements Splitter.
@@ -17,8 +17,13 @@ func (s RepeatedKFold) Split(n int, labels []int, groups []string, seed uint64) 
 	if repeats == 0 {
 		repeats = 10
 	}
-	if repeats < 1 {
-		return nil, fmt.Errorf("repeats: %d; it must be at least 1", repeats)
+	if repeats < 1 || repeats > MaxFolded {
+		return nil, fmt.Errorf("repeats: %d; it must be from 1 to %d", repeats, MaxFolded)
+	}
+	if k, err := numberOfFolds(s.K, n, "cases"); err != nil {
+		return nil, err
+	} else if err := bounded(n, repeats*k); err != nil {
+		return nil, err
 	}
 	var out []Fold
 	for r := range repeats {

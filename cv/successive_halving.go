@@ -11,7 +11,7 @@ import (
 // steps after the same fold are one. The last one left goes through the other folds alone. It is a rule of thumb, without a
 // promise that the best stays.
 type SuccessiveHalving struct {
-	Eta int `yaml:"eta" json:"eta,omitempty"` // 2 or more; 0 means 2
+	Eta int `yaml:"eta" json:"eta,omitempty" within:"[2,1000000]"` // 2 or more; 0 means 2
 }
 
 // Check implements Race.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/sourcegraph/conc/iter"
 	"gonum.org/v1/gonum/floats"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -177,7 +177,7 @@ func (p *Plan) subjects(noSampling bool) (all []*subject, notes []string) {
 		}
 		if reference == nil && !noSampling {
 			c := g[0]
-			c.model.Inference, c.model.InferenceText, _ = newDecoder("").inference(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "sampling"}, c.model.classes)
+			c.model.Inference, c.model.InferenceText, _ = newDecoder("").inference(&strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: "sampling"}, c.model.classes)
 			add(c)
 		}
 		if reference != nil {

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -22,8 +22,8 @@ import (
 const noPart = "none"
 
 // comparing is the name and the entry of a comparator that stands where an inference method does.
-func (d *decoder) comparing(n *yaml.Node) (name string, ok bool) {
-	if n == nil || isNull(n) || n.Kind == yaml.SequenceNode {
+func (d *decoder) comparing(n *strictyaml.Node) (name string, ok bool) {
+	if n == nil || strictyaml.IsNull(n) || n.Kind == strictyaml.SequenceNode {
 		return "", false
 	}
 	silent := newDecoder("")
@@ -32,7 +32,7 @@ func (d *decoder) comparing(n *yaml.Node) (name string, ok bool) {
 }
 
 // needless says whether a model needs no kernel, or no likelihood, because its inference is a comparator without one.
-func (d *decoder) needless(part string, inference *yaml.Node) bool {
+func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 	name, ok := d.comparing(inference)
 	if !ok {
 		return false
@@ -47,14 +47,14 @@ func (d *decoder) needless(part string, inference *yaml.Node) bool {
 
 // compareWith makes a model with a comparator of one that is read but for its inference. What the comparator does not use is
 // forgotten, so that models that differ in nothing else are one.
-func (d *decoder) compareWith(m Model, n *yaml.Node) Model {
-	before, mark := len(d.problems), len(d.settings)
+func (d *decoder) compareWith(m Model, n *strictyaml.Node) Model {
+	before, mark := d.found.Found(), len(d.settings.settings)
 	c, name, ok := component(d, n, "inference", comparator.Table)
-	m.InferenceText, m.TuningText, m.tuningNode = flow(n), flow(n), n
+	m.InferenceText, m.TuningText, m.tuningNode = strictyaml.Flow(n), strictyaml.Flow(n), n
 	if m.numeric() {
 		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.LikelihoodText)
 	}
-	if ok && c.UsesKernel() {
+	if c != nil && c.UsesKernel() {
 		switch {
 		case m.perClass:
 			d.at(n, "%s has one kernel for all classes; write kernel: %s without per_class", name, m.KernelText)
@@ -65,14 +65,14 @@ func (d *decoder) compareWith(m Model, n *yaml.Node) Model {
 		m.KernelText, m.Kernels, m.perClass = noPart, nil, false
 	}
 	m.MeanText, m.LikelihoodText, m.Mean, m.Likelihood = noPart, noPart, nil, nil
-	if ok && len(d.problems) == before {
+	if ok && d.found.Found() == before {
 		if err := c.Check(); err != nil {
 			for _, e := range unjoin(err) {
 				d.at(n, "%v", e)
 			}
 		}
 	}
-	d.settings = d.settings[:mark] // Check has checked them
+	d.settings.settings = d.settings.settings[:mark] // Check has checked them
 	m.Comparator = c
 	return m
 }
@@ -118,6 +118,9 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 		return nil
 	}
 	seen[string(identity)] = true
+	if !p.grow(d, m.inferenceNode, len(sets), 1, 0) {
+		return nil
+	}
 	c.Costs = d.costsOf(p.spec.costs, ds)
 	c.Published = d.publishedOf(c, p.spec.published)
 	for i, set := range sets {

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -19,7 +18,7 @@ import (
 type nested struct {
 	outer, inner namedSplitter // inner is not used for log evidence
 	score        string
-	node         *yaml.Node
+	node         *strictyaml.Node
 }
 
 type namedSplitter struct {
@@ -31,14 +30,14 @@ type namedSplitter struct {
 const logEvidence = "log_evidence"
 
 // nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the defaults.
-func (d *decoder) nested(at, n *yaml.Node) *nested {
+func (d *decoder) nested(at, n *strictyaml.Node) *nested {
 	e := &nested{namedSplitter{cv.KFold{}, "kfold"}, namedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, at}
 	var options nesting
-	if n != nil && !isNull(n) {
+	if n != nil && !strictyaml.IsNull(n) {
 		d.into(n, &options)
 	}
 	for _, part := range []struct {
-		node *yaml.Node
+		node *strictyaml.Node
 		to   *namedSplitter
 	}{{options.Outer, &e.outer}, {options.Inner, &e.inner}} {
 		if part.node != nil {
@@ -62,28 +61,28 @@ func (d *decoder) nested(at, n *yaml.Node) *nested {
 
 // nesting is nested cross-validation as it stands in a file.
 type nesting struct {
-	Outer *yaml.Node `yaml:"outer"`
-	Inner *yaml.Node `yaml:"inner"`
-	Score *yaml.Node `yaml:"score"`
+	Outer *strictyaml.Node `yaml:"outer"`
+	Inner *strictyaml.Node `yaml:"inner"`
+	Score *strictyaml.Node `yaml:"score"`
 }
 
 // race is how configurations that will not win are cut.
 type race struct {
 	cv.Race
 	name, score string
-	node        *yaml.Node
+	node        *strictyaml.Node
 }
 
 // race reads a rule: its name, or {RULE: {options}, score: NAME}.
-func (d *decoder) race(n *yaml.Node, s *Spec) {
-	if n == nil || isNull(n) {
+func (d *decoder) race(n *strictyaml.Node, s *Spec) {
+	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
 	r := &race{score: cv.Scores[0].Name, node: n}
 	rule := n
-	if n.Kind == yaml.MappingNode {
-		rule = emptied(n)
-		d.mapping(n, func(key, value *yaml.Node) {
+	if n.Kind == strictyaml.MappingNode {
+		rule = strictyaml.Emptied(n)
+		d.mapping(n, func(key, value *strictyaml.Node) {
 			if key.Value == "score" {
 				r.score = value.Value
 			} else {
@@ -92,7 +91,8 @@ func (d *decoder) race(n *yaml.Node, s *Spec) {
 		})
 	}
 	if _, err := cv.ScoreNamed(r.score); err != nil {
-		d.at(find(n, "score"), "%v", err)
+		d.at(strictyaml.Find(n, "score"), "%v", err)
+		return
 	}
 	var ok bool
 	if r.Race, r.name, ok = component(d, rule, "race", cv.Races); !ok {
@@ -100,12 +100,14 @@ func (d *decoder) race(n *yaml.Node, s *Spec) {
 	}
 	if err := r.Check(); err != nil {
 		d.at(n, "%v", err)
+		return
 	}
 	raced := slices.ContainsFunc(s.Evaluate, func(e Evaluation) bool {
 		return e.Splitter != nil || e.Nested != nil && e.Nested.score != logEvidence
 	})
 	if !raced {
 		d.at(n, "a race needs folds; add evaluate: {kfold: {k: 10}}, or nested with a score over inner folds")
+		return
 	}
 	s.Race = r
 }
@@ -118,9 +120,14 @@ func (d *decoder) nestedSets(s *Spec, e Evaluation, whole *trainingSet) (sets []
 		d.at(e.node, "%s: outer: %v", ds.Name, err)
 		return nil
 	}
+	cases := 0
 	for _, o := range outer {
 		o.evaluation = e.Name
 		sets = append(sets, o)
+		if cases > cv.MaxFolded {
+			d.at(e.node, "%s: the parts of all inner folds together have more than %d cases; take fewer folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
+			return nil
+		}
 		if e.Nested.score == logEvidence {
 			continue
 		}
@@ -133,6 +140,7 @@ func (d *decoder) nestedSets(s *Spec, e Evaluation, whole *trainingSet) (sets []
 			d.at(e.node, "%s: inner, in outer fold %d: %v", ds.Name, o.fold, err)
 			return nil
 		}
+		cases += folded(inner)
 		for _, i := range inner {
 			i.evaluation, i.outer = within, o
 			sets = append(sets, i)
@@ -222,7 +230,7 @@ func (s *Spec) nested() *nested {
 }
 
 // at is where the file asks for a contest.
-func (s *Spec) at(r record.Contest) *yaml.Node {
+func (s *Spec) at(r record.Contest) *strictyaml.Node {
 	if r.WinnerOnly {
 		return s.nested().node
 	}
@@ -237,7 +245,8 @@ func (p *Plan) stages(d *decoder, r record.Contest, base []int) error {
 		rest := func(k int) bool { return strings.HasPrefix(p.Manifest.Configurations[k].Inference, "{one_vs_rest:") }
 		for _, k := range r.Configurations {
 			if rest(k) != rest(r.Configurations[0]) {
-				d.at(node, "configurations %d and %d: the log evidence of one_vs_rest is of each class against the rest, and cannot be compared with that of the labels; choose another score", r.Configurations[0], k)
+				name := func(k int) Overview { return Overview{Configuration: p.Manifest.Configurations[k]} }
+				d.at(node, "%v and %v: the log evidence of one_vs_rest is of each class against the rest, and cannot be compared with that of the labels; choose another score", name(r.Configurations[0]), name(k))
 				break
 			}
 		}

@@ -328,7 +328,7 @@ func TestMistakesInContests(t *testing.T) {
 		"race: paired_t":                                                        "3:7: a race needs folds",
 		"evaluate: {nested: {score: log_evidence}}\nrace: paired_t":             "4:7: a race needs folds",
 		"evaluate: kfold\nrace: {paired: {}}":                                   `unknown race "paired"; did you mean "paired_t"?`,
-		"evaluate: kfold\nrace: {paired_t: {alpha: 7}}":                         "alpha: 7 must be",
+		"evaluate: kfold\nrace: {paired_t: {alpha: 7}}":                         "alpha = 7 must be greater than 0 and less than 1",
 		"evaluate: kfold\nrace: {paired_t: {}, successive_halving: {}}":         "expected a race",
 		"evaluate: kfold\nrace: {score: rmse, successive_halving: {}}":          "the predictions have no rmse",
 	} {
@@ -344,7 +344,7 @@ func TestMistakesInContests(t *testing.T) {
 	if err == nil {
 		_, err = NewPlan(t.Context(), s)
 	}
-	if err == nil || !strings.Contains(err.Error(), "3:12: configurations 0 and 1: the log evidence of one_vs_rest") {
+	if err == nil || !strings.Contains(err.Error(), "3:12: iris, se, softmax, laplace and iris, se, probit, {one_vs_rest: laplace}: the log evidence of one_vs_rest") {
 		t.Error(err)
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
@@ -17,14 +16,14 @@ type crossValidation struct {
 	score    cv.Score
 	splitter cv.Splitter
 	name     string // of the splitter
-	node     *yaml.Node
+	node     *strictyaml.Node
 }
 
 // String names it in the manifest.
 func (c crossValidation) String() string { return "cv_" + c.score.Name }
 
 // crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; without a splitter it is kfold.
-func (d *decoder) crossValidation(n *yaml.Node) *crossValidation {
+func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
 	name, options, ok := d.named(n, "objective")
 	if !ok {
 		return nil
@@ -34,13 +33,13 @@ func (d *decoder) crossValidation(n *yaml.Node) *crossValidation {
 		d.at(n, "unknown objective %q with options%s", name, registry.Suggest(name, have))
 		return nil
 	}
-	if options == nil || options.Kind != yaml.MappingNode || find(options, "score") == nil {
+	if options == nil || options.Kind != strictyaml.MappingNode || strictyaml.Find(options, "score") == nil {
 		d.at(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
 		return nil
 	}
 	c := &crossValidation{splitter: cv.KFold{}, name: "kfold", node: n}
 	given := ""
-	d.mapping(options, func(key, value *yaml.Node) {
+	d.mapping(options, func(key, value *strictyaml.Node) {
 		if key.Value == "score" {
 			var err error
 			if c.score, err = cv.ScoreNamed(value.Value); err != nil {

@@ -2,14 +2,15 @@ package experiments
 
 import (
 	"encoding"
-	"math"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -17,43 +18,41 @@ import (
 // domain are problems with their line and column, and it goes on to find the next one. (The library's own strict mode
 // gives no columns, stops short of nested nodes and knows no nearest name.)
 type decoder struct {
-	file string
-	*findings
+	found *strictyaml.Findings
+	*settings
 }
 
-// findings is what decoders of several texts share.
-type findings struct {
-	problems []Problem
-	settings []located // hyperparameter settings met, to be checked once the component's transforms are known
-}
+// settings are the hyperparameters' settings met, to be checked once the component's transforms are known. Decoders of several
+// texts share them.
+type settings struct{ settings []located }
 
-func newDecoder(file string) *decoder { return &decoder{file, &findings{}} }
+func newDecoder(file string) *decoder { return &decoder{strictyaml.NewFindings(file), &settings{}} }
 
 // as is the same decoder on another text.
-func (d *decoder) as(file string) *decoder { return &decoder{file, d.findings} }
+func (d *decoder) as(file string) *decoder { return &decoder{d.found.As(file), d.settings} }
 
 // located is a hyperparameter's setting and where it was written.
 type located struct {
 	key     string
-	node    *yaml.Node
+	node    *strictyaml.Node
 	setting param.Setting
 }
 
 // into decodes n into v, a pointer. Keys of a mapping that v's struct does not know are problems; also names further
 // keys that the caller has taken out of the mapping, so that suggestions are complete.
-func (d *decoder) into(n *yaml.Node, v any, also ...string) {
+func (d *decoder) into(n *strictyaml.Node, v any, also ...string) {
 	d.value(n, reflect.ValueOf(v).Elem(), also)
 }
 
 // reading returns the registry.Decode of a node, or nil if there are no options.
-func (d *decoder) reading(n *yaml.Node, also ...string) registry.Decode {
-	if n == nil || isNull(n) {
+func (d *decoder) reading(n *strictyaml.Node, also ...string) registry.Decode {
+	if n == nil || strictyaml.IsNull(n) {
 		return nil
 	}
 	return func(v any) error {
-		before := len(d.problems)
+		before := d.found.Found()
 		d.into(n, v, also...)
-		if len(d.problems) > before {
+		if d.found.Found() > before {
 			return errReported
 		}
 		return nil
@@ -62,15 +61,19 @@ func (d *decoder) reading(n *yaml.Node, also ...string) registry.Decode {
 
 var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-	rawNode         = reflect.TypeFor[*yaml.Node]() // a part of the file to be read later
+	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file to be read later
 )
 
-func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
-	if isNull(n) {
+func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
+	if strictyaml.IsNull(n) {
 		return // an empty value says nothing: the default holds
 	}
-	if v.CanAddr() && n.Kind == yaml.ScalarNode {
+	if v.CanAddr() && n.Kind == strictyaml.ScalarNode {
 		if v.Addr().Type().Implements(textUnmarshaler) {
+			if err := writtenAs(n, v.Type()); err != nil {
+				d.at(n, "%v", err)
+				return
+			}
 			if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
 				d.at(n, "%v", err)
 			}
@@ -89,7 +92,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 	case reflect.Struct:
 		d.structure(n, v, also)
 	case reflect.Map:
-		d.mapping(n, func(key, value *yaml.Node) {
+		d.mapping(n, func(key, value *strictyaml.Node) {
 			e := reflect.New(v.Type().Elem()).Elem()
 			d.value(value, e, nil)
 			if v.IsNil() {
@@ -98,19 +101,19 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 			v.SetMapIndex(reflect.ValueOf(key.Value), e)
 		})
 	case reflect.Slice:
-		if n.Kind == yaml.ScalarNode { // one is a list of one
-			n = &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}
+		if n.Kind == strictyaml.ScalarNode { // one is a list of one
+			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column, Content: []*strictyaml.Node{n}}
 		}
-		if n.Kind != yaml.SequenceNode {
-			d.at(n, "expected a list, found %s", kindName(n))
+		if n.Kind != strictyaml.SequenceNode {
+			d.at(n, "expected a list, found %s", strictyaml.Describe(n))
 			return
 		}
 		s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 		d.elements(n, s)
 		v.Set(s)
 	case reflect.Array:
-		if n.Kind != yaml.SequenceNode || len(n.Content) != v.Len() {
-			d.at(n, "expected a list of %d values, found %s", v.Len(), kindName(n))
+		if n.Kind != strictyaml.SequenceNode || len(n.Content) != v.Len() {
+			d.at(n, "expected a list of %d values, found %s", v.Len(), strictyaml.Describe(n))
 			return
 		}
 		d.elements(n, v)
@@ -124,9 +127,9 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, also []string) {
 }
 
 // elements decodes the elements of a list.
-func (d *decoder) elements(n *yaml.Node, v reflect.Value) {
+func (d *decoder) elements(n *strictyaml.Node, v reflect.Value) {
 	for i, c := range n.Content {
-		if isNull(c) {
+		if strictyaml.IsNull(c) {
 			d.at(c, "expected an element, found nothing")
 			continue
 		}
@@ -134,86 +137,158 @@ func (d *decoder) elements(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// scalar decodes a bool, a whole number, a number or a text.
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value) {
-	if n.Kind != yaml.ScalarNode {
-		d.at(n, "expected %s, found %s", typeName(v.Kind()), kindName(n))
-		return
+// writtenAs refuses what a type that reads texts would take for other than it looks: nothing at all, and numbers that are not
+// decimal. A name is taken as it is written.
+func writtenAs(n *strictyaml.Node, t reflect.Type) error {
+	switch {
+	case n.Value == "":
+		return errors.New("an empty text; write a value, or leave the key out")
+	case t == reflect.TypeFor[data.Name]():
+		return nil
+	case n.Tag == "!!int" || n.Tag == "!!float":
+		_, err := strictyaml.Number(n)
+		return err
+	case t == reflect.TypeFor[param.Setting]():
+		return fmt.Errorf("%s is not a number; write a number, {init: v} or {fixed: v}", strictyaml.Describe(n))
 	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(n.Value)
-		return
-	case reflect.Float64:
-		var f float64
-		if (n.Tag == "!!float" || n.Tag == "!!int") && n.Decode(&f) == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			v.SetFloat(f)
-			return
-		}
-	default:
-		// The library checks the range of integers and the spelling of booleans, but cuts off what stands after a point.
-		var f float64
-		whole := n.Tag != "!!float" || n.Decode(&f) == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
-		if whole && n.Decode(v.Addr().Interface()) == nil {
-			return
-		}
-	}
-	d.at(n, "expected %s, found %q", typeName(v.Kind()), n.Value)
+	return nil
 }
 
-func (d *decoder) structure(n *yaml.Node, v reflect.Value, also []string) {
-	fields := map[string]reflect.Value{}
+// scalar decodes a bool, a whole number, a number or a text.
+func (d *decoder) scalar(n *strictyaml.Node, v reflect.Value) {
+	if n.Kind != strictyaml.ScalarNode {
+		d.at(n, "expected %s, found %s", typeName(v.Kind()), strictyaml.Describe(n))
+		return
+	}
+	var err error
+	switch k := v.Kind(); {
+	case k == reflect.String:
+		if v.SetString(n.Value); n.Value == "" {
+			err = errors.New("an empty text; write a value, or leave the key out")
+		}
+	case k == reflect.Bool:
+		var b bool
+		b, err = strictyaml.Bool(n)
+		v.SetBool(b)
+	case k == reflect.Float64:
+		var f float64
+		f, err = strictyaml.Number(n)
+		v.SetFloat(f)
+	case v.CanUint():
+		var u uint64
+		u, err = strictyaml.Natural(n, v.Type().Bits())
+		v.SetUint(u)
+	default:
+		var i int64
+		i, err = strictyaml.Whole(n, v.Type().Bits())
+		v.SetInt(i)
+	}
+	if err != nil {
+		d.at(n, "%v", err)
+	}
+}
+
+func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) {
+	fields, intervals := map[string]reflect.Value{}, map[string]interval{}
 	names := slices.Clone(also)
-	collect(v, func(name string, f reflect.Value) {
+	collect(v, func(name string, f reflect.Value, of reflect.StructField) {
 		fields[name] = f
 		names = append(names, name)
+		if i, ok := within(of); ok {
+			intervals[name] = i
+		}
 	})
-	d.mapping(n, func(key, value *yaml.Node) {
+	d.mapping(n, func(key, value *strictyaml.Node) {
 		f, ok := fields[key.Value]
 		if !ok {
-			d.at(key, "unknown key %q%s", key.Value, registry.Suggest(key.Value, names))
+			d.at(key, "unknown key %s%v", strictyaml.Describe(key), suggestion{key.Value, names})
 			return
 		}
+		before, initially := d.found.Found(), reflect.New(f.Type()).Elem()
+		initially.Set(f)
 		d.value(value, f, nil)
+		if i, ok := intervals[key.Value]; ok && !strictyaml.IsNull(value) && d.found.Found() == before {
+			d.inside(key.Value, value, f, i)
+		}
+		if d.found.Found() > before {
+			f.Set(initially) // so that the rest of the component can still be checked
+			return
+		}
 		if s, ok := f.Interface().(param.Setting); ok {
-			d.settings = append(d.settings, located{key.Value, value, s})
+			d.settings.settings = append(d.settings.settings, located{key.Value, value, s})
 		}
 	})
+}
+
+// inside checks a number, or each of a list, against the interval of its field.
+func (d *decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i interval) {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		d.inside(key, n, v.Elem(), i)
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
+		for k := range v.Len() {
+			at := n
+			if n.Kind == strictyaml.SequenceNode {
+				at = n.Content[k]
+			}
+			d.inside(key, at, v.Index(k), i)
+		}
+	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() && !i.has(float64(v.Uint())):
+		wayOut := ""
+		if v.IsZero() {
+			wayOut = "; leave the key out for the default"
+		}
+		d.at(n, "%s = %s must be %v%s", key, n.Value, i, wayOut)
+	}
+}
+
+// suggestion is the end of a message about an unknown name, which is made only where the message is told.
+type suggestion struct {
+	name string
+	have []string
+}
+
+func (s suggestion) String() string {
+	if len(s.name) > 200 { // no slip of the pen
+		return registry.Suggest("", s.have)
+	}
+	return registry.Suggest(s.name, s.have)
 }
 
 // collect visits the fields that have a yaml name, those of inlined structs included.
-func collect(v reflect.Value, visit func(name string, f reflect.Value)) {
+func collect(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
 	for i := range v.NumField() {
-		tag, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		of := v.Type().Field(i)
+		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")
 		switch {
 		case options == "inline":
 			collect(v.Field(i), visit)
 		case tag != "" && tag != "-":
-			visit(tag, v.Field(i))
+			visit(tag, v.Field(i), of)
 		}
 	}
 }
 
 // keysOf are the keys of a struct.
 func keysOf(v reflect.Value) (keys []string) {
-	collect(v, func(name string, _ reflect.Value) { keys = append(keys, name) })
+	collect(v, func(name string, _ reflect.Value, _ reflect.StructField) { keys = append(keys, name) })
 	return keys
 }
 
 // mapping visits the entries of a mapping node; another kind of node and duplicate keys are problems.
-func (d *decoder) mapping(n *yaml.Node, visit func(key, value *yaml.Node)) {
-	if n.Kind != yaml.MappingNode {
-		d.at(n, "expected a mapping (key: value), found %s", kindName(n))
+func (d *decoder) mapping(n *strictyaml.Node, visit func(key, value *strictyaml.Node)) {
+	if n.Kind != strictyaml.MappingNode {
+		d.at(n, "expected a mapping (key: value), found %s", strictyaml.Describe(n))
 		return
 	}
-	first := map[string]*yaml.Node{}
+	first := map[string]*strictyaml.Node{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		switch earlier := first[key.Value]; {
-		case key.Kind != yaml.ScalarNode:
-			d.at(key, "a key must be plain text, found %s", kindName(key))
+		case key.Kind != strictyaml.ScalarNode:
+			d.at(key, "a key must be plain text, found %s", strictyaml.Describe(key))
 		case earlier != nil:
-			d.at(key, "duplicate key %q, first given at line %d", key.Value, earlier.Line)
+			d.at(key, "duplicate key %s, first given at line %d", strictyaml.Describe(key), earlier.Line)
 		default:
 			first[key.Value] = key
 			visit(key, n.Content[i+1])
@@ -222,19 +297,19 @@ func (d *decoder) mapping(n *yaml.Node, visit func(key, value *yaml.Node)) {
 }
 
 // named reads a component, which is written as its name or as a mapping of its name to its options.
-func (d *decoder) named(n *yaml.Node, what string) (name string, options *yaml.Node, ok bool) {
+func (d *decoder) named(n *strictyaml.Node, what string) (name string, options *strictyaml.Node, ok bool) {
 	switch {
-	case n.Kind == yaml.ScalarNode && !isNull(n):
+	case n.Kind == strictyaml.ScalarNode && !strictyaml.IsNull(n):
 		return n.Value, nil, true
-	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[0].Kind == yaml.ScalarNode:
+	case n.Kind == strictyaml.MappingNode && len(n.Content) == 2 && n.Content[0].Kind == strictyaml.ScalarNode:
 		return n.Content[0].Value, n.Content[1], true
 	}
-	d.at(n, "expected a %s: its name, or {name: {options}}, found %s", what, kindName(n))
+	d.at(n, "expected a %s: its name, or {name: {options}}, found %s", what, strictyaml.Describe(n))
 	return "", nil, false
 }
 
 // component reads a member of a table.
-func component[I any](d *decoder, n *yaml.Node, what string, table registry.Table[I]) (v I, name string, ok bool) {
+func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string, ok bool) {
 	name, options, ok := d.named(n, what)
 	if !ok {
 		return v, name, false
@@ -253,7 +328,7 @@ func component[I any](d *decoder, n *yaml.Node, what string, table registry.Tabl
 
 // checkSettings checks the settings met since mark against the hyperparameters they belong to.
 func (d *decoder) checkSettings(mark int, specs []param.Spec) {
-	for _, l := range d.settings[mark:] {
+	for _, l := range d.settings.settings[mark:] {
 		for _, s := range specs {
 			name := s.Name[strings.LastIndexByte(s.Name, '.')+1:]
 			if base, _, _ := strings.Cut(name, "["); base == l.key {
@@ -264,22 +339,7 @@ func (d *decoder) checkSettings(mark int, specs []param.Spec) {
 			}
 		}
 	}
-	d.settings = d.settings[:mark]
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
-
-func kindName(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	if isNull(n) {
-		return "nothing"
-	}
-	return "\"" + n.Value + "\""
+	d.settings.settings = d.settings.settings[:mark]
 }
 
 func typeName(k reflect.Kind) string {

@@ -76,9 +76,9 @@ func (e Entry) explain(w io.Writer) (names []string) {
 		return nil
 	}
 	heading := "\noptions:\n"
-	collect(e.defaults, func(name string, f reflect.Value) {
+	collect(e.defaults, func(name string, f reflect.Value, of reflect.StructField) {
 		if !slices.Contains(names, name) {
-			fmt.Fprintf(w, "%s  %s\t%s%s\n", heading, name, describeType(f.Type()), describeDefault(f))
+			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of), describeDefault(f))
 			names, heading = append(names, name), ""
 		}
 	})
@@ -97,8 +97,18 @@ func describeDefault(v reflect.Value) string {
 		return fmt.Sprintf(", by default %v", v)
 	case v.Kind() == reflect.Struct && !v.IsZero():
 		var parts []string
-		collect(v, func(name string, f reflect.Value) { parts = append(parts, fmt.Sprintf("%s: %v", name, f)) })
+		collect(v, func(name string, f reflect.Value, _ reflect.StructField) {
+			parts = append(parts, fmt.Sprintf("%s: %v", name, f))
+		})
 		return ", by default {" + strings.Join(parts, ", ") + "}"
+	}
+	return ""
+}
+
+// describeInterval says what a number may be, if not any.
+func describeInterval(of reflect.StructField) string {
+	if i, ok := within(of); ok {
+		return ", " + i.String()
 	}
 	return ""
 }
@@ -124,8 +134,8 @@ func describeType(t reflect.Type) string {
 			return "a hyperparameter"
 		}
 		var parts []string
-		collect(reflect.New(t).Elem(), func(name string, f reflect.Value) {
-			parts = append(parts, name+": "+describeType(f.Type()))
+		collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
+			parts = append(parts, name+": "+describeType(f.Type())+describeInterval(of))
 		})
 		if parts == nil {
 			return "a number or a name"

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -227,7 +228,7 @@ func (p *Plan) modelFile(j *job, configuration int, w winner, fitted *prepared, 
 		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: w.value},
 		LogEvidence: record.Number(logEvidence),
 		Model: Declared{
-			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
+			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: strictyaml.Flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.set.source.Schema, Preprocess: fitted.preprocessor,
 		Targets: fitted.data.Y.Value, State: append(approx.State{}, state...),

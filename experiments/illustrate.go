@@ -10,10 +10,10 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // Illustrations lists what can be shown of models without data, one file each.
@@ -40,7 +40,7 @@ type illustration interface {
 type shown struct {
 	illustration
 	kind string
-	node *yaml.Node
+	node *strictyaml.Node
 }
 
 // dataSections are the sections of experiments with data only.
@@ -51,14 +51,14 @@ const maxIllustrations = 200
 
 // illustrations reads the illustrate section: an illustration, or a list of them. The sections of experiments with data must
 // not be there.
-func (d *decoder) illustrations(root, n *yaml.Node, s *Spec) {
-	d.mapping(root, func(key, _ *yaml.Node) {
+func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
+	d.mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(dataSections, key.Value) {
 			d.at(key, "illustrate shows models without data, and takes no %s; leave out one of the two", key.Value)
 		}
 	})
-	entries := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
+	entries := []*strictyaml.Node{n}
+	if n.Kind == strictyaml.SequenceNode {
 		if entries = n.Content; len(entries) == 0 {
 			d.at(n, "an empty list; illustrate for example prior")
 		}
@@ -91,7 +91,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 				if n == nil {
 					n = i.node
 					for _, options := range i.node.Content { // the key, and what it has
-						if v := find(options, at); v != nil {
+						if v := strictyaml.Find(options, at); v != nil {
 							n = v
 						}
 					}
@@ -103,8 +103,8 @@ func (d *decoder) checkIllustrations(s *Spec) {
 }
 
 // node is where a part of the model is in the file.
-func (m Model) node(part string) *yaml.Node {
-	return map[string]*yaml.Node{"kernel": m.kernelNode, "mean": m.meanNode, "likelihood": m.likelihoodNode, "inference": m.inferenceNode}[part]
+func (m Model) node(part string) *strictyaml.Node {
+	return map[string]*strictyaml.Node{"kernel": m.kernelNode, "mean": m.meanNode, "likelihood": m.likelihoodNode, "inference": m.inferenceNode}[part]
 }
 
 // unread says that a part which is in the file could not be read.
@@ -141,7 +141,7 @@ func (p *Plan) illustrate(ctx context.Context, d *decoder, s *Spec) error {
 				d.at(i.node, "%v", err)
 				continue
 			}
-			identity := []any{of.Kind, entry, flow(i.node), of.Kernel, of.Mean, of.Likelihood, seed}
+			identity := []any{of.Kind, entry, strictyaml.Flow(i.node), of.Kernel, of.Mean, of.Likelihood, seed}
 			for _, m := range models[k] {
 				identity = append(identity, m.InferenceText)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -34,10 +35,59 @@ type Plan struct {
 	costs      []func(*Rates) (Costs, bool) // of each
 	first      []int                        // of each, the trials that it asks for at once, if those are all; else 0
 	configured []configured
+	size       planSize
+	tooMany    bool // that was told
+}
+
+// Limits on a plan, beyond which it is refused before it is laid out.
+const (
+	maxStudies = 1_000_000
+	maxJobs    = 10_000_000
+)
+
+// planSize counts what a plan holds.
+type planSize struct{ studies, jobs, folded int }
+
+// grow counts studies with so many jobs each, and the cases of further folds, and tells once if that is too much.
+func (p *Plan) grow(d *decoder, n *strictyaml.Node, studies, jobs, folded int) bool {
+	p.size.studies, p.size.jobs, p.size.folded = p.size.studies+studies, p.size.jobs+studies*jobs, p.size.folded+folded
+	for _, of := range []struct {
+		what    string
+		n, most int
+	}{{"trainings (configurations × folds)", p.size.studies, maxStudies}, {"jobs", p.size.jobs, maxJobs}, {"cases in the folds of cross-validated objectives", p.size.folded, cv.MaxFolded}} {
+		if of.n > of.most && !p.tooMany {
+			d.at(n, "the experiment has more than %d %s; split it", of.most, of.what)
+			p.tooMany = true
+		}
+	}
+	return !p.tooMany
+}
+
+// LoadPlan reads a configuration file, or a bundled one, and its data, and makes the plan. The error is Problems: every mistake
+// found, those of the file and those that only the data show, each with its place in the file.
+func LoadPlan(ctx context.Context, path string, settings []string) (*Plan, error) {
+	text, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlan(ctx, path, text, settings)
+}
+
+// ParsePlan is LoadPlan on text already read; file names it in messages, and its folder is where relative paths start.
+func ParsePlan(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
+	d := newDecoder(file)
+	s := d.spec(file, text, settings)
+	if s == nil {
+		return nil, d.err()
+	}
+	return d.plan(ctx, s)
 }
 
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
-func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
+func NewPlan(ctx context.Context, s *Spec) (*Plan, error) { return newDecoder(s.file).plan(ctx, s) }
+
+// plan checks those parts of a spec against the data that are whole.
+func (d *decoder) plan(ctx context.Context, s *Spec) (*Plan, error) {
 	p := &Plan{spec: s, Manifest: record.Manifest{
 		Schema:     journal.ManifestSchema,
 		Experiment: s.Name,
@@ -45,21 +95,29 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 		Settings:   s.settings,
 		Seed:       s.Seed,
 		Build:      thisBuild(),
-		Tune:       flow(s.tuneNode),
+		Tune:       strictyaml.Flow(s.tuneNode),
 		Average:    s.averageText,
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
 		Figures:    s.Report.Figures,
 	}}
-	d := newDecoder(s.file)
 	seen := map[string]bool{}
 	for _, spec := range s.Data {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if !spec.whole {
+			continue
+		}
 		forms := map[bool]*loaded{} // of the labels: classes, or numbers; nil: cannot be read
+		if !slices.ContainsFunc(s.Models, func(m Model) bool { return m.whole }) {
+			p.load(d, s, spec, slices.ContainsFunc(s.Models, Model.numeric)) // which may have faults of its own
+		}
 		for _, m := range s.Models {
+			if !m.whole {
+				continue
+			}
 			src, met := forms[m.numeric()]
 			if !met {
 				src = p.load(d, s, spec, m.numeric())
@@ -71,15 +129,20 @@ func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 			if err := p.add(d, s, spec, src.ds, src.sets, m, seen); err != nil {
 				d.at(spec.node, "%v", err)
 			}
+			if p.tooMany {
+				return nil, d.err()
+			}
 		}
 	}
-	if err := p.illustrate(ctx, d, s); err != nil {
-		return nil, err
+	if d.found.Found() == 0 {
+		if err := p.illustrate(ctx, d, s); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.contests(d); err != nil {
+		return nil, errors.Join(err, d.err())
 	}
 	if err := d.err(); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(p.contests(d), d.err()); err != nil {
 		return nil, err
 	}
 	for _, f := range s.published {
@@ -155,6 +218,10 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 	sets := []*trainingSet{first}
 	withTest, training := len(s.Evaluate) == 0 && ds.Test != nil, false
 	for _, e := range s.Evaluate {
+		if folded(sets) > cv.MaxFolded {
+			d.at(e.node, "%s: the parts of all folds together have more than %d cases; take fewer folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
+			return sets[:1]
+		}
 		if e.Nested != nil {
 			sets = append(sets, d.nestedSets(s, e, first)...)
 			continue
@@ -193,6 +260,14 @@ func (d *decoder) trainingSets(s *Spec, spec DataSpec, ds *data.Data) []*trainin
 		sets = append(sets, set)
 	}
 	return sets
+}
+
+// folded is the number of cases in the parts of training sets.
+func folded(sets []*trainingSet) (n int) {
+	for _, t := range sets {
+		n += len(t.train) + len(t.test)
+	}
+	return n
 }
 
 // lostClass names the class that a split loses.
@@ -321,6 +396,15 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	merges := o.MergesEqual()
+	perStudy := 1
+	if m.Tune.Strategy != nil {
+		perStudy += m.Tune.Strategy.Budget(space).Trials
+	}
+	if !p.grow(d, cmp.Or(m.Tune.node, spec.node), len(sets), perStudy, 0) {
+		return nil
+	}
+	trials, first, budget := batches(search.Study{Space: space, Strategy: m.Tune.Strategy, Seed: sets[0].seed}) // as many for every study
+	laidOut := len(p.studies)
 	c.Costs = d.costsOf(s.costs, ds)
 	c.Published = d.publishedOf(c, s.published)
 	for i, set := range sets {
@@ -329,6 +413,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		if j.cross = m.Tune.Cross; j.cross != nil {
 			if j.folds, err = j.cross.folds(set); err != nil {
 				d.at(j.cross.node, "%s: %s: %v", ds.Name, j.where(), err)
+			} else {
+				p.grow(d, j.cross.node, 0, 0, folded(j.folds))
+			}
+			if err != nil || p.tooMany {
+				p.studies, p.jobs, p.first, p.costs = p.studies[:laidOut], p.jobs[:laidOut], p.first[:laidOut], p.costs[:laidOut]
 				return nil
 			}
 		}
@@ -345,7 +434,6 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			Key: key, Configuration: len(p.Manifest.Configurations), Index: i, Space: space, Strategy: m.Tune.Strategy, Seed: set.seed,
 			Memory: j.memory(size), Trial: j.trial, Assess: j.assess,
 		}
-		trials, first, budget := batches(study)
 		c.Studies = append(c.Studies, record.Study{Key: key, Evaluation: set.evaluation, Repeat: set.repeat, Fold: set.fold, Train: len(set.train), Test: set.held(), Jobs: budget.Trials + 1, AtMost: budget.AtMost})
 		p.studies, p.jobs = append(p.studies, study), append(p.jobs, j)
 		p.first = append(p.first, first)
@@ -408,7 +496,7 @@ func (t Tune) identity() any {
 	if s, ok := t.Strategy.(search.Sampler); ok {
 		length[0], length[1], length[2] = s.Length()
 	}
-	parts := []any{t.Method, flow(find(t.node, "objective")), t.StandardErrors, length}
+	parts := []any{t.Method, strictyaml.Flow(strictyaml.Find(t.node, "objective")), t.StandardErrors, length}
 	if g := t.gradients(); g != objective.Exact {
 		parts = append(parts, g)
 	}
@@ -482,6 +570,9 @@ func unjoin(err error) []error {
 	}
 	return all
 }
+
+// Spec is what the plan was made of.
+func (p *Plan) Spec() *Spec { return p.spec }
 
 // Name is the experiment's name.
 func (p *Plan) Name() string { return p.Manifest.Experiment }

@@ -16,13 +16,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -216,7 +216,7 @@ func (c *Classifier) costs(o Deciding) (*cv.Costs, error) {
 	case err == nil:
 		if text = strings.TrimSpace(string(file)); !strings.HasPrefix(text, "{") {
 			d.matrix(text, set)
-			if len(d.problems) == 0 && len(given) != len(classes)*len(classes) {
+			if d.err() == nil && len(given) != len(classes)*len(classes) {
 				d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d costs are there", o.Loss, strings.Join(classes, ", "), len(given), len(classes)*len(classes))
 			}
 			break
@@ -243,7 +243,7 @@ func (c *Classifier) costs(o Deciding) (*cv.Costs, error) {
 }
 
 // rejection checks the cost of deciding for no class, if there is one.
-func (d *decoder) rejection(at *yaml.Node, reject *float64, classes []string) {
+func (d *decoder) rejection(at *strictyaml.Node, reject *float64, classes []string) {
 	if reject == nil {
 		return
 	}
@@ -256,7 +256,7 @@ func (d *decoder) rejection(at *yaml.Node, reject *float64, classes []string) {
 }
 
 // entry returns what sets one cost of a loss, once.
-func (d *decoder) entry(n *yaml.Node, loss cv.Loss, given map[[2]int]bool, classes []string) (set func(truth, decision string, cost float64)) {
+func (d *decoder) entry(n *strictyaml.Node, loss cv.Loss, given map[[2]int]bool, classes []string) (set func(truth, decision string, cost float64)) {
 	return func(truth, decision string, cost float64) {
 		var at [2]int
 		for k, name := range []string{truth, decision} {
@@ -278,9 +278,9 @@ func (d *decoder) entry(n *yaml.Node, loss cv.Loss, given map[[2]int]bool, class
 
 // costs are those that an experiment names, before the classes are known.
 type costs struct {
-	loss   *yaml.Node // {truth: {decision: cost, …}, …}; what is not said costs 1 for an error
+	loss   *strictyaml.Node // {truth: {decision: cost, …}, …}; what is not said costs 1 for an error
 	reject *float64
-	node   *yaml.Node
+	node   *strictyaml.Node
 }
 
 // costsOf are the costs of decisions on the classes of a data set; nil where there are none.
@@ -292,7 +292,7 @@ func (d *decoder) costsOf(c *costs, ds *data.Data) *record.Costs {
 		d.at(c.node, "%s has numeric labels, and costs are those of decisions on classes; leave out loss and reject_cost", ds.Name)
 		return nil
 	}
-	d.rejection(find(c.node, "reject_cost"), c.reject, ds.Classes)
+	d.rejection(strictyaml.Find(c.node, "reject_cost"), c.reject, ds.Classes)
 	loss := cv.ZeroOne(len(ds.Classes))
 	if c.loss != nil {
 		d.lossNode(c.loss, d.entry(c.loss, loss, map[[2]int]bool{}, ds.Classes))
@@ -311,7 +311,7 @@ func (d *decoder) lossMapping(text string, set func(truth, decision string, cost
 	}
 }
 
-func (d *decoder) lossNode(n *yaml.Node, set func(truth, decision string, cost float64)) {
+func (d *decoder) lossNode(n *strictyaml.Node, set func(truth, decision string, cost float64)) {
 	var m map[string]map[string]*float64 // nil: not said
 	d.into(n, &m)
 	for _, truth := range slices.Sorted(maps.Keys(m)) {

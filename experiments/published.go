@@ -7,19 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // published are figures that somebody else found for the configurations that have what it says.
 type published struct {
 	record.Published
 	of    []condition
-	names []*yaml.Node // of the figures
-	node  *yaml.Node
+	names []*strictyaml.Node // of the figures
+	node  *strictyaml.Node
 }
 
 // condition is a field of configurations with the text it must have.
@@ -42,11 +41,11 @@ var publishedFields = map[string]func(record.Configuration) string{
 // published reads the published section: {source, figures}, or a list of them. An element of figures has fields of
 // configurations, figures by their names in results, and maybe the evaluation that its scores belong to and a note, which should
 // say why what is found here differs by more than the figure's uncertainty.
-func (d *decoder) published(n *yaml.Node, s *Spec) {
-	if n == nil || isNull(n) {
+func (d *decoder) published(n *strictyaml.Node, s *Spec) {
+	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
-	if n.Kind == yaml.SequenceNode {
+	if n.Kind == strictyaml.SequenceNode {
 		for _, c := range n.Content {
 			d.published(c, s)
 		}
@@ -54,7 +53,7 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 	}
 	var section publishing
 	d.into(n, &section)
-	if len(section.Figures) == 0 && n.Kind == yaml.MappingNode {
+	if len(section.Figures) == 0 && n.Kind == strictyaml.MappingNode {
 		d.at(n, "published has no figures; add for example figures: [{inference: ep, log_evidence: -100.6}]")
 	}
 	for _, f := range section.Figures {
@@ -62,12 +61,12 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 			continue
 		}
 		p := &published{Published: record.Published{Source: section.Source}, node: f}
-		d.mapping(f, func(key, value *yaml.Node) {
+		d.mapping(f, func(key, value *strictyaml.Node) {
 			switch field, ok := publishedFields[key.Value]; {
 			case ok:
 				text := value.Value
-				if value.Kind != yaml.ScalarNode {
-					text = flow(value)
+				if value.Kind != strictyaml.ScalarNode {
+					text = strictyaml.Flow(value)
 				}
 				p.of = append(p.of, condition{field, text})
 			case key.Value == "evaluation":
@@ -83,11 +82,11 @@ func (d *decoder) published(n *yaml.Node, s *Spec) {
 }
 
 // figure reads a number, which is uncertain by half a unit of its last digit, or {value: number, uncertainty: number}.
-func (d *decoder) figure(name string, n *yaml.Node) record.Figure {
+func (d *decoder) figure(name string, n *strictyaml.Node) record.Figure {
 	var f uncertain
-	if n.Kind == yaml.MappingNode {
+	if n.Kind == strictyaml.MappingNode {
 		d.into(n, &f)
-		if v := find(n, "value"); v == nil || isNull(v) {
+		if v := strictyaml.Find(n, "value"); v == nil || strictyaml.IsNull(v) {
 			d.at(n, "a figure with an uncertainty needs a value, as in {value: 21, uncertainty: 1}")
 		}
 		if !(f.Uncertainty >= 0) {
@@ -111,8 +110,8 @@ type uncertain struct {
 
 // publishing is the published section, or an element of it.
 type publishing struct {
-	Source  string       `yaml:"source"`
-	Figures []*yaml.Node `yaml:"figures"`
+	Source  string             `yaml:"source"`
+	Figures []*strictyaml.Node `yaml:"figures"`
 }
 
 // matches says if a configuration has what the figures are for: a component is given by its name, or with all its options.

@@ -17,8 +17,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -26,6 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -255,23 +254,23 @@ func (q Query) model(d *decoder, prefix string, inference bool) (m Model) {
 	nodes := modelNodes{prefix: prefix, Classes: q.Classes}
 	choose(d.as(prefix+"classes"), nil, "classes", &nodes.Classes, classModes)
 	ok := true
-	var method *yaml.Node
+	var method *strictyaml.Node
 	if inference && strings.TrimSpace(q.Inference) != "" {
 		method = newDecoder("").parse([]byte(q.Inference))
 	}
 	for _, part := range []struct {
 		name, text, instance string
-		node                 **yaml.Node
+		node                 **strictyaml.Node
 	}{{"kernel", q.Kernel, "se", &nodes.Kernel}, {"mean", q.Mean, "zero", &nodes.Mean}, {"likelihood", q.Likelihood, "probit", &nodes.Likelihood}, {"inference", q.Inference, "laplace", &nodes.Inference}} {
 		if part.node == &nodes.Inference && !inference || part.text == noPart && d.needless(part.name, method) {
 			continue
 		}
 		where := prefix + part.name
-		d, n := d.as(where), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+		d, n := d.as(where), &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!null"}
 		if strings.TrimSpace(part.text) != "" {
 			n = d.parse([]byte(part.text))
 		}
-		if n != nil && isNull(n) {
+		if n != nil && strictyaml.IsNull(n) {
 			d.at(nil, "is empty; give a name or YAML flow text, as in %s %s", where, part.instance)
 			n = nil
 		}

@@ -174,7 +174,7 @@ func experimentSchema() schema {
 func (g grammar) structure(types ...reflect.Type) schema {
 	properties := schema{}
 	for _, t := range types {
-		collect(reflect.New(t).Elem(), func(name string, f reflect.Value) {
+		collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
 			part, special := g.parts[name]
 			switch {
 			case special:
@@ -184,6 +184,9 @@ func (g grammar) structure(types ...reflect.Type) schema {
 				part = schema{"$ref": "#/$defs/setting"}
 			default:
 				part = g.value(f.Type())
+				if i, ok := within(of); ok {
+					i.schema(numeric(part))
+				}
 			}
 			if g.alternatives && !slices.Contains(g.lists, name) {
 				part = alternatives(part)
@@ -225,6 +228,17 @@ func (g grammar) value(t reflect.Type) schema {
 		return text()
 	}
 	return number(t)
+}
+
+// numeric is the part of a schema that is of the numbers: of a list, its elements.
+func numeric(s schema) schema {
+	if choices, is := s["anyOf"].([]schema); is {
+		s = choices[len(choices)-1]
+	}
+	if items, is := s["items"].(schema); is {
+		s = items
+	}
+	return s
 }
 
 // element is the schema of an element of a list.

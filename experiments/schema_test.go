@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -93,7 +93,7 @@ func TestSchemaOfExperiments(t *testing.T) {
 	valid := func(name string, text []byte) {
 		t.Helper()
 		var file any
-		if err := yaml.Unmarshal(text, &file); err != nil {
+		if err := strictyaml.Unmarshal(text, &file); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Validate(file); err != nil {
@@ -115,12 +115,12 @@ func TestSchemaOfExperiments(t *testing.T) {
 	block, _, _ = strings.Cut(block, "```")
 	valid("README.md", []byte(block))
 	all := everything()
-	text, err := yaml.Marshal(all)
+	text, err := strictyaml.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	valid("everything", text)
-	if text, err = yaml.Marshal(illustrating()); err != nil {
+	if text, err = strictyaml.Marshal(illustrating()); err != nil {
 		t.Fatal(err)
 	}
 	valid("illustrating", text)
@@ -146,7 +146,7 @@ func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	s := compiled(t, "experiment")
 	taken, refused := 0, 0
 	try := func(root any) {
-		text, err := yaml.Marshal(root)
+		text, err := strictyaml.Marshal(root)
 		if err != nil {
 			t.Fatal(err)
 		}

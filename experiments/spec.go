@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,14 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -43,7 +43,7 @@ type Spec struct {
 
 	averageText string
 	costs       *costs // of decisions; nil: none are named
-	tuneNode    *yaml.Node
+	tuneNode    *strictyaml.Node
 	published   []*published
 
 	Illustrations []shown // in place of Data
@@ -53,7 +53,8 @@ type Spec struct {
 // DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
 type DataSpec struct {
 	data.Spec
-	node *yaml.Node
+	node  *strictyaml.Node
+	whole bool // nothing is wrong with it as far as can be told without the data
 }
 
 // Model is one combination of kernel, mean, likelihood and inference, and of how it is tuned.
@@ -63,9 +64,10 @@ type Model struct {
 	Tuning                                                          approx.Approximation  // whose criterion is maximised; nil: Inference
 	Comparator                                                      comparator.Comparator // in place of all of that; nil: none
 	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string                // as YAML flow text
+	whole                                                           bool                  // nothing is wrong with it, as far as can be told without the data
 	perClass                                                        bool                  // every class has the kernel with hyperparameters of its own
 	classes                                                         string                // one of classModes
-	kernelNode, meanNode, likelihoodNode, inferenceNode, tuningNode *yaml.Node
+	kernelNode, meanNode, likelihoodNode, inferenceNode, tuningNode *strictyaml.Node
 }
 
 // Tune says how hyperparameters are chosen on each training set.
@@ -76,7 +78,7 @@ type Tune struct {
 	Cross     *crossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
 	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
 	StandardErrors bool
-	node           *yaml.Node
+	node           *strictyaml.Node
 }
 
 // Evaluation is one way of holding out cases.
@@ -84,7 +86,7 @@ type Evaluation struct {
 	Name     string      // "test", "training", "nested" or a splitter's name
 	Splitter cv.Splitter // nil for "test", "training" and "nested"
 	Nested   *nested
-	node     *yaml.Node
+	node     *strictyaml.Node
 }
 
 // Report says what is reported.
@@ -96,26 +98,26 @@ type Report struct {
 
 // document is the top level of a configuration file.
 type document struct {
-	Version    int        `yaml:"version"`
-	Name       string     `yaml:"name"`
-	Seed       uint64     `yaml:"seed"`
-	Data       *yaml.Node `yaml:"data"`
-	Model      *yaml.Node `yaml:"model"`
-	Tune       *yaml.Node `yaml:"tune"`
-	Evaluate   *yaml.Node `yaml:"evaluate"`
-	Race       *yaml.Node `yaml:"race"`
-	Predict    predicting `yaml:"predict"`
-	Report     Report     `yaml:"report"`
-	Published  *yaml.Node `yaml:"published"`
-	Illustrate *yaml.Node `yaml:"illustrate"`
+	Version    int              `yaml:"version"`
+	Name       string           `yaml:"name"`
+	Seed       uint64           `yaml:"seed"`
+	Data       *strictyaml.Node `yaml:"data"`
+	Model      *strictyaml.Node `yaml:"model"`
+	Tune       *strictyaml.Node `yaml:"tune"`
+	Evaluate   *strictyaml.Node `yaml:"evaluate"`
+	Race       *strictyaml.Node `yaml:"race"`
+	Predict    predicting       `yaml:"predict"`
+	Report     Report           `yaml:"report"`
+	Published  *strictyaml.Node `yaml:"published"`
+	Illustrate *strictyaml.Node `yaml:"illustrate"`
 }
 
 // predicting is the predict section.
 type predicting struct {
-	Average    *yaml.Node `yaml:"average"`
-	Reject     string     `yaml:"reject"`
-	Loss       *yaml.Node `yaml:"loss"`
-	RejectCost *float64   `yaml:"reject_cost"`
+	Average    *strictyaml.Node `yaml:"average"`
+	Reject     string           `yaml:"reject"`
+	Loss       *strictyaml.Node `yaml:"loss"`
+	RejectCost *float64         `yaml:"reject_cost"`
 }
 
 // Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
@@ -132,23 +134,50 @@ const bundled = "gallery:"
 // Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
 // Problems: every mistake found, with its place.
 func Load(path string, settings []string) (*Spec, error) {
-	read := os.ReadFile
-	if name, ok := strings.CutPrefix(path, bundled); ok {
-		read = func(string) ([]byte, error) { return gallery.Read(name) }
-	}
 	text, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text, settings)
+}
+
+// read reads a configuration file, or a bundled one, up to the size that is parsed.
+func read(path string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(path, bundled); ok {
+		text, err := gallery.Read(name)
+		if err != nil {
+			return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+		}
+		return text, nil
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
 	}
-	return Parse(path, text, settings)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)) // one more is refused
+	if err != nil {
+		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+	}
+	return text, nil
 }
 
 // Parse is Load on text already read; file names it in messages, and its folder is where relative paths start.
 func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	d := newDecoder(file)
+	s := d.spec(file, text, settings)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// spec reads a configuration file. Where there are mistakes it holds the parts that are whole, so that these can be checked
+// against the data as well; it is nil if the text is not YAML.
+func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	root := d.parse(text)
 	if root == nil {
-		return nil, d.err()
+		return nil
 	}
 	for _, s := range settings {
 		d.set(root, s)
@@ -157,22 +186,22 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	doc := document{Version: 1, Name: strings.TrimSuffix(base, filepath.Ext(base))}
 	d.into(root, &doc)
 	if doc.Version != 1 {
-		d.at(find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
+		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
 	if !runName.MatchString(doc.Name) {
-		d.at(find(root, "name"), "name %q must be letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
+		d.at(strictyaml.Find(root, "name"), "name %q must be letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file, text: string(text), settings: settings}
-	if a := doc.Predict.Average; a != nil && !isNull(a) {
+	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
 		if average, _, ok := component(d, a, "average", objective.Averages); ok {
-			s.Average, s.averageText = average, flow(a)
+			s.Average, s.averageText = average, strictyaml.Flow(a)
 		}
 	}
 	if r, ok := s.Average.(objective.Random); ok {
 		s.Average = r.Seeded(derive(s.Seed, "predict"))
 	}
 	if p := doc.Predict; p.Loss != nil || p.RejectCost != nil {
-		s.costs = &costs{p.Loss, p.RejectCost, find(root, "predict")}
+		s.costs = &costs{p.Loss, p.RejectCost, strictyaml.Find(root, "predict")}
 		if p.Loss != nil {
 			d.lossNode(p.Loss, func(string, string, float64) {}) // the classes are known with the data
 		}
@@ -189,25 +218,22 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 		d.race(doc.Race, s)
 		d.published(doc.Published, s)
 	}
-	choose(d, find(root, "predict"), "reject", &s.Reject, rejects)
+	choose(d, strictyaml.Find(root, "predict"), "reject", &s.Reject, rejects)
 	for i := range s.Report.Formats {
-		choose(d, find(root, "report"), "formats", &s.Report.Formats[i], formats)
+		choose(d, strictyaml.Find(root, "report"), "formats", &s.Report.Formats[i], formats)
 	}
 	if len(s.Report.Formats) == 0 {
 		s.Report.Formats = []string{"text"}
 	}
 	for i := range s.Report.Curves {
-		choose(d, find(root, "report"), "curves", &s.Report.Curves[i], curves)
+		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
 	}
 	for _, name := range s.Report.Figures {
 		if err := reports.CheckPicture(name); err != nil {
-			d.at(element(find(find(root, "report"), "figures"), name), "%v", err)
+			d.at(element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
 		}
 	}
-	if err := d.err(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s
 }
 
 var (
@@ -228,13 +254,13 @@ func names[T any](table []T, name func(T) string) []string {
 }
 
 // choose checks a value that must be one of have; an empty one becomes the first.
-func choose(d *decoder, parent *yaml.Node, key string, value *string, have []string) {
+func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
 	if *value == "" {
 		*value = have[0]
 	}
 	if !slices.Contains(have, *value) {
 		n := parent
-		if v := find(parent, key); v != nil {
+		if v := strictyaml.Find(parent, key); v != nil {
 			n = element(v, *value)
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
@@ -242,7 +268,7 @@ func choose(d *decoder, parent *yaml.Node, key string, value *string, have []str
 }
 
 // element is the element of a list that has a value, or else the node itself.
-func element(n *yaml.Node, value string) *yaml.Node {
+func element(n *strictyaml.Node, value string) *strictyaml.Node {
 	for _, c := range n.Content {
 		if c.Value == value {
 			n = c
@@ -251,34 +277,22 @@ func element(n *yaml.Node, value string) *yaml.Node {
 	return n
 }
 
-// find returns the value of a key in a mapping, or nil.
-func find(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func (d *decoder) data(root, n *yaml.Node, s *Spec) {
+func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	if n == nil {
 		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
 		return
 	}
-	for _, v := range d.expand(n, dataLists) {
+	for _, v := range d.expanded(n, dataLists) {
+		before := d.found.Found()
 		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
 		d.faults(v, spec.Check())
-		s.Data = append(s.Data, DataSpec{spec, v})
+		s.Data = append(s.Data, DataSpec{spec, v, d.found.Found() == before})
 	}
 }
 
 // faults puts what is wrong with a data set where its keys are.
-func (d *decoder) faults(n *yaml.Node, err error) {
+func (d *decoder) faults(n *strictyaml.Node, err error) {
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
@@ -287,7 +301,7 @@ func (d *decoder) faults(n *yaml.Node, err error) {
 	case data.Problems:
 		for _, p := range e {
 			at := n
-			if k := find(n, p.Key); k != nil {
+			if k := strictyaml.Find(n, p.Key); k != nil {
 				at = k
 			}
 			d.at(at, "%s", p.Message)
@@ -299,50 +313,53 @@ func (d *decoder) faults(n *yaml.Node, err error) {
 
 // modelNodes is one cell of the cross product of a model section.
 type modelNodes struct {
-	Kernel     *yaml.Node `yaml:"kernel"`
-	Mean       *yaml.Node `yaml:"mean"`
-	Likelihood *yaml.Node `yaml:"likelihood"`
-	Inference  *yaml.Node `yaml:"inference"`
-	Classes    string     `yaml:"classes"`
+	Kernel     *strictyaml.Node `yaml:"kernel"`
+	Mean       *strictyaml.Node `yaml:"mean"`
+	Likelihood *strictyaml.Node `yaml:"likelihood"`
+	Inference  *strictyaml.Node `yaml:"inference"`
+	Classes    string           `yaml:"classes"`
 
 	prefix string // before the names of the parts, where each stands in a text of its own
 }
 
-func (d *decoder) models(root, n *yaml.Node, s *Spec) {
+func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 	if n == nil {
 		d.at(root, "no model; add model: {kernel: se, likelihood: probit, inference: laplace}")
 		return
 	}
-	for _, v := range d.expand(n, modelLists) {
+	for _, v := range d.expanded(n, modelLists) {
+		before := d.found.Found()
 		var nodes modelNodes
 		d.into(v, &nodes)
 		choose(d, v, "classes", &nodes.Classes, classModes)
 		for _, part := range []struct {
-			node          *yaml.Node
+			node          *strictyaml.Node
 			key, instance string
 		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"}, {nodes.Inference, "inference", "laplace"}} {
-			if (part.node == nil || isNull(part.node)) && s.needs(part.key) && !d.needless(part.key, nodes.Inference) {
+			if (part.node == nil || strictyaml.IsNull(part.node)) && s.needs(part.key) && !d.needless(part.key, nodes.Inference) {
 				d.at(v, "model has no %s; add for example %s: %s", part.key, part.key, part.instance)
 			}
 		}
-		s.Models = append(s.Models, d.model(nodes, s.Average))
+		m := d.model(nodes, s.Average)
+		m.whole = d.found.Found() == before
+		s.Models = append(s.Models, m)
 	}
 	s.Models = distinct(s.Models)
 }
 
 // model reads the parts of one model and checks that they go together.
 func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
-	m := Model{KernelText: flow(nodes.Kernel), MeanText: "zero", LikelihoodText: flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
+	m := Model{KernelText: strictyaml.Flow(nodes.Kernel), MeanText: "zero", LikelihoodText: strictyaml.Flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
 	in := func(part string) *decoder {
 		if nodes.prefix != "" {
 			return d.as(nodes.prefix + part)
 		}
 		return d
 	}
-	given := func(n *yaml.Node) bool { return n != nil && !isNull(n) }
+	given := func(n *strictyaml.Node) bool { return n != nil && !strictyaml.IsNull(n) }
 	if given(nodes.Kernel) {
 		d, n := in("kernel"), nodes.Kernel
-		if inner := find(n, "per_class"); inner != nil && len(n.Content) == 2 {
+		if inner := strictyaml.Find(n, "per_class"); inner != nil && len(n.Content) == 2 {
 			m.perClass, n = true, inner
 		}
 		if k, _, ok := d.kernel(n); ok {
@@ -350,16 +367,16 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 		}
 	}
 	if given(nodes.Mean) {
-		m.MeanText = flow(nodes.Mean)
+		m.MeanText = strictyaml.Flow(nodes.Mean)
 		m.Mean = in("mean").mean(nodes.Mean)
 	}
 	likOK, infOK := false, false
 	if given(nodes.Likelihood) {
 		d := in("likelihood")
-		mark, before := len(d.settings), len(d.problems)
+		mark, before := len(d.settings.settings), d.found.Found()
 		if m.Likelihood, _, likOK = component(d, nodes.Likelihood, "likelihood", likelihood.Table); likOK {
 			d.checkSettings(mark, m.Likelihood.Params())
-			if err := likelihood.Check(m.Likelihood); err != nil && len(d.problems) == before {
+			if err := likelihood.Check(m.Likelihood); err != nil && d.found.Found() == before {
 				d.at(nodes.Likelihood, "%v", err)
 			}
 			if err := average.Uses(m.Likelihood); err != nil {
@@ -383,7 +400,7 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 }
 
 // inference reads an inference method, for one of classModes.
-func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximation, text string, ok bool) {
+func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approximation, text string, ok bool) {
 	switch name, compares := d.comparing(n); {
 	case compares:
 		d.at(n, "%s is a comparator, which tunes itself and nothing else; name it in model: {inference: …}", name)
@@ -393,7 +410,7 @@ func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximatio
 		return nil, "", false
 	}
 	a, _, ok = component(d, n, "inference", approx.Table)
-	text = flow(n)
+	text = strictyaml.Flow(n)
 	if ok && classes == "one_vs_rest" {
 		a, text = approx.OneVsRest{Binary: a}, "{one_vs_rest: "+text+"}"
 	}
@@ -401,10 +418,10 @@ func (d *decoder) inference(n *yaml.Node, classes string) (a approx.Approximatio
 }
 
 // tuneWith multiplies the models by the inference methods that tune them.
-func (d *decoder) tuneWith(n *yaml.Node, models []Model) (out []Model) {
-	methods := d.expand(n, modelLists)
-	if len(models)*len(methods) > maxConfigurations {
-		d.bounded(n, make([]*yaml.Node, maxConfigurations+1))
+func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
+	methods := d.expanded(n, modelLists)
+	if len(models)*len(methods) > strictyaml.MaxAlternatives {
+		strictyaml.TooMany(n, d.found)
 		return nil
 	}
 	for _, m := range models {
@@ -421,6 +438,9 @@ func (d *decoder) tuneWith(n *yaml.Node, models []Model) (out []Model) {
 				if err := usable(a, m.Likelihood); err != nil {
 					d.at(v, "%v", err)
 				}
+			}
+			if m.Likelihood != nil && usable(a, m.Likelihood) != nil { // told
+				continue
 			}
 			if m.Tuning, m.TuningText, m.tuningNode = a, text, v; text == m.InferenceText {
 				m.Tuning = nil
@@ -474,14 +494,14 @@ func usable(a approx.Approximation, lik likelihood.Likelihood) error {
 }
 
 // kernel reads a kernel with its sums, products and column choices.
-func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
+func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok bool) {
 	name, options, ok := d.named(n, "kernel")
 	if !ok {
 		return nil, "", false
 	}
 	switch name {
 	case "sum", "product":
-		if options == nil || options.Kind != yaml.SequenceNode || len(options.Content) == 0 {
+		if options == nil || options.Kind != strictyaml.SequenceNode || len(options.Content) == 0 {
 			d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
 			return nil, name, false
 		}
@@ -497,11 +517,11 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 		return kernel.Product(parts), name, ok
 	case "active":
 		var a active
-		if options == nil || isNull(options) {
+		if options == nil || strictyaml.IsNull(options) {
 			d.at(n, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
 			return nil, name, false
 		}
-		before := len(d.problems)
+		before := d.found.Found()
 		d.into(options, &a)
 		for _, dim := range a.Dims {
 			if dim < 1 {
@@ -513,7 +533,7 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 			return nil, name, false
 		}
 		inner, kind, good := d.kernel(a.Kernel)
-		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && len(d.problems) == before
+		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && d.found.Found() == before
 	}
 	if name == "per_class" {
 		d.at(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
@@ -525,28 +545,28 @@ func (d *decoder) kernel(n *yaml.Node) (k kernel.Kernel, kind string, ok bool) {
 		d.at(n, "unknown kernel %q%s", name, registry.Suggest(name, have))
 		return nil, name, false
 	}
-	mark, before := len(d.settings), len(d.problems)
+	mark, before := len(d.settings.settings), d.found.Found()
 	k, err = e.New(d.reading(options))
 	if err == nil {
 		d.checkSettings(mark, k.Params(1))
 	}
-	if err == nil && len(d.problems) == before { // what the settings alone do not show
+	if err == nil && d.found.Found() == before { // what the settings alone do not show
 		err = kernel.Check(k)
 	}
 	if err != nil && err != errReported {
 		d.at(n, "%v", err)
 	}
-	return k, name, len(d.problems) == before
+	return k, name, d.found.Found() == before
 }
 
 // active is a kernel on some of the columns.
 type active struct {
-	Dims   []int      `yaml:"dims"`
-	Kernel *yaml.Node `yaml:"kernel"`
+	Dims   []int            `yaml:"dims"`
+	Kernel *strictyaml.Node `yaml:"kernel"`
 }
 
 // mean reads zero, constant or {constant: setting}.
-func (d *decoder) mean(n *yaml.Node) objective.Mean {
+func (d *decoder) mean(n *strictyaml.Node) objective.Mean {
 	m, _, ok := component(d, n, "mean", objective.Means)
 	if c, is := m.(objective.Constant); ok && is {
 		if err := c.Check("constant", c.Params(1)[0].Map); err != nil {
@@ -558,20 +578,20 @@ func (d *decoder) mean(n *yaml.Node) objective.Mean {
 
 // tuning is what all methods of the tune section share.
 type tuning struct {
-	Method         string     `yaml:"method"`
-	Objective      *yaml.Node `yaml:"objective"`
-	Inference      *yaml.Node `yaml:"inference"`
-	StandardErrors bool       `yaml:"standard_errors"`
+	Method         string           `yaml:"method"`
+	Objective      *strictyaml.Node `yaml:"objective"`
+	Inference      *strictyaml.Node `yaml:"inference"`
+	StandardErrors bool             `yaml:"standard_errors"`
 }
 
 // tuneKeys are its keys.
 var tuneKeys = keysOf(reflect.ValueOf(tuning{}))
 
 // tune reads the tune section: a way of tuning all models, or a list of ways.
-func (d *decoder) tune(n *yaml.Node, s *Spec) {
+func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 	s.tuneNode = n
-	ways := []*yaml.Node{n}
-	if n != nil && n.Kind == yaml.SequenceNode {
+	ways := []*strictyaml.Node{n}
+	if n != nil && n.Kind == strictyaml.SequenceNode {
 		if ways = n.Content; len(ways) == 0 {
 			d.at(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
 		}
@@ -579,13 +599,19 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 	models := s.Models
 	s.Models = nil
 	for i, way := range ways {
+		before := d.found.Found()
 		t, inference := d.way(way)
+		_, grid := t.Strategy.(search.Grid) // which has no defaults
+		if _, unknown := t.criterion(); d.found.Found() > before && (grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
+			// The models can still be checked.
+			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], node: way}, nil
+		}
 		tuned := models
 		if inference != nil {
 			tuned = d.tuneWith(inference, models)
 		}
-		if len(s.Models)+len(tuned) > maxConfigurations {
-			d.bounded(n, make([]*yaml.Node, maxConfigurations+1))
+		if len(s.Models)+len(tuned) > strictyaml.MaxAlternatives {
+			strictyaml.TooMany(n, d.found)
 			return
 		}
 		for _, m := range tuned {
@@ -598,18 +624,18 @@ func (d *decoder) tune(n *yaml.Node, s *Spec) {
 
 // way reads one way of tuning, and the inference that is tuned if it names one: what all methods share is taken out, the rest
 // belongs to the strategy.
-func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
+func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	t = Tune{Method: "bfgs", node: n}
 	options := n
 	shared := tuning{Method: "bfgs"}
 	switch {
-	case n == nil || isNull(n):
+	case n == nil || strictyaml.IsNull(n):
 		options = nil
-	case n.Kind == yaml.ScalarNode:
+	case n.Kind == strictyaml.ScalarNode:
 		shared.Method, options = n.Value, nil
-	case n.Kind == yaml.MappingNode:
-		common := emptied(n)
-		options = emptied(n)
+	case n.Kind == strictyaml.MappingNode:
+		common := strictyaml.Emptied(n)
+		options = strictyaml.Emptied(n)
 		for i := 0; i < len(n.Content); i += 2 {
 			to := options
 			if slices.Contains(tuneKeys, n.Content[i].Value) {
@@ -619,11 +645,11 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 		}
 		d.into(common, &shared)
 	default:
-		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", kindName(n))
+		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", strictyaml.Describe(n))
 		return
 	}
 	t.Method, t.StandardErrors = shared.Method, shared.StandardErrors
-	if o := shared.Objective; o != nil && (o.Kind != yaml.ScalarNode || o.Value == "cv") {
+	if o := shared.Objective; o != nil && (o.Kind != strictyaml.ScalarNode || o.Value == "cv") {
 		if t.Cross = d.crossValidation(o); t.Cross != nil {
 			t.Criterion = t.Cross.String()
 		}
@@ -636,7 +662,7 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 	inference = shared.Inference
 	if shared.Method == "none" {
 		for _, key := range []string{"inference", "standard_errors"} {
-			if v := find(n, key); v != nil {
+			if v := strictyaml.Find(n, key); v != nil {
 				d.at(v, "method none takes no %q; nothing is tuned", key)
 			}
 		}
@@ -648,7 +674,7 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 	e, err := search.Table.Lookup("method", shared.Method)
 	if err != nil {
 		at := n
-		if m := find(n, "method"); m != nil {
+		if m := strictyaml.Find(n, "method"); m != nil {
 			at = m
 		}
 		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
@@ -670,7 +696,7 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 	}
 	if criterion, err := t.criterion(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
 		at := n
-		if o := find(n, "objective"); o != nil {
+		if o := strictyaml.Find(n, "objective"); o != nil {
 			at = o
 		}
 		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
@@ -679,20 +705,24 @@ func (d *decoder) way(n *yaml.Node) (t Tune, inference *yaml.Node) {
 }
 
 // evaluate reads the evaluate section: a name, or a mapping of names to options.
-func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
-	if n == nil || isNull(n) {
+func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
+	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
-	one := func(name string, at, options *yaml.Node) {
+	one := func(name string, at, options *strictyaml.Node) {
 		if name == "test" || name == "training" {
-			if options != nil && !isNull(options) && !(options.Kind == yaml.MappingNode && len(options.Content) == 0) {
+			if options != nil && !strictyaml.IsNull(options) && !(options.Kind == strictyaml.MappingNode && len(options.Content) == 0) {
 				d.at(options, "%s takes no options; a test file is named in data", name)
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, node: at})
 			return
 		}
 		if name == "nested" {
-			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Nested: d.nested(at, options), node: at})
+			before := d.found.Found()
+			e := Evaluation{Name: name, Nested: d.nested(at, options), node: at}
+			if d.found.Found() == before {
+				s.Evaluate = append(s.Evaluate, e)
+			}
 			return
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
@@ -701,16 +731,19 @@ func (d *decoder) evaluate(n *yaml.Node, s *Spec) {
 			return
 		}
 		splitter, err := e.New(d.reading(options))
-		if err != nil && err != errReported {
-			d.at(at, "%v", err)
+		if err != nil {
+			if err != errReported {
+				d.at(at, "%v", err)
+			}
+			return
 		}
 		s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Splitter: splitter, node: at})
 	}
 	switch n.Kind {
-	case yaml.ScalarNode:
+	case strictyaml.ScalarNode:
 		one(n.Value, n, nil)
 	default:
-		d.mapping(n, func(key, value *yaml.Node) { one(key.Value, key, value) })
+		d.mapping(n, func(key, value *strictyaml.Node) { one(key.Value, key, value) })
 	}
 }
 

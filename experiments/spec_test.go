@@ -97,7 +97,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"key that is a list":     {"seed: 1", "[a]: 1", "3:1", "plain text"},
 		"three classes":          {"dataset: crabs", "dataset: iris", "8:14", "one_vs_rest"},
 		"one against one":        {"inference: laplace", "inference: laplace\n  classes: one_vs_rest", "8:14", "classes: joint"},
-		"one against rest of":    {"inference: laplace", "inference: {ep: {tolerance: -1}}\n  classes: one_vs_rest", "8:14", "tolerance = -1"},
+		"one against rest of":    {"inference: laplace", "inference: {ep: {tolerance: -1}}\n  classes: one_vs_rest", "8:31", "tolerance = -1"},
 		"per class inside":       {"kernel: se", "kernel: {sum: [{per_class: se}]}", "6:18", "outermost"},
 		"per class of two":       {"kernel: se", "kernel: {per_class: se}", "", "one shared kernel"},
 		"column that is not":     {"kernel: se", "kernel: {active: {dims: [7], kernel: se}}", "6:11", "7"},

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // notInNames is what the name of a run may not have.
@@ -116,11 +115,11 @@ func comment(text string) string {
 
 // scalar is a text as YAML, on one line.
 func scalar(text string) string {
-	n := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	n := strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: text}
 	if slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(",[]{}", r) }) {
-		n.Style = yaml.DoubleQuotedStyle
+		n.Style = strictyaml.DoubleQuotedStyle
 	}
-	out, err := yaml.Marshal(&n)
+	out, err := strictyaml.Marshal(&n)
 	if err != nil {
 		panic(err) // any text can be written
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // What it writes is a plan, by the schema too: for every bundled set, and for files with odd names, missing values, words among the
@@ -51,7 +50,7 @@ func TestStarter(t *testing.T) {
 			t.Errorf("%s: %q is not in\n%s", source, want, text)
 		}
 		var file any
-		if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+		if err := strictyaml.Unmarshal([]byte(text), &file); err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(file); err != nil {
@@ -91,7 +90,7 @@ func TestExplain(t *testing.T) {
 			_, place, _ = strings.Cut(place, "in a file:\n")
 			place, _, _ = strings.Cut(strings.ReplaceAll(place, "[kernel, …]", "[se, noise]"), "\n")
 			file := map[string]any{"data": map[string]any{"dataset": "crabs"}, "model": map[string]any{}}
-			if err := yaml.Unmarshal([]byte(strings.NewReplacer("kernel: …", "kernel: se", "per_class: kernel", "per_class: se").Replace(place)), &file); err != nil || !found {
+			if err := strictyaml.Unmarshal([]byte(strings.NewReplacer("kernel: …", "kernel: se", "per_class: kernel", "per_class: se").Replace(place)), &file); err != nil || !found {
 				t.Fatalf("%s: %v\n%s", e.Name, err, text.String())
 			}
 			if file["illustrate"] != nil {

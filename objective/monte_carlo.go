@@ -17,7 +17,7 @@ import (
 // a probability π has the standard error √(Var π(f)/samples), at most ½/√samples. The i-th case of a call has random numbers
 // of its own, which Seed and i fix.
 type MonteCarlo struct {
-	Samples int    `yaml:"samples"` // default 1000
+	Samples int    `yaml:"samples" within:"[1,10000000]"` // default 1000
 	Seed    uint64 `yaml:"-"`
 }
 

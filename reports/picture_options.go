@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -228,20 +227,20 @@ func optionLabel(path string) (name, label string) {
 
 // numericOptions visits the numbers in a component's text.
 func numericOptions(text string, visit func(path, value string)) {
-	var root yaml.Node
-	if yaml.Unmarshal([]byte(text), &root) != nil {
+	var root strictyaml.Node
+	if strictyaml.Unmarshal([]byte(text), &root) != nil {
 		return
 	}
-	var walk func(n *yaml.Node, path string)
-	walk = func(n *yaml.Node, path string) {
+	var walk func(n *strictyaml.Node, path string)
+	walk = func(n *strictyaml.Node, path string) {
 		switch n.Kind {
-		case yaml.DocumentNode:
+		case strictyaml.DocumentNode:
 			walk(n.Content[0], path)
-		case yaml.MappingNode:
+		case strictyaml.MappingNode:
 			for i := 0; i+1 < len(n.Content); i += 2 {
 				walk(n.Content[i+1], path+"."+n.Content[i].Value)
 			}
-		case yaml.SequenceNode:
+		case strictyaml.SequenceNode:
 			for i, item := range n.Content {
 				walk(item, fmt.Sprintf("%s.%d", path, i))
 			}
@@ -256,21 +255,21 @@ func numericOptions(text string, visit func(path, value string)) {
 
 // withoutOption takes a number out of a component's text.
 func withoutOption(text, path string) (rest string, value float64, found bool) {
-	var root yaml.Node
-	if yaml.Unmarshal([]byte(text), &root) != nil || len(root.Content) != 1 {
+	var root strictyaml.Node
+	if strictyaml.Unmarshal([]byte(text), &root) != nil || len(root.Content) != 1 {
 		return text, 0, false
 	}
 	n := root.Content[0]
 	for words := strings.Split(path, "."); ; words = words[1:] {
 		at := -1
 		switch n.Kind {
-		case yaml.MappingNode:
+		case strictyaml.MappingNode:
 			for i := 0; i+1 < len(n.Content); i += 2 {
 				if n.Content[i].Value == words[0] {
 					at = i + 1
 				}
 			}
-		case yaml.SequenceNode:
+		case strictyaml.SequenceNode:
 			if i, err := strconv.Atoi(words[0]); err == nil && i < len(n.Content) {
 				at = i
 			}
@@ -283,11 +282,11 @@ func withoutOption(text, path string) (rest string, value float64, found bool) {
 			continue
 		}
 		value, err := strconv.ParseFloat(n.Content[at].Value, 64)
-		if err != nil || !figure.Drawable(value) || n.Kind == yaml.SequenceNode {
+		if err != nil || !figure.Drawable(value) || n.Kind == strictyaml.SequenceNode {
 			return text, 0, false
 		}
 		n.Content = slices.Delete(n.Content, at-1, at+1)
-		out, err := yaml.Marshal(root.Content[0])
+		out, err := strictyaml.Marshal(root.Content[0])
 		return strings.TrimSpace(string(out)), value, err == nil
 	}
 }

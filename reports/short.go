@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // shorten makes short names for the components of the report's configurations.
@@ -72,22 +72,22 @@ type namer struct {
 }
 
 func (w namer) name(text string) string {
-	var root yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
+	var root strictyaml.Node
+	if err := strictyaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
 		return w.component(root.Content[0], "")
 	}
 	return text
 }
 
 // component names a component: se, {se: options}, or a list of components.
-func (w namer) component(n *yaml.Node, path string) string {
+func (w namer) component(n *strictyaml.Node, path string) string {
 	var parts []string
 	switch n.Kind {
-	case yaml.MappingNode:
+	case strictyaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			parts = append(parts, n.Content[i].Value+w.options(n.Content[i+1], path+"."+n.Content[i].Value))
 		}
-	case yaml.SequenceNode:
+	case strictyaml.SequenceNode:
 		for i, item := range n.Content {
 			parts = append(parts, w.component(item, path+"."+strconv.Itoa(i)))
 		}
@@ -98,10 +98,10 @@ func (w namer) component(n *yaml.Node, path string) string {
 }
 
 // options are what follows a component's name in brackets, if anything.
-func (w namer) options(n *yaml.Node, path string) string {
+func (w namer) options(n *strictyaml.Node, path string) string {
 	text := ""
 	switch n.Kind {
-	case yaml.MappingNode:
+	case strictyaml.MappingNode:
 		var parts []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			name, value := n.Content[i].Value, n.Content[i+1]
@@ -126,15 +126,15 @@ func (w namer) options(n *yaml.Node, path string) string {
 }
 
 // settingText is a setting as a reader likes it: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
-func settingText(n *yaml.Node) string {
+func settingText(n *strictyaml.Node) string {
 	var words []string
 	switch n.Kind {
-	case yaml.MappingNode:
+	case strictyaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			words = append(words, n.Content[i].Value, settingText(n.Content[i+1]))
 		}
 		return strings.Join(words, " ")
-	case yaml.SequenceNode:
+	case strictyaml.SequenceNode:
 		for _, item := range n.Content {
 			words = append(words, settingText(item))
 		}
@@ -147,8 +147,8 @@ func settingText(n *yaml.Node) string {
 }
 
 // setting says if a value is a number or the setting of a hyperparameter.
-func setting(n *yaml.Node) bool {
-	if n.Kind == yaml.MappingNode {
+func setting(n *strictyaml.Node) bool {
+	if n.Kind == strictyaml.MappingNode {
 		for i := 0; i < len(n.Content); i += 2 {
 			if !slices.Contains([]string{"init", "fixed", "bounds", "prior"}, n.Content[i].Value) {
 				return false
@@ -157,5 +157,5 @@ func setting(n *yaml.Node) bool {
 		return true
 	}
 	_, err := strconv.ParseFloat(n.Value, 64)
-	return n.Kind == yaml.ScalarNode && err == nil
+	return n.Kind == strictyaml.ScalarNode && err == nil
 }

@@ -19,9 +19,9 @@ import (
 // batch are found one after another, each taking for granted that those before it came to the best value so far (the
 // "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as the worst value seen.
 type Bayes struct {
-	Trials  int `yaml:"trials"`  // 0 means 40
-	Initial int `yaml:"initial"` // of which so many are of the Sobol sequence; 0 means 2 (d + 1)
-	Batch   int `yaml:"batch"`   // trials asked for at once after those; 0 means 1
+	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
+	Initial int `yaml:"initial" within:"[1,1000]"` // of which so many are of the Sobol sequence; 0 means 2 (d + 1)
+	Batch   int `yaml:"batch" within:"[1,1000]"`   // trials asked for at once after those; 0 means 1
 }
 
 // Check implements Strategy.

@@ -21,8 +21,8 @@ import (
 // (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five dimensions with axes
 // 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
-	Population  int `yaml:"population"`  // members of a generation; 0 means 4 + ⌊3 ln d⌋
-	Evaluations int `yaml:"evaluations"` // at most; 0 means 300
+	Population  int `yaml:"population" within:"[4,100000]"`   // members of a generation; 0 means 4 + ⌊3 ln d⌋
+	Evaluations int `yaml:"evaluations" within:"[4,1000000]"` // at most; 0 means 300
 }
 
 // Check implements Strategy.

@@ -16,7 +16,7 @@ import (
 // of the space (param.Spec.Box): the bounds of a hyperparameter where they are given, else a factor e² to either side of
 // its initial value. With no free hyperparameter one point is evaluated.
 type Design struct {
-	Trials int `yaml:"trials"` // number of points; 0 means 64
+	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }
 
 // maxTrials keeps a slip of the pen from exhausting memory.

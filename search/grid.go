@@ -27,10 +27,10 @@ type Grid struct {
 
 // Axis is the list of values that one hyperparameter takes, in one of three forms.
 type Axis struct {
-	Log    *[2]float64 `yaml:"log"`    // natural logarithms of the first and the last value; the others equally spaced in the logarithm
-	Linear *[2]float64 `yaml:"linear"` // the first and the last value in natural units; the others equally spaced
-	Points int         `yaml:"points"` // number of values of the two forms above, both ends included
-	Values []float64   `yaml:"values"` // the values themselves in natural units, in this order
+	Log    *[2]float64 `yaml:"log"`                         // natural logarithms of the first and the last value; the others equally spaced in the logarithm
+	Linear *[2]float64 `yaml:"linear"`                      // the first and the last value in natural units; the others equally spaced
+	Points int         `yaml:"points" within:"[1,1000000]"` // number of values of the two forms above, both ends included
+	Values []float64   `yaml:"values"`                      // the values themselves in natural units, in this order
 }
 
 // maxGridPoints keeps a slip of the pen (ten axes of twenty points) from exhausting memory.

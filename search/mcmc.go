@@ -13,9 +13,9 @@ import (
 // the samples; the starts are those of a MultiStart.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
-	Burn       int              `yaml:"burn"`    // moves before the first sample; 0 means 100 for each free hyperparameter
-	Samples    int              `yaml:"samples"` // that a chain keeps; 0 means 100
-	Thin       int              `yaml:"thin"`    // moves for each of them; 0 means 2
+	Burn       int              `yaml:"burn" within:"[1,1000000]"`   // moves before the first sample; 0 means 100 for each free hyperparameter
+	Samples    int              `yaml:"samples" within:"[4,100000]"` // that a chain keeps; 0 means 100
+	Thin       int              `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2
 }
 
 // Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised must be a log posterior

@@ -15,7 +15,7 @@ import (
 //
 // With no free hyperparameter every start is the same point, and one is proposed.
 type MultiStart struct {
-	Restarts int `yaml:"restarts"` // number of start points; 0 means 1
+	Restarts int `yaml:"restarts" within:"[1,100000]"` // number of start points; 0 means 1
 }
 
 // Ascent is a local optimisation from each of the starts.

@@ -15,8 +15,8 @@ import (
 // each. A point outside the bounds is evaluated at the nearest within (see frame). A trial that fails counts as -Inf, and
 // one that fails at the start ends its simplex.
 type NelderMead struct {
-	Restarts    int `yaml:"restarts"`    // number of simplices; 0 means 1
-	Evaluations int `yaml:"evaluations"` // of each simplex at most; 0 means 200
+	Restarts    int `yaml:"restarts" within:"[1,10000]"`      // number of simplices; 0 means 1
+	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // of each simplex at most; 0 means 200
 }
 
 // Check implements Strategy.

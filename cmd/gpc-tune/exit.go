@@ -40,7 +40,7 @@ var exitCodes = []struct {
 		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished}},
 	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or folder that cannot be read or written",
 		"every mistake is shown with its place: correct it; the same command would fail again",
-		[]error{experiments.ErrInvalid, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
+		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
 	{exitFailures, "finished, but some trials, fits or checks failed", "the report says which and why", []error{experiments.ErrNoFit}},
 	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, a scheduler that does not answer", "remove the cause; the same command with --resume goes on",
 		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported, submit.ErrEngine}},

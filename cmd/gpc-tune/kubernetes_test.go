@@ -15,7 +15,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // manifest is what of a Job the tests look at; its schema says that there is nothing else.
@@ -90,8 +91,8 @@ func published(t testing.TB) *jsonschema.Schema {
 func manifests(t testing.TB, text []byte) (all []manifest) {
 	t.Helper()
 	schema := published(t)
-	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
-		var node yaml.Node
+	for d := strictyaml.NewDecoder(bytes.NewReader(text)); ; {
+		var node strictyaml.Node
 		if err := d.Decode(&node); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {

@@ -16,27 +16,37 @@ import (
 // validateCommand is `gpc-tune validate`.
 func validateCommand() *cobra.Command {
 	var settings []string
-	var withData bool
+	var noData, withData bool
 	c := &cobra.Command{
 		Use:   "validate FILE.yaml | gallery:NAME",
-		Short: "Check a configuration file; every mistake is shown with its place",
+		Short: "Check a configuration file and its data; every mistake is shown with its place",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			spec, err := experiments.Load(args[0], settings)
-			if err != nil {
-				return err
+			if noData && withData {
+				return usageError{errors.New("--data and --no-data are both given; keep one")}
 			}
-			if withData {
-				if _, err := experiments.NewPlan(c.Context(), spec); err != nil {
+			var checked fmt.Stringer
+			if noData {
+				spec, err := experiments.Load(args[0], settings)
+				if err != nil {
 					return err
 				}
+				checked = spec
+			} else {
+				plan, err := loadPlan(c, args[0], settings)
+				if err != nil {
+					return err
+				}
+				checked = plan.Spec()
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], spec)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], checked)
 			return err
 		},
 	}
 	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
-	c.Flags().BoolVar(&withData, "data", false, "read the data too, and check the file against them")
+	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data: leave out what only they show")
+	c.Flags().BoolVar(&withData, "data", false, "read the data too, which is the default")
+	_ = c.Flags().MarkHidden("data") // there is such a flag
 	return c
 }
 

@@ -149,9 +149,5 @@ func warner(c *cobra.Command) func(format string, args ...any) {
 
 // loadPlan reads a file or a gallery entry and makes its plan.
 func loadPlan(c *cobra.Command, name string, settings []string) (*experiments.Plan, error) {
-	spec, err := experiments.Load(name, settings)
-	if err != nil {
-		return nil, err
-	}
-	return experiments.NewPlan(c.Context(), spec)
+	return experiments.LoadPlan(c.Context(), name, settings)
 }

@@ -11,21 +11,21 @@ import (
 
 // Spec is the data section of an experiment. The zero value of a key means its default.
 type Spec struct {
-	Dataset     string   `yaml:"dataset"`     // a bundled set
-	Train       string   `yaml:"train"`       // or a file
-	Test        string   `yaml:"test"`        // a file, or a bundled set (its test file if it has one) where no such file exists
-	Label       Name     `yaml:"label"`       // default: the last column (zip.train, svmlight: the first)
-	Columns     []Name   `yaml:"columns"`     // the inputs, in this order; default: all that nothing else names
-	Drop        []Name   `yaml:"drop"`        // columns to leave out
-	ID          []Name   `yaml:"id"`          // columns carried through untouched
-	Group       Name     `yaml:"group"`       // cases of equal group stay on one side of a split
-	Classes     []Name   `yaml:"classes"`     // keep only cases with these labels
-	Positive    Name     `yaml:"positive"`    // of two classes the one coded +1; default: the last in natural order
-	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
-	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
-	Categorical string   `yaml:"categorical"` // error (default), one_hot
-	Subsample   int      `yaml:"subsample"`   // keep this many training cases, stratified and drawn by the seed
-	Preprocess  string   `yaml:"preprocess"`  // none (default), standardize, whiten
+	Dataset     string   `yaml:"dataset"`                    // a bundled set
+	Train       string   `yaml:"train"`                      // or a file
+	Test        string   `yaml:"test"`                       // a file, or a bundled set (its test file if it has one) where no such file exists
+	Label       Name     `yaml:"label"`                      // default: the last column (zip.train, svmlight: the first)
+	Columns     []Name   `yaml:"columns"`                    // the inputs, in this order; default: all that nothing else names
+	Drop        []Name   `yaml:"drop"`                       // columns to leave out
+	ID          []Name   `yaml:"id"`                         // columns carried through untouched
+	Group       Name     `yaml:"group"`                      // cases of equal group stay on one side of a split
+	Classes     []Name   `yaml:"classes"`                    // keep only cases with these labels
+	Positive    Name     `yaml:"positive"`                   // of two classes the one coded +1; default: the last in natural order
+	Above       *float64 `yaml:"above"`                      // two classes of a numeric label: "not above 25", "above 25"
+	Missing     string   `yaml:"missing"`                    // error (default), drop (the case), mean, median
+	Categorical string   `yaml:"categorical"`                // error (default), one_hot
+	Subsample   int      `yaml:"subsample" within:"[2,inf]"` // keep this many training cases, stratified and drawn by the seed
+	Preprocess  string   `yaml:"preprocess"`                 // none (default), standardize, whiten
 
 	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment decides.
 	Regression bool `yaml:"-"`

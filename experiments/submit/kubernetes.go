@@ -16,10 +16,10 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"gopkg.in/yaml.v3"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -93,7 +93,7 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		}
 	}
 	var jobs bytes.Buffer
-	y := yaml.NewEncoder(&jobs)
+	y := strictyaml.NewEncoder(&jobs)
 	y.SetIndent(2)
 	for _, o := range e.objects(r) {
 		if err := y.Encode(o); err != nil {

@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":         {},
 	"internal/elliptical":         {},
 	"internal/mutants":            {},
+	"internal/strictyaml":         {},
 	"objective/param":             {"internal/registry"},
 	"objective/kernel":            {"internal/linalg", "internal/registry", "objective/param"},
 	"objective/kernel/kerneltest": {"internal/allocated", "internal/registry", "objective/kernel", "objective/param"},
@@ -36,15 +37,15 @@ var allowed = map[string][]string{
 	"objective/comparator":        {"approx", "approx/likelihood", "cv", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param"},
 	"search":                      {"internal/journal", "internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},
 	"cv":                          {"internal/record", "internal/registry"},
-	"reports":                     {"cv", "internal/record", "internal/registry", "reports/figure"},
+	"reports":                     {"cv", "internal/record", "internal/registry", "internal/strictyaml", "reports/figure"},
 	"reports/figure":              {},
 	"experiments/data":            {"internal/linalg", "internal/registry"},
 	"experiments/gallery":         {},
 	"experiments/gallery/page":    {"experiments", "experiments/gallery", "reports"},
 	"experiments/live":            {"experiments", "reports"},
 	"experiments": {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/atomicfile", "internal/journal", "internal/linalg", "internal/machine", "internal/record", "internal/registry",
-		"objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "reports/figure", "search"},
-	"experiments/submit":    {"experiments", "internal/atomicfile", "internal/machine", "internal/registry", "reports", "search"},
+		"internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "reports", "reports/figure", "search"},
+	"experiments/submit":    {"experiments", "internal/atomicfile", "internal/machine", "internal/registry", "internal/strictyaml", "reports", "search"},
 	"cmd/gpc-tune":          {"experiments", "experiments/data", "experiments/live", "experiments/submit", "internal/atomicfile", "internal/journal", "internal/panicked", "internal/registry", "reports", "reports/figure", "search"},
 	"internal/architecture": {},
 	"bench": {"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel",
@@ -78,6 +79,11 @@ func TestImportsPointOneWay(t *testing.T) {
 		may, known := allowed[room]
 		if !known {
 			t.Errorf("package %s is in no room of docs/architecture.md; give it one here and there", room)
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if strings.HasPrefix(i, "gopkg.in/yaml") && room != "internal/strictyaml" {
+				t.Errorf("%s must not import %s; internal/strictyaml reads and writes YAML", room, i)
+			}
 		}
 		for _, i := range p.Imports {
 			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(may, to) {

@@ -14,7 +14,8 @@ import (
 // Decode fills v, a pointer to a component's options, from whatever the user wrote; nil options mean the defaults.
 type Decode func(v any) error
 
-// Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
+// Entry is one component: its name in a YAML file, one line of documentation, and its constructor. With an error it returns
+// the component as far as it was read, which is of use for finding further mistakes only.
 type Entry[I any] struct {
 	Name string
 	Doc  string
@@ -35,8 +36,7 @@ func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 		v := append(defaults, zero)[0]
 		if decode != nil {
 			if err := decode(&v); err != nil {
-				var none I
-				return none, err
+				return any(v).(I), err
 			}
 		}
 		return any(v).(I), nil

@@ -25,8 +25,8 @@ import (
 // with α and β fitted to these outputs. Each of more than two classes has a regression, with hyperparameters
 // of its own.
 type LeastSquares struct {
-	Restarts int           `yaml:"restarts"` // of BFGS, the first from the initial values; 0 is 1
-	Noise    param.Setting `yaml:"noise"`    // standard deviation; free from 0.1
+	Restarts int           `yaml:"restarts" within:"[1,100000]"` // of BFGS, the first from the initial values; 0 is 1
+	Noise    param.Setting `yaml:"noise"`                        // standard deviation; free from 0.1
 
 	kernel kernel.Kernel
 }

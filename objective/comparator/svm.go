@@ -28,10 +28,10 @@ import (
 // The grid moves the kernel's free length scales, all together; whatever else the kernel has is held where it starts. So an
 // amplitude σ makes the cost Cσ². More than two classes share cost and length scale.
 type SVM struct {
-	Costs        []float64 `yaml:"costs"`         // the C to try; empty: 0.1, 1, 10, 100
-	LengthScales []float64 `yaml:"length_scales"` // to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4
-	Folds        int       `yaml:"folds"`         // of the cross-validation; 0 is 5
-	Tolerance    float64   `yaml:"tolerance"`     // of the optimality conditions, see smo; 0 is 1e-3
+	Costs        []float64 `yaml:"costs" within:"(0,inf)"`         // the C to try; empty: 0.1, 1, 10, 100
+	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"` // to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4
+	Folds        int       `yaml:"folds" within:"[2,1000]"`        // of the cross-validation; 0 is 5
+	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"`       // of the optimality conditions, see smo; 0 is 1e-3
 
 	kernel kernel.Kernel
 }

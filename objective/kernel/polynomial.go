@@ -10,7 +10,7 @@ import (
 // Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input columns
 // [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.
 type Polynomial struct {
-	Degree    uint          `yaml:"degree"` // 0: the default of 2
+	Degree    uint          `yaml:"degree" within:"[1,1000]"` // 0: the default of 2
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 

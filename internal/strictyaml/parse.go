@@ -1,0 +1,243 @@
+// Package strictyaml reads YAML so that nothing is taken for other than it looks: every mistake has its line and column,
+// numbers are decimal, tags and merge keys are refused, and no text, however it is made, takes more than a bounded time and
+// memory. It wraps gopkg.in/yaml.v3, which nothing else in this module imports.
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Node is a part of a text, with its place. Its tag is the short one ("!!int"), and it is no alias: Parse resolves those.
+type Node = yaml.Node
+
+// The kinds of nodes, and the styles that are written.
+const (
+	DocumentNode      = yaml.DocumentNode
+	SequenceNode      = yaml.SequenceNode
+	MappingNode       = yaml.MappingNode
+	ScalarNode        = yaml.ScalarNode
+	DoubleQuotedStyle = yaml.DoubleQuotedStyle
+)
+
+// Limits of a text, far above any real one, so that a hostile one is refused and not followed.
+const (
+	MaxBytes = 4 << 20   // of the text
+	MaxDepth = 100       // of lists and mappings within each other
+	MaxNodes = 1_000_000 // keys, values and elements, those that aliases repeat counted again
+)
+
+// Parse reads the one document of a text. Aliases are replaced by what they stand for. What is wrong is put into found;
+// then the node is nil unless the document could be read as a whole.
+func Parse(text []byte, found *Findings) *Node {
+	if len(text) > MaxBytes {
+		found.At(nil, "%d bytes, more than the %d that will be read; take repeated parts out of the file", len(text), MaxBytes)
+		return nil
+	}
+	if line, column, message := notText(text); message != "" {
+		found.at(line, column, "%s", message)
+		return nil
+	}
+	if line, column := tooDeep(text); line > 0 {
+		found.at(line, column, "lists and mappings within each other, deeper than %d levels", MaxDepth)
+		return nil
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			found.at(1, 1, "the file is empty")
+		} else {
+			line, column, message := place(dec, text, err)
+			found.at(line, column, "%s", message)
+		}
+		return nil
+	}
+	var second Node
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		found.At(&second, "a second document; one file declares one experiment")
+		return nil
+	case !errors.Is(err, io.EOF):
+		line, column, message := place(dec, text, err)
+		found.at(line, column, "%s", message)
+		return nil
+	}
+	r := resolver{found: found, left: MaxNodes}
+	root := r.resolve(doc.Content[0], 0)
+	if r.left < 0 {
+		return nil
+	}
+	return root
+}
+
+// notText finds the first byte that YAML does not allow.
+func notText(text []byte) (line, column int, message string) {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return 1, 1, "UTF-16 text; save it as UTF-8"
+	}
+	line, column = 1, 1
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRune(text[i:])
+		switch {
+		case c == utf8.RuneError && size == 1:
+			return line, column, fmt.Sprintf("byte %#02x is not UTF-8 text; save the file as UTF-8", text[i])
+		case c == '\ufeff' && i == 0: // a byte-order mark, which takes no column
+			column = 0
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == '\ufeff':
+			return line, column, fmt.Sprintf("control character U+%04X; remove it, or write it in double quotes as \"\\u%04X\"", c, c)
+		}
+		if column++; c == '\n' || c == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")) {
+			line, column = line+1, 1
+		}
+		i += size
+	}
+	return 0, 0, ""
+}
+
+// tooDeep finds where brackets are nested deeper than any experiment: the library's time grows with the square of their
+// depth. Brackets in quotes and comments are counted with the others, but closed again there as a rule; so the limit
+// is a multiple of MaxDepth.
+func tooDeep(text []byte) (line, column int) {
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '[', '{':
+			if depth++; depth > 10*MaxDepth {
+				return 1 + bytes.Count(text[:i], []byte("\n")), i - bytes.LastIndexByte(text[:i], '\n')
+			}
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return 0, 0
+}
+
+// place finds where a syntax error is. The library's message counts the lines of some errors from 0, and names that of the
+// beginning of what it was reading rather than of the fault; its parser knows both places, so that they are read from
+// there.
+func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
+	message = strings.TrimPrefix(err.Error(), "yaml: ")
+	line, column = 1, 1
+	if m := lineOf.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
+	}
+	parser := reflect.ValueOf(dec).Elem().FieldByName("parser")
+	if parser.Kind() == reflect.Pointer && !parser.IsNil() {
+		parser = parser.Elem().FieldByName("parser")
+	}
+	if m := anchorOf.FindStringSubmatch(message); m != nil { // it has no place
+		line, column = placeOf(text, "*"+m[1])
+		return line, column, explain(message)
+	}
+	if parser.Kind() != reflect.Struct || !strings.Contains(err.Error(), parser.FieldByName("problem").String()) {
+		return line, column, explain(message)
+	}
+	mark := func(name string) (line, column int) {
+		m := parser.FieldByName(name)
+		return int(m.FieldByName("line").Int()) + 1, int(m.FieldByName("column").Int()) + 1
+	}
+	line, column = mark("problem_mark")
+	message = explain(message)
+	if context := parser.FieldByName("context").String(); context != "" {
+		fromLine, fromColumn := mark("context_mark")
+		message += ", " + context
+		if fromLine != line || fromColumn != column {
+			message += fmt.Sprintf(" that begins at %d:%d", fromLine, fromColumn)
+		}
+	}
+	return line, column, message
+}
+
+// placeOf finds the first occurrence of a word that is not in a comment.
+func placeOf(text []byte, word string) (line, column int) {
+	for at := range bytes.Lines(text) {
+		line++
+		code, _, _ := bytes.Cut(at, []byte(" #"))
+		for from := 0; ; {
+			k := bytes.Index(code[from:], []byte(word))
+			if k < 0 {
+				break
+			}
+			if from += k + len(word); from == len(code) || bytes.IndexByte([]byte(" \t\r\n,]}:"), code[from]) >= 0 {
+				return line, 1 + utf8.RuneCount(code[:from-len(word)])
+			}
+		}
+	}
+	return 1, 1
+}
+
+var anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+var lineOf = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+
+// explain adds to the library's message what to do.
+func explain(message string) string {
+	for _, e := range []struct{ of, then string }{
+		{"cannot start any token", "indent with blanks, not with tabs, and quote what begins with @, ` or %"},
+		{"violates indentation", "indent with blanks, not with tabs"},
+		{"mapping values are not allowed", "quote a text that has \": \" in it, or put the key on a line of its own"},
+		{"',' or '}'", "close the brace, or put a comma between its keys"},
+		{"',' or ']'", "close the bracket, or put a comma between its elements"},
+		{"expected key", "keys of one mapping begin in the same column"},
+		{"unknown anchor", "an alias *name repeats what &name stands before"},
+	} {
+		if strings.Contains(message, e.of) {
+			return message + " (" + e.then + ")"
+		}
+	}
+	return message
+}
+
+// resolver copies nodes with their aliases replaced.
+type resolver struct {
+	found *Findings
+	left  int // nodes that may still be made; less than 0: that was told
+}
+
+func (r *resolver) resolve(n *Node, depth int) *Node {
+	if r.left--; r.left >= 0 && depth <= MaxDepth {
+		return r.copy(n, depth)
+	}
+	if r.left >= -1 { // say it once
+		r.left = -2
+		r.found.At(n, "nested deeper than %d levels or longer than %d entries (an alias that contains itself?)", MaxDepth, MaxNodes)
+	}
+	return &Node{Kind: ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+}
+
+func (r *resolver) copy(n *Node, depth int) *Node {
+	if n.Kind == yaml.AliasNode {
+		return r.resolve(n.Alias, depth+1)
+	}
+	if n.Style&yaml.TaggedStyle != 0 {
+		r.found.At(n, "tags (%s) are not supported; write numbers plainly and quote texts", n.Tag)
+	}
+	c := *n
+	c.Tag = n.ShortTag()
+	c.Anchor = ""
+	c.Content = nil
+	for i, child := range n.Content {
+		if r.left < 0 {
+			break
+		}
+		if n.Kind == MappingNode && n.Content[i/2*2].ShortTag() == "!!merge" {
+			if i%2 == 0 {
+				r.found.At(child, "merge keys (<<) are not supported; write an alias as the whole value, or repeat the keys")
+			}
+			continue
+		}
+		c.Content = append(c.Content, r.resolve(child, depth+1))
+	}
+	return &c
+}

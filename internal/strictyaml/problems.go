@@ -1,0 +1,128 @@
+package strictyaml
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one mistake in a text: where it stands, what was expected, and what to do.
+type Problem struct {
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// Error formats the problem as file:line:column: message.
+func (p Problem) Error() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", p.File, p.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+}
+
+// Problems are all the mistakes of a text, in its order. A nil Problems is no error.
+type Problems []Problem
+
+// ErrMistakes is what all Problems are, for errors.Is.
+var ErrMistakes = errors.New("mistakes in a file")
+
+// Is says that they are ErrMistakes.
+func (ps Problems) Is(target error) bool { return target == ErrMistakes }
+
+// Error lists the problems, one a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Limits on what is told.
+const (
+	MaxAlike   = 20     // problems of one kind that are told in full; of the others, how many there are
+	maxMessage = 10_000 // bytes of one
+)
+
+// Findings collects the problems of one text, or of several: see As. The same mistake at the same place is kept once.
+type Findings struct {
+	file string
+	*collected
+}
+
+type collected struct {
+	found    int // problems in all, repeated ones included
+	problems []Problem
+	places   map[instance]bool
+	alike    map[string]int // by the format of the message
+}
+
+// instance is where a mistake of a kind is.
+type instance struct {
+	file, kind   string
+	line, column int
+	message      string // of those that are told
+}
+
+// NewFindings makes an empty collection for a text that file names.
+func NewFindings(file string) *Findings {
+	return &Findings{file, &collected{places: map[instance]bool{}, alike: map[string]int{}}}
+}
+
+// As is the same collection for another text.
+func (f *Findings) As(file string) *Findings { return &Findings{file, f.collected} }
+
+// Found counts what was put in, so that a reader of a part can tell whether there was something wrong with it.
+func (f *Findings) Found() int { return f.found }
+
+// At adds a problem at a node; nil, or a node without a place, is the text as a whole. Problems of the same format are of a kind.
+func (f *Findings) At(n *Node, format string, args ...any) {
+	if n == nil {
+		f.at(0, 0, format, args...)
+		return
+	}
+	f.at(n.Line, n.Column, format, args...)
+}
+
+func (f *Findings) at(line, column int, format string, args ...any) {
+	f.found++
+	i := instance{file: f.file, kind: format, line: line, column: column}
+	full := f.alike[format] >= MaxAlike
+	if !full {
+		i.message = fmt.Sprintf(format, args...)
+		if len(i.message) > maxMessage {
+			i.message = strings.ToValidUTF8(i.message[:maxMessage], "") + "…"
+		}
+	}
+	if f.places[i] {
+		return
+	}
+	f.places[i] = true
+	f.alike[format]++
+	if !full {
+		f.problems = append(f.problems, Problem{f.file, line, column, i.message})
+	}
+}
+
+// Err returns the problems, sorted by place, or nil. What was more than MaxAlike of a kind is a last one that counts them.
+func (f *Findings) Err() error {
+	if len(f.problems) == 0 {
+		return nil
+	}
+	all := slices.Clone(f.problems)
+	slices.SortStableFunc(all, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	all = slices.Compact(all)
+	more := 0
+	for _, n := range f.alike {
+		more += max(0, n-MaxAlike)
+	}
+	if more > 0 {
+		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("and %d more like these", more)})
+	}
+	return Problems(all)
+}
