@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -55,14 +56,16 @@ func (m EnsembleMeanField) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (m EnsembleMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.solve(ctx, start, m.MaxIterations); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := m.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.solve(ctx, start, m.MaxIterations); err != nil {
+			return nil, err
+		}
+		return p, nil
+	})
 }
 
 // Restore implements Approximation.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var _ Approximation = EP{}
@@ -108,15 +109,17 @@ func (e EP) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := e.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.run(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	return p, e.finish(p, f)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := e.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.run(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		return p, e.finish(p, f)
+	})
 }
 
 // Restore implements Approximation.

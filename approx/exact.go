@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -51,10 +52,9 @@ func (Exact) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (e Exact) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return e.Restore(cov, y, lik, start)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		return e.Restore(cov, y, lik, start)
+	})
 }
 
 // Restore implements Approximation, GPML Algorithm 2.1 lines 2-3 and 7.

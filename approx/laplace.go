@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -102,15 +103,17 @@ func (l Laplace) in(w *Work) Approximation {
 
 // Fit implements Approximation.
 func (l Laplace) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, start, err := l.begin(cov, y, lik, start)
-	if err != nil {
-		return nil, err
-	}
-	at, length, iterations, err := seek(ctx, p, start, cmp.Or(l.MaxIterations, defaultIterations))
-	if err != nil {
-		return nil, err
-	}
-	return p.finish(at, length, iterations)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, start, err := l.begin(cov, y, lik, start)
+		if err != nil {
+			return nil, err
+		}
+		at, length, iterations, err := seek(ctx, p, start, cmp.Or(l.MaxIterations, defaultIterations))
+		if err != nil {
+			return nil, err
+		}
+		return p.finish(at, length, iterations)
+	})
 }
 
 // Restore implements Approximation.
@@ -155,11 +158,12 @@ type laplacePosterior struct {
 	tolerance float64
 	scale     float64 // max K_ii, which bounds every |K_ij|
 	mode      *point
+	moving    *sites // how the mode moves: -∂²log p(y|f)/∂f² in place of W
 }
 
 func (p *laplacePosterior) newPoint() *point {
 	at := newPoint(len(p.y))
-	at.d3 = make([]float64, len(p.y))
+	at.d3, at.concave = make([]float64, len(p.y)), make([]float64, len(p.y))
 	return at
 }
 
@@ -168,6 +172,7 @@ func (p *laplacePosterior) differentiate(at *point) {
 	at.psi, at.floors = 0, 0
 	for i, f := range at.f {
 		logp, d1, d2, d3 := p.model.Derivs(p.y[i], f)
+		at.concave[i] = -d2
 		if d2 > 0 {
 			d2, d3 = 0, 0
 			at.floors++
@@ -265,8 +270,24 @@ func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Po
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
 	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }, likelihood: p.likelihoodGradient(at)}
+	p.evidence.err = p.move(at)
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
+}
+
+// move fills p.moving. The mode is where the gradient of Ψ is 0, whatever is taken for W elsewhere, so that a change of ∇log p
+// by δ moves it by (K⁻¹ - ∂²log p/∂f²)⁻¹ δ. Where that matrix is not positive definite the mode is none, and there is no
+// gradient.
+func (p *laplacePosterior) move(at *point) error {
+	p.moving = p.sites
+	if at.floors == 0 {
+		return nil
+	}
+	p.moving = &sites{k: p.k, mean: p.mean, y: p.y, lik: p.lik, root: make([]float64, len(p.y)), b: p.b}
+	if err := p.moving.factorise(at.concave); err != nil {
+		return fmt.Errorf("%w: with %d of the likelihood's curvatures below 0 laplace ended where the posterior density has no maximum", ErrNoGradient, at.floors)
+	}
+	return nil
 }
 
 // adjoint sets dst to GPML (5.20)-(5.24) as a weight on dK and on dm: the mode moves with both.
@@ -292,7 +313,8 @@ func (p *laplacePosterior) adjoint(dst *Cov, at *point) {
 //
 //	u = (I + W K)⁻¹ s,   s_i = ∂(-½ log|B|)/∂f_i = ½ Σ_ii ∂³log p(y_i|f_i)/∂f³
 //
-// with Σ s = K u, so that a change of ∇log p by δ moves the mode by Σ δ and L by (K u)ᵀδ.
+// with Σ s = K u, so that a change of ∇log p by δ moves the mode by Σ δ and L by (K u)ᵀδ. A W_i that was floored stays 0, and so
+// s_i is; in W K and Σ, which say how the mode moves, it is below 0.
 func (p *laplacePosterior) implicit(r *mat.SymDense, at *point) (u, ku, variance []float64) {
 	n := len(p.y)
 	u, ku, variance = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -305,7 +327,7 @@ func (p *laplacePosterior) implicit(r *mat.SymDense, at *point) (u, ku, variance
 		u[i] = variance[i] / 2 * at.d3[i]
 	}
 	linalg.Symv(1, p.k, u, 0, ku)
-	p.shrink(u, u, ku)
+	p.moving.shrink(u, u, ku)
 	linalg.Symv(1, p.k, u, 0, ku)
 	return u, ku, variance
 }

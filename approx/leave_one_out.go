@@ -139,11 +139,11 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 	solve := func() (gamma, u []float64) {
 		n := len(p.b)
 		gamma, u = make([]float64, n), make([]float64, n)
-		for i, w := range p.mode.w {
+		for i, w := range p.mode.concave {
 			gamma[i] = c.byMu[i] - c.byB[i]*w - c.byTau[i]*p.mode.d3[i]
 		}
 		linalg.Symv(1, p.k, gamma, 0, u)
-		p.shrink(u, gamma, u)
+		p.moving.shrink(u, gamma, u)
 		return gamma, u
 	}
 	p.precisions(c)

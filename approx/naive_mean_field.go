@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var _ Approximation = NaiveMeanField{}
@@ -45,14 +46,16 @@ func (m NaiveMeanField) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (m NaiveMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.solve(ctx, start, m.MaxIterations); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := m.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.solve(ctx, start, m.MaxIterations); err != nil {
+			return nil, err
+		}
+		return p, nil
+	})
 }
 
 // Restore implements Approximation.

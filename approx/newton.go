@@ -32,6 +32,7 @@ type approacher interface {
 type point struct {
 	a, f     []float64
 	g, w, d3 []float64 // ∇log p(y|f), W and the third derivative; of several classes w is π, which gives W, and d3 is nil
+	concave  []float64 // -∂²log p(y|f)/∂f², of which W is what is above 0; nil of several classes
 	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) less what does not depend on f
 	floors   int       // how many W_i were negative
 

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -107,10 +108,9 @@ func (o Online) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (o Online) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return o.Restore(cov, y, lik, start)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		return o.Restore(cov, y, lik, start)
+	})
 }
 
 // Restore implements Approximation.

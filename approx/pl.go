@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var (
@@ -88,15 +89,17 @@ func (l PL) Memory(s Size) Memory { return l.iteration().memory(s, false) }
 
 // Fit implements Approximation.
 func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.run(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.finish(f, false)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := l.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.run(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.finish(f, false)
+	})
 }
 
 // Restore implements Approximation.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/elliptical"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -108,53 +109,55 @@ func (a Sampling) filled() Sampling {
 
 // Fit implements Approximation. A start is checked and saves nothing.
 func (a Sampling) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := a.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	if start != nil {
-		if err := checkState("sampling", start, len(p.state)); err != nil {
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := a.begin(cov, y, lik)
+		if err != nil {
 			return nil, err
 		}
-	}
-	q, err := gaussianNear(ctx, cov, y, lik)
-	if err != nil {
-		return nil, fmt.Errorf("sampling starts from a Gaussian posterior: %w", err)
-	}
-	w, err := p.anneal(q)
-	if err != nil {
-		return nil, err
-	}
-	for t := 1; t <= p.options.Temperatures; t++ {
-		if err := ctx.Err(); err != nil {
+		if start != nil {
+			if err := checkState("sampling", start, len(p.state)); err != nil {
+				return nil, err
+			}
+		}
+		q, err := gaussianNear(ctx, cov, y, lik)
+		if err != nil {
+			return nil, fmt.Errorf("sampling starts from a Gaussian posterior: %w", err)
+		}
+		w, err := p.anneal(q)
+		if err != nil {
 			return nil, err
 		}
-		x := float64(t) / float64(p.options.Temperatures)
-		w.warm(x * x * (3 - 2*x))
-		for range p.options.Moves {
+		for t := 1; t <= p.options.Temperatures; t++ {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			x := float64(t) / float64(p.options.Temperatures)
+			w.warm(x * x * (3 - 2*x))
+			for range p.options.Moves {
+				w.move()
+			}
+		}
+		if p.state[0], p.state[1], err = w.logMeanWeight(); err != nil {
+			return nil, err
+		}
+		p.state[0] += w.constant
+		for range p.options.Burn {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			w.move()
 		}
-	}
-	if p.state[0], p.state[1], err = w.logMeanWeight(); err != nil {
-		return nil, err
-	}
-	p.state[0] += w.constant
-	for range p.options.Burn {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		for s := range p.options.Samples {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			w.move()
+			w.collect(p, s)
 		}
-		w.move()
-	}
-	for s := range p.options.Samples {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		w.move()
-		w.collect(p, s)
-	}
-	p.diagnostics = Diagnostics{Iterations: p.options.Temperatures*p.options.Moves + p.options.Burn + p.options.Samples, Jitter: p.diagnostics.Jitter}
-	p.conclude()
-	return p, nil
+		p.diagnostics = Diagnostics{Iterations: p.options.Temperatures*p.options.Moves + p.options.Burn + p.options.Samples, Jitter: p.diagnostics.Jitter}
+		p.conclude()
+		return p, nil
+	})
 }
 
 // Restore implements Approximation.

@@ -158,7 +158,7 @@ func (t *tied) adjoint(dst *Cov) {
 		if w[i], q[i] = -d2, -d2/at.w[a]; at.w[a] == 0 { // floored, or a straight tail
 			w[i], q[i], d3 = 0, 1/float64(len(t.model.(together).labels[a])), 0
 		}
-		u[i] = variance[a]/2*d3 - w[i]*ks[a]
+		u[i] = variance[a]/2*d3 + d2*ks[a]
 	}
 	for i, a := range t.of {
 		g[i] += q[i] * (t.b[a] - at.g[a])

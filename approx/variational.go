@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var _ Approximation = Variational{}
@@ -68,15 +69,17 @@ func (m Variational) Memory(s Size) Memory { return iteration{}.memory(s, true) 
 
 // Fit implements Approximation.
 func (m Variational) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.run(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.finish(f, true)
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := m.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.run(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.finish(f, true)
+	})
 }
 
 // Restore implements Approximation.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -128,7 +129,9 @@ func (p *Plan) Check(ctx context.Context, o CheckOptions) (*reports.Check, error
 		}
 	}
 	(iter.Iterator[job]{MaxGoroutines: o.Workers}).ForEach(append(first, jobs...), func(j *job) {
-		*j.to = j.of.evaluate(ctx, j.theta, j.to == &j.of.at)
+		if e, err := interrupt.Do(ctx, func() (evaluated, error) { return j.of.evaluate(ctx, j.theta, j.to == &j.of.at), nil }); err == nil {
+			*j.to = e
+		}
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err

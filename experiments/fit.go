@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -80,7 +81,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 	}
 	linalg.SetThreads(max(1, o.Workers)) // the one job there is
 	defer linalg.SetThreads(1)
-	f, err := p.keep(ctx, jobs[found], studies[found].Configuration, best)
+	f, err := interrupt.Do(ctx, func() (*ModelFile, error) { return p.keep(ctx, jobs[found], studies[found].Configuration, best) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, summary, fmt.Errorf("%w: %w", search.ErrStopped, context.Cause(ctx))

@@ -21,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -95,6 +96,11 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
+	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
+}
+
+// at fits and answers.
+func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data, p *prepared) (*Answer, error) {
 	warnings := append(ds.Warnings, p.warnings...)
 	fit, err := o.Fit(ctx, theta, nil)
 	var stopped approx.Diagnostics

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -119,11 +120,13 @@ func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 // Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time and changes the
 // result within the approximation's tolerance only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
-	p, err := o.prior(theta)
-	if err == nil {
-		p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
-	}
-	return o.finish(p, err)
+	return interrupt.Do(ctx, func() (*Point, error) {
+		p, err := o.prior(theta)
+		if err == nil {
+			p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
+		}
+		return o.finish(p, err)
+	})
 }
 
 // Restore rebuilds, without iterating, the point that was fitted at theta and left this state.

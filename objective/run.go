@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -150,17 +151,24 @@ func (r *Run) Gradient(dst, free []float64) error {
 		return err
 	}
 	if r.gradient == nil && r.gradErr == nil {
-		g, of := make([]float64, len(free)), p.Gradient
-		if r.gradients == Differences {
-			of = r.differences
-		}
-		if err := panicked.Try(func() { r.gradErr = of(g) }); err != nil {
+		var g []float64
+		if err := panicked.Try(func() {
+			if r.gradients == Differences {
+				g, r.gradErr = r.differences()
+				return
+			}
+			g, r.gradErr = interrupt.Do(r.ctx, func() ([]float64, error) {
+				g := make([]float64, len(free))
+				return g, p.Gradient(g)
+			})
+		}); err != nil {
 			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)
 		}
-		if r.gradErr != nil {
-			r.Fails = append(r.Fails, r.gradErr)
-		} else {
+		switch {
+		case r.gradErr == nil:
 			r.gradient = g
+		case r.ctx.Err() == nil:
+			r.Fails = append(r.Fails, r.gradErr)
 		}
 	}
 	copy(dst, r.gradient)
@@ -174,9 +182,9 @@ func (r *Run) HasGradient() bool { return r.gradients == Differences || r.object
 // of its value, 1e-10 of it, over h.
 const differenceStep = 0x1p-11
 
-// differences sets dst to central differences of the value around the last point.
-func (r *Run) differences(dst []float64) error {
-	x := slices.Clone(r.free)
+// differences are central differences of the value around the last point.
+func (r *Run) differences() ([]float64, error) {
+	dst, x := make([]float64, len(r.free)), slices.Clone(r.free)
 	for i, at := range r.free {
 		var value [2]float64
 		for side, step := range [2]float64{-differenceStep, differenceStep} {
@@ -187,14 +195,14 @@ func (r *Run) differences(dst []float64) error {
 				err = p.Converged()
 			}
 			if err != nil {
-				return fmt.Errorf("difference by %s: %w", r.objective.Layout.FreeSpecs()[i].ThetaName(), err)
+				return nil, fmt.Errorf("difference by %s: %w", r.objective.Layout.FreeSpecs()[i].ThetaName(), err)
 			}
 			value[side] = p.value
 		}
 		x[i] = at
 		dst[i] = (value[1] - value[0]) / (2 * differenceStep)
 	}
-	return nil
+	return dst, nil
 }
 
 // best is the best point that a Problem evaluated.

@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/sourcegraph/conc"
 
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -699,20 +700,28 @@ func (r *run) do(ctx context.Context, j job) (line record.Line, ok bool) {
 	}
 	defer cancel()
 
-	var trial record.Trial
-	var fit record.Fit
+	type done struct {
+		trial record.Trial
+		fit   record.Fit
+	}
+	var of done
 	var err error
 	var panicking error
 	if j.failure == "" {
+		within, wait := interrupt.Counted(within)
 		panicking = panicked.Try(func() {
-			if j.fit {
-				fit, err = j.of.Assess(within, j.index, j.theta, j.of.trials)
-			} else {
-				trial, err = j.of.Trial(within, j.index, j.proposal)
-			}
+			of, err = interrupt.Do(ctx, func() (of done, err error) {
+				defer wait() // the memory of a job that took too long is free once it has ended
+				if j.fit {
+					of.fit, err = j.of.Assess(within, j.index, j.theta, j.of.trials)
+				} else {
+					of.trial, err = j.of.Trial(within, j.index, j.proposal)
+				}
+				return of, err
+			})
 		})
 	}
-	failure := j.failure
+	trial, fit, failure := of.trial, of.fit, j.failure
 	late := within.Err() != nil // read before ctx, whose end is its end too
 	switch {
 	case ctx.Err() != nil:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -84,41 +85,43 @@ func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 
 // Fit tunes every regression.
 func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	index, counts, err := counted(d)
-	if err != nil {
-		return nil, err
-	}
-	f := &regressions{classes: len(counts), converged: true}
-	groups := members(d.Groups)
-	if len(groups) == 1 {
-		return nil, errors.New("least_squares: a training set of one group has no other to leave it to")
-	}
-	var criterion objective.Criterion = objective.LeaveOneOut{}
-	if groups != nil {
-		criterion = objective.LeaveGroupOut{Groups: groups}
-	}
-	for m := range machines(f.classes) {
-		y := against(index, f.classes, m)
-		o, err := objective.New(l.model(), criterion, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
+	return interrupt.Do(ctx, func() (objective.Fitted, error) {
+		index, counts, err := counted(d)
 		if err != nil {
-			return nil, fmt.Errorf("least_squares: %w", err)
+			return nil, err
 		}
-		tuning, err := objective.Maximize(ctx, o, objective.Restarts{Count: l.Restarts, Seed: seed, Workers: 1}, objective.Settings{})
-		if err != nil {
-			return nil, fmt.Errorf("least_squares: %w", err)
+		f := &regressions{classes: len(counts), converged: true}
+		groups := members(d.Groups)
+		if len(groups) == 1 {
+			return nil, errors.New("least_squares: a training set of one group has no other to leave it to")
 		}
-		point, err := o.At(ctx, tuning.Theta)
-		if err != nil {
-			return nil, fmt.Errorf("least_squares: %w", err)
+		var criterion objective.Criterion = objective.LeaveOneOut{}
+		if groups != nil {
+			criterion = objective.LeaveGroupOut{Groups: groups}
 		}
-		mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
-		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, platt(y, mean, variance))
-		f.natural = append(f.natural, o.Layout.Natural(point.Theta)...)
-		f.iterations += tuning.Evaluations
-		f.converged = f.converged && tuning.Status != objective.EvaluationLimit && tuning.Status != objective.Stalled
-		f.warnings = append(f.warnings, tuning.Warnings...)
-	}
-	return f, nil
+		for m := range machines(f.classes) {
+			y := against(index, f.classes, m)
+			o, err := objective.New(l.model(), criterion, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
+			if err != nil {
+				return nil, fmt.Errorf("least_squares: %w", err)
+			}
+			tuning, err := objective.Maximize(ctx, o, objective.Restarts{Count: l.Restarts, Seed: seed, Workers: 1}, objective.Settings{})
+			if err != nil {
+				return nil, fmt.Errorf("least_squares: %w", err)
+			}
+			point, err := o.At(ctx, tuning.Theta)
+			if err != nil {
+				return nil, fmt.Errorf("least_squares: %w", err)
+			}
+			mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
+			f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, platt(y, mean, variance))
+			f.natural = append(f.natural, o.Layout.Natural(point.Theta)...)
+			f.iterations += tuning.Evaluations
+			f.converged = f.converged && tuning.Status != objective.EvaluationLimit && tuning.Status != objective.Stalled
+			f.warnings = append(f.warnings, tuning.Warnings...)
+		}
+		return f, nil
+	})
 }
 
 // Restore fits every regression at the theta of the state.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -66,16 +67,18 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 
 // Fit finds the amplitude and the weights.
 func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	t, err := l.on(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	fit, err := t.tune(ctx, l.Params(d.X.Dim(), nil)[0])
-	if err != nil {
-		return nil, fmt.Errorf("logistic_regression: %w", err)
-	}
-	fit.invert() // for predictions
-	return fit, nil
+	return interrupt.Do(ctx, func() (objective.Fitted, error) {
+		t, err := l.on(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		fit, err := t.tune(ctx, l.Params(d.X.Dim(), nil)[0])
+		if err != nil {
+			return nil, fmt.Errorf("logistic_regression: %w", err)
+		}
+		fit.invert() // for predictions
+		return fit, nil
+	})
 }
 
 // Restore takes the amplitude and the weights from the state.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -39,27 +40,29 @@ func (P1NN) Memory(approx.Size, int) int64 { return 0 }
 
 // Fit finds π. A training set of one case, or group, is an error.
 func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	index, _, err := counted(d)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	n, right := d.X.N(), 0
-	for i := range n {
-		if err := ctx.Err(); err != nil {
+	return interrupt.Do(ctx, func() (objective.Fitted, error) {
+		index, _, err := counted(d)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
-		apart := func(j int) bool { return j == i || d.Groups != nil && d.Groups[j] == d.Groups[i] }
-		switch j, _ := nearest(d.X.X, d.X.X.RawRowView(i), apart); {
-		case j < 0:
-			return nil, errors.New("p1nn: a training set of one case, or one group, has no neighbours")
-		case index[j] == index[i]:
-			right++
+		n, right := d.X.N(), 0
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			apart := func(j int) bool { return j == i || d.Groups != nil && d.Groups[j] == d.Groups[i] }
+			switch j, _ := nearest(d.X.X, d.X.X.RawRowView(i), apart); {
+			case j < 0:
+				return nil, errors.New("p1nn: a training set of one case, or one group, has no neighbours")
+			case index[j] == index[i]:
+				right++
+			}
 		}
-	}
-	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: float64(right) / float64(n)}, nil
+		return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: float64(right) / float64(n)}, nil
+	})
 }
 
 // Restore takes π from the state.

@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -129,60 +130,62 @@ func (s SVM) grid(d objective.Data) (grid [][]float64) {
 
 // Fit searches the grid and trains on all cases.
 func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	index, _, err := counted(d)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = kernel.CheckDim(s.kernel, d.X.Dim())
-	}
-	if err != nil {
-		return nil, err
-	}
-	parts, err := s.parts(index, d.Groups, seed)
-	if err != nil {
-		return nil, fmt.Errorf("svm, cross-validation: %w", err)
-	}
-	t := &training{SVM: s, x: d.X, classes: d.Y.Classes, index: index, parts: parts, k: mat.NewSymDense(d.X.N(), nil)}
-	for m := range machines(t.classes) {
-		t.y = append(t.y, against(index, t.classes, m))
-	}
-	grid := s.grid(d)
-	var best candidate
-	at := -1 // of the grid
-	for r, theta := range grid {
-		row, err := t.row(ctx, theta)
+	return interrupt.Do(ctx, func() (objective.Fitted, error) {
+		index, _, err := counted(d)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = kernel.CheckDim(s.kernel, d.X.Dim())
+		}
 		if err != nil {
 			return nil, err
 		}
-		if at < 0 || row.better(best) {
-			best, at = row, r
-		}
-	}
-	v := &vectors{kernel: s.kernel, x: d.X, classes: t.classes, theta: grid[at], cost: s.costs()[best.cost], sigmoids: best.sigmoids}
-	k, all := t.gram(v.theta), make([]float64, d.X.N())
-	for i := range all {
-		all[i] = v.cost
-	}
-	for _, y := range t.y {
-		machine, err := t.solve(ctx, k, y, all)
+		parts, err := s.parts(index, d.Groups, seed)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("svm, cross-validation: %w", err)
 		}
-		v.iterations += machine.iterations
-		v.beta, v.bias = append(v.beta, machine.beta), append(v.bias, machine.bias)
-	}
-	edge := func(name string, i, of int) {
-		if of > 2 && (i == 0 || i == of-1) {
-			v.warnings = append(v.warnings, fmt.Sprintf("svm: the chosen %s stands at an end of its grid; a wider grid may hold a better one", name))
+		t := &training{SVM: s, x: d.X, classes: d.Y.Classes, index: index, parts: parts, k: mat.NewSymDense(d.X.N(), nil)}
+		for m := range machines(t.classes) {
+			t.y = append(t.y, against(index, t.classes, m))
 		}
-	}
-	edge("cost", best.cost, len(s.costs()))
-	edge("length scale", at, len(grid))
-	if v.converged = t.failed == 0; !v.converged {
-		v.warnings = append(v.warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, s.tolerance()))
-	}
-	return v, nil
+		grid := s.grid(d)
+		var best candidate
+		at := -1 // of the grid
+		for r, theta := range grid {
+			row, err := t.row(ctx, theta)
+			if err != nil {
+				return nil, err
+			}
+			if at < 0 || row.better(best) {
+				best, at = row, r
+			}
+		}
+		v := &vectors{kernel: s.kernel, x: d.X, classes: t.classes, theta: grid[at], cost: s.costs()[best.cost], sigmoids: best.sigmoids}
+		k, all := t.gram(v.theta), make([]float64, d.X.N())
+		for i := range all {
+			all[i] = v.cost
+		}
+		for _, y := range t.y {
+			machine, err := t.solve(ctx, k, y, all)
+			if err != nil {
+				return nil, err
+			}
+			v.iterations += machine.iterations
+			v.beta, v.bias = append(v.beta, machine.beta), append(v.bias, machine.bias)
+		}
+		edge := func(name string, i, of int) {
+			if of > 2 && (i == 0 || i == of-1) {
+				v.warnings = append(v.warnings, fmt.Sprintf("svm: the chosen %s stands at an end of its grid; a wider grid may hold a better one", name))
+			}
+		}
+		edge("cost", best.cost, len(s.costs()))
+		edge("length scale", at, len(grid))
+		if v.converged = t.failed == 0; !v.converged {
+			v.warnings = append(v.warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, s.tolerance()))
+		}
+		return v, nil
+	})
 }
 
 // parts divides the training set.
