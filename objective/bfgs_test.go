@@ -101,3 +101,21 @@ func TestFirstTrialsAreBounded(t *testing.T) {
 		t.Error("no long step began with another")
 	}
 }
+
+// TestClimbsGoOnWhileThereIsMuchToGain: a minimisation ends before the gradient is below the threshold only where next to
+// nothing is left to gain. In a flat bowl of fourth degree, whose gradient falls slowly, much is.
+func TestClimbsGoOnWhileThereIsMuchToGain(t *testing.T) {
+	const threshold = 1e-3
+	f := func(x []float64) float64 { return 1e-4*math.Pow(x[0]-5, 4) + 3e-4*math.Pow(x[1]+2, 4) }
+	df := func(g, x []float64) { g[0], g[1] = 4e-4*math.Pow(x[0]-5, 3), 12e-4*math.Pow(x[1]+2, 3) }
+	for k := range 20 {
+		start := []float64{-3 + 0.2*float64(k), 4 - 0.1*float64(k)}
+		result, err := optimize.Minimize(optimize.Problem{Func: f, Grad: df}, start, &optimize.Settings{GradientThreshold: threshold}, &quasiNewton{threshold: threshold})
+		if err != nil || result.Status != optimize.GradientThreshold {
+			t.Fatalf("from %v: %v, %v", start, result.Status, err)
+		}
+		if g := floats.Norm(result.Gradient, math.Inf(1)); g > threshold {
+			t.Errorf("from %v: ends with the gradient %v", start, result.Gradient)
+		}
+	}
+}

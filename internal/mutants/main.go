@@ -57,7 +57,7 @@ func run() error {
 	seed := flag.Uint64("seed", 1, "of the draw")
 	each := flag.Int("each", 36, "mutants of a package")
 	only := flag.String("only", "", "draw from these packages alone, separated by commas")
-	own := flag.Bool("own", false, "run the tests of a mutant's own package alone")
+	own := flag.Bool("own", false, "run the tests of the packages that mutants are drawn from alone")
 	match := flag.String("match", "", "run only mutants whose file:line has this in it")
 	least := flag.Float64("least", 0.95, "fail where a smaller part of the mutants is killed")
 	out := flag.String("o", "", "write the figures to this Markdown file")
@@ -117,6 +117,11 @@ func run() error {
 	for _, f := range faults {
 		fmt.Println(f)
 	}
+	for key := range equivalent {
+		if *only == "" && !s.known[key] {
+			fmt.Printf("equivalent.txt lists what is no more in the code: %s: %s (%s)\n", key[0], key[1], key[2])
+		}
+	}
 	switch {
 	case len(faults) > 0:
 		return fmt.Errorf("%d mutants listed as equivalent are killed; take them off the list", len(faults))
@@ -145,7 +150,8 @@ func readEquivalent(list string) (map[[3]string]string, error) {
 // sources are the mutants that were drawn and the sources that have all of them.
 type sources struct {
 	mutants []Mutant
-	overlay string // the file that go test's -overlay takes
+	overlay string             // the file that go test's -overlay takes
+	known   map[[3]string]bool // every place, drawn or not
 }
 
 // draw parses the packages and draws the same number of mutants from each, of which no two overlap.
@@ -156,6 +162,7 @@ func draw(ctx context.Context, packages []string, seed uint64, each int, folder 
 		return s, err
 	}
 	var overlay []string
+	s.known = map[[3]string]bool{}
 	for _, p := range packages {
 		fset := token.NewFileSet()
 		l := &loader{fset: fset, importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
@@ -167,6 +174,9 @@ func draw(ctx context.Context, packages []string, seed uint64, each int, folder 
 		})}
 		if err := l.load(p); err != nil {
 			return s, err
+		}
+		for _, m := range l.all {
+			s.known[m.key()] = true
 		}
 		drawn, err := l.choose(seed, each, len(s.mutants)+1)
 		if err != nil {
@@ -220,15 +230,15 @@ type loader struct {
 	all      []Mutant
 }
 
+// load reads the sources of a package.
 func (l *loader) load(folder string) error {
 	l.folder, l.source = folder, map[string][]byte{}
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return err
 	}
-	var files []*ast.File
 	for _, n := range names {
-		if strings.HasSuffix(n, "_test.go") || filepath.ToSlash(n) == "search/journal.go" {
+		if strings.HasSuffix(n, "_test.go") {
 			continue
 		}
 		text, err := os.ReadFile(n)
@@ -237,10 +247,15 @@ func (l *loader) load(folder string) error {
 		}
 		l.source[filepath.ToSlash(n)] = text
 	}
+	return l.find()
+}
+
+// find finds every mutant of the sources.
+func (l *loader) find() error {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 	files, pkg, failed := l.check(l.text(nil), info)
 	if failed != nil {
-		return fmt.Errorf("%s does not compile: %v", folder, failed[0])
+		return fmt.Errorf("%s does not compile: %v", l.folder, failed[0])
 	}
 	l.name = pkg.Name()
 	for _, f := range files {

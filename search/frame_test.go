@@ -1,0 +1,30 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// TestFrameOutside: a point 3 and 4 units outside two bounds is 5 from the nearest within, which is the corner that is asked for.
+func TestFrameOutside(t *testing.T) {
+	s := Space{bounded("a", param.Identity, 0, -2, 2), bounded("b", param.Identity, 1, -3, 5), bounded("c", param.Identity, 0, -4, 4)}
+	f := s.frame([]float64{0, 1, 0})
+	for j, p := range s { // a quarter of the box, which is [-2, 2] around the start
+		if lo, hi := p.Box(); math.Abs(f.unit[j]-(hi-lo)/4) > 1e-15 {
+			t.Errorf("unit %v of [%v, %v]", f.unit[j], lo, hi)
+		}
+	}
+	z := []float64{f.hi[0] + 3, f.lo[1] - 4, (f.lo[2] + f.hi[2]) / 2}
+	if got := f.outside(z); math.Abs(got-25) > 1e-12 {
+		t.Errorf("squared distance %v, want 25", got)
+	}
+	if got := f.outside([]float64{f.hi[0], f.lo[1], 0}); got != 0 {
+		t.Errorf("a corner is %v outside", got)
+	}
+	if got := f.propose(z).Points[0]; !slices.Equal(got, []float64{2, -3, 0}) {
+		t.Errorf("asks for %v, want the corner", got)
+	}
+}
