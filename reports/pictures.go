@@ -173,7 +173,7 @@ func (c Configuration) objectiveLabel() string {
 	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
 		unit = s.Unit
 	}
-	return fmt.Sprintf("%s (%s)", spaced(c.Objective), unit)
+	return fmt.Sprintf("%s (%s)", spaced(c.maximised()), unit)
 }
 
 // thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
