@@ -55,13 +55,32 @@ func renderText(out io.Writer, r *Report) error {
 	return w.Flush()
 }
 
-// write lays out a table; columns are two blanks apart.
+// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
 func (t Table) write(w io.Writer) {
 	header := make([]string, len(t.Columns))
 	for c, column := range t.Columns {
 		header[c] = column.Name
 	}
-	lines := append([][]string{header}, t.Rows...)
+	behind := make([]int, len(t.Columns)) // the longest count
+	counted := func(cell string) int {
+		number, _ := uncounted(cell)
+		return utf8.RuneCountInString(cell) - utf8.RuneCountInString(number)
+	}
+	for _, row := range t.Rows {
+		for c, cell := range row {
+			behind[c] = max(behind[c], counted(cell))
+		}
+	}
+	lines := [][]string{header}
+	for _, row := range t.Rows {
+		line := slices.Clone(row)
+		for c, cell := range row {
+			if t.Columns[c].Right && cell != "" {
+				line[c] += strings.Repeat(" ", behind[c]-counted(cell))
+			}
+		}
+		lines = append(lines, line)
+	}
 	width := make([]int, len(t.Columns))
 	for _, line := range lines {
 		for c, cell := range line {
