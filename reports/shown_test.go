@@ -117,3 +117,21 @@ func TestCompareTellsUndefinedScores(t *testing.T) {
 		t.Errorf("%s", notes)
 	}
 }
+
+// A row of which jobs are missing, or folds failed, has no time beside those of which all are done.
+func TestPivotTimesOfWholeRows(t *testing.T) {
+	r := &Report{Configurations: []Configuration{
+		on("a", "probit", "laplace", 0.25, "test"), on("a", "probit", "ep", 0.25, "test"), on("a", "probit", "pl", 0.25, "test"),
+		on("b", "probit", "laplace", 0.5, "test"), on("b", "probit", "ep", 0.5, "test"), on("b", "probit", "pl", 0.5, "test"),
+	}}
+	r.Configurations[1].Missing = 1
+	r.Configurations[5].Evaluations[0].Status = Failed
+	times := &Timings{}
+	for _, seconds := range []float64{8, 1, 1, 8, 1, 1} {
+		times.Configurations = append(times.Configurations, ConfigurationTimings{Seconds: seconds})
+	}
+	table, ok := r.Pivot(times)
+	if got := strings.Join(table.lines()[1:], "\n"); !ok || got != "inference|a|b|time\nlaplace|0.250|0.500|1.0\nep|0.250|0.500|\npl|0.250|0.500|" {
+		t.Errorf("%v\n%s", ok, got)
+	}
+}
