@@ -38,7 +38,15 @@ func TestCorrectedT(t *testing.T) {
 			t.Errorf("%d degrees of freedom of %d differences", got.DF, len(test.d))
 		}
 	}
-	for _, d := range [][]float64{{0.1}, {0.1, 0.1, 0.1}, {0, 0}} {
+	// Shares of ten cases that differ by one case each differ by 0.1, but not to the last bit.
+	shares := []float64{0.2, 0.4, 0.7}
+	for i, less := range []float64{0.1, 0.3, 0.6} {
+		shares[i] -= less
+	}
+	if shares[0] == shares[1] && shares[1] == shares[2] {
+		t.Errorf("%v are equal to the last bit, and test nothing", shares)
+	}
+	for _, d := range [][]float64{{0.1}, {0.1, 0.1, 0.1}, {0, 0}, shares} {
 		if got := CorrectedT(d, 0.5); got.Value != d[0] || !math.IsNaN(got.P) || !math.IsNaN(got.Lo) || !math.IsNaN(got.Hi) || !math.IsNaN(got.T) {
 			t.Errorf("%v: %+v", d, got)
 		}

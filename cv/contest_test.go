@@ -61,6 +61,30 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
+// One more error of five in every fold is no difference whose spread is known to be 0: nobody is cut for it. With one error more in
+// one of the folds there is a spread, and a test.
+func TestPairedTOfEqualDifferences(t *testing.T) {
+	c := contest(t, "error_rate", "paired_t", "{}", 10)
+	errors := func(counts ...int) (parts []Predictions) {
+		for f, wrong := range counts {
+			p := []float64{.9, .9, .9, .9, .9}
+			for i := range wrong {
+				p[i] = .2
+			}
+			parts = append(parts, *attempt(t, 5*f, p...).Predictions)
+		}
+		return parts
+	}
+	round := Round{Score: c.Score, Contestants: 2, Folds: 10, Done: 4, In: []int{1, 0}, Parts: [][]Predictions{errors(1, 2, 3, 4), errors(0, 1, 2, 3)}}
+	if cuts := (PairedT{Alpha: 0.5}).Cut(round); len(cuts) != 0 {
+		t.Errorf("%+v", cuts)
+	}
+	round.Parts[0] = errors(2, 2, 3, 4)
+	if cuts := (PairedT{Alpha: 0.5}).Cut(round); len(cuts) != 1 || !(cuts[0].P > 1e-3) {
+		t.Errorf("%+v", cuts)
+	}
+}
+
 // Contestants that do not differ are never cut.
 func TestPairedTOfEqualPredictions(t *testing.T) {
 	c := contest(t, "error_rate", "paired_t", "{}", 6)

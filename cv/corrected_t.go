@@ -2,6 +2,7 @@ package cv
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -24,15 +25,12 @@ type TTest struct {
 //
 // in place of s²/J; mean divided by the root of that is held to Student's t with J-1 degrees of freedom (Nadeau & Bengio 2003,
 // Inference for the generalization error, Machine Learning 52:239; for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3).
-// There is no test of fewer than two differences, nor of differences that are all equal. d must not be empty.
+// There is no test of fewer than two differences, nor of differences that are all equal but for rounding: a score that is a
+// share of few cases makes such, and their variance would be that of rounding. d must not be empty.
 func CorrectedT(d []float64, ratio float64) TTest {
 	nan := math.NaN()
 	none := TTest{Estimate{stat.Mean(d, nil), nan, nan}, nan, len(d) - 1, nan}
-	constant := true
-	for _, x := range d {
-		constant = constant && x == d[0]
-	}
-	if constant {
+	if equal(d) {
 		none.Value = d[0]
 		return none
 	}
@@ -42,4 +40,11 @@ func CorrectedT(d []float64, ratio float64) TTest {
 	half := student.Quantile(0.975) * se
 	t := m / se
 	return TTest{Estimate{m, m - half, m + half}, t, len(d) - 1, 2 * student.CDF(-math.Abs(t))}
+}
+
+// equal says that differences are equal but for rounding.
+func equal(d []float64) bool {
+	const rounding = 1e-9 // of the differences, far above that of the scores and far below what cases vary by
+	lo, hi := slices.Min(d), slices.Max(d)
+	return hi-lo <= rounding*max(math.Abs(lo), math.Abs(hi)) // not if there is a NaN
 }

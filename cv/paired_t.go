@@ -20,7 +20,7 @@ import (
 //
 // The level is Bonferroni's: alpha divided by the number of contestants less one and by the number of rounds. Each contestant can
 // be cut by each other one in each round; so, as far as Student's t is right for means of few folds, who would win with all
-// folds is cut with probability alpha at most.
+// folds is cut with probability alpha at most. Nobody is cut for differences that are all equal, as shares of few cases may be.
 //
 // Rounds are one fold each from the third on, or tenths of the folds if there are more than ten.
 type PairedT struct {
@@ -70,10 +70,13 @@ func (r PairedT) Cut(now Round) (cuts []Cut) {
 				d[f] = -d[f]
 			}
 		}
+		if equal(d) {
+			continue // folds that all differ by the same say nothing of how they vary
+		}
 		mean, s2 := stat.MeanVariance(d, nil)
 		t := mean / math.Sqrt(s2*(1/float64(now.Done)-1/float64(now.Folds)))
 		p := student.CDF(-t)
-		if p < level { // not if it is NaN, as where no fold differs
+		if p < level { // not if it is NaN
 			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: best, P: p,
 				Reason: fmt.Sprintf("behind by %.3g %s, p = %.2g < %.2g", mean, now.Score.Unit, p, level)})
 		}

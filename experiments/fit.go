@@ -8,8 +8,10 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -64,7 +66,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 	}
 
 	var best winner
-	found := -1 // its place in studies
+	found, fitted, equals := -1, 0, 0 // its place in studies, how many have a value, and how many that of the best
 	lines := journal.Lines()
 	for i, s := range studies {
 		switch w := outcomeOf(s, lines); {
@@ -72,8 +74,13 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 			o.Warn("configuration %d (%s): %s", s.Configuration, p.configuration(s.Configuration), w.fit.Failure)
 		case len(studies) > 1 && math.IsNaN(float64(w.value)):
 			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says which is better; choose with --configuration N", ErrInvalid, s.Configuration, p.configuration(s.Configuration))
-		case found < 0 || w.value > best.value:
-			found, best = i, w
+		default:
+			if fitted++; found < 0 || w.value > best.value {
+				found, best, equals = i, w, 0
+			}
+			if w.value == best.value {
+				equals++
+			}
 		}
 	}
 	if found < 0 {
@@ -90,7 +97,7 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 	}
 	if len(studies) > 1 {
 		c := studies[found].Configuration
-		o.Warn("configuration %d (%s) is kept: its %s of %.6g is the largest of %d", c, p.configuration(c), f.Tuned.Objective, float64(best.value), len(studies))
+		o.Warn("configuration %d (%s) is kept: its %s", c, p.configuration(c), best.among(f.Tuned.Objective, fitted, len(studies), equals))
 	}
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
@@ -141,6 +148,25 @@ type winner struct {
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
 	value    record.Number // of what was tuned, else the log evidence
 	warnings []string
+}
+
+// among says how a winner compares: its value is the best of the fitted configurations, of all that were tried, and as good as that
+// of equals of them, itself counted.
+func (w winner) among(objective string, fitted, all, equals int) string {
+	value, best := float64(w.value), "largest"
+	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
+		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
+			value, best = -value, "smallest" // a score of which less is better is maximised with its sign turned
+		}
+	}
+	text := fmt.Sprintf("%s of %.6g is the %s of %d", objective, value, best, fitted)
+	if fitted < all {
+		text += fmt.Sprintf(", without the %d that have failed", all-fitted)
+	}
+	if equals > 1 {
+		text += fmt.Sprintf("; %d are equal, and it is the first of them in the file", equals)
+	}
+	return text
 }
 
 // outcomeOf finds it among the lines of a journal, which has the study's fit.

@@ -27,6 +27,7 @@ type Pair struct {
 	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null where there are not two of the same targets
 	Evaluations []PairedEvaluation `json:"evaluations"`
 	Notes       []string           `json:"notes"` // what could not be compared, and why
+	sampled     bool               // a log evidence is that of the best sample of Markov chains
 }
 
 // Side is a configuration of a run.
@@ -45,7 +46,7 @@ type Side struct {
 	name          string
 }
 
-// EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, the logarithm of the Bayes factor for
+// EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the best sample of Markov chains, the logarithm of the Bayes factor for
 // the first, or with one_vs_rest for both for its labellings of all classes together. Nothing is subtracted for the number of
 // hyperparameters that were tuned.
 type EvidenceRatio struct {
@@ -164,6 +165,7 @@ func (p *Pair) evidence(a, b Configuration) {
 	case math.IsNaN(difference) || math.IsInf(difference, 0):
 		p.note("log evidence: not both have one")
 	default:
+		p.sampled = len(a.Posterior)+len(b.Posterior) > 0
 		p.LogEvidence = &EvidenceRatio{Number(difference), Number(difference / math.Ln10)}
 	}
 }
@@ -200,7 +202,10 @@ func (p *Pair) evaluations(a, b Configuration) {
 				p.note("%s: no fold is done by both: the first has %s, the second %s", e.Name, done(first), done(second))
 				continue
 			}
-			of := compareFolds(e.Name, both[0], both[1])
+			of, lacking := compareFolds(e.Name, both[0], both[1])
+			for _, name := range lacking {
+				p.note("%s %s: it is not defined in every fold", e.Name, name)
+			}
 			of.Partial = partial(len(both[0]), failed, len(first))
 			p.Evaluations = append(p.Evaluations, of)
 		}
@@ -241,8 +246,9 @@ func sameFold(a, b study) bool {
 		slices.Equal(a.fit.Rows, b.fit.Rows) && slices.Equal(a.fit.Labels, b.fit.Labels) && slices.Equal(a.fit.Targets, b.fit.Targets)
 }
 
-func compareFolds(name string, first, second []study) PairedEvaluation {
-	out := PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
+// compareFolds compares the predictions of folds that both have, and names the scores that only some folds have.
+func compareFolds(name string, first, second []study) (out PairedEvaluation, lacking []string) {
+	out = PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
 	differences := map[string][]float64{}
 	var once [2][]cv.Predictions
 	train, test := 0, 0
@@ -262,7 +268,10 @@ func compareFolds(name string, first, second []study) PairedEvaluation {
 	}
 	for _, s := range cv.Scores {
 		d := differences[s.Name]
-		if len(d) < len(first) { // not defined in every fold
+		if len(d) < len(first) {
+			if len(d) > 0 {
+				lacking = append(lacking, s.Name)
+			}
 			continue
 		}
 		t := cv.CorrectedT(d, float64(test)/float64(train))
@@ -277,7 +286,7 @@ func compareFolds(name string, first, second []study) PairedEvaluation {
 		d := m.Difference
 		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value), [2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
 	}
-	return out
+	return out, lacking
 }
 
 // ComparisonForms are the forms in which it is written.
@@ -323,12 +332,18 @@ func (c *Comparison) differences() Table {
 				between = significant(float64(interval[0])) + " … " + significant(float64(interval[1]))
 			}
 			if !math.IsNaN(float64(pValue)) {
-				probability = fmt.Sprintf("%.3g", float64(pValue))
+				if probability = fmt.Sprintf("%.3g", float64(pValue)); probability == "1" {
+					probability = decimals(float64(pValue), 0)
+				}
 			}
 			t.Rows = append(t.Rows, []string{pair, evaluation, what, of.beside(significant(float64(difference))), between, probability, more})
 		}
 		if e := p.LogEvidence; e != nil {
-			row("all", "log evidence", e.Nats, nil, nil, Number(math.NaN()), fmt.Sprintf("Bayes factor 10^%.3f", float64(e.Log10)))
+			bayes := "Bayes factor 10^" + decimals(float64(e.Log10), 3)
+			if p.sampled {
+				bayes += ", of the best samples of chains"
+			}
+			row("all", "log evidence", e.Nats, nil, nil, Number(math.NaN()), bayes)
 		}
 		for _, e := range p.Evaluations {
 			for _, s := range e.Scores {

@@ -364,7 +364,7 @@ func (n Nested) contested(all bool) contested {
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
 	}
-	wins, undecided := map[int]int{}, 0
+	wins, undecided, ties := map[int]int{}, 0, 0
 	for _, f := range n.OuterFolds {
 		repeats = repeats || f.Repeat > 0
 		status := string(f.Status)
@@ -372,7 +372,11 @@ func (n Nested) contested(all bool) contested {
 			status = ""
 		}
 		row := []string{strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(f.Train), strconv.Itoa(f.Test), status}
-		for _, s := range f.leaders(greater) {
+		leaders := f.leaders(greater)
+		if leaders[1].Configuration >= 0 && leaders[0].Value == leaders[1].Value {
+			ties++
+		}
+		for _, s := range leaders {
 			if s.Configuration < 0 {
 				row = append(row, "", "")
 			} else {
@@ -412,6 +416,9 @@ func (n Nested) contested(all bool) contested {
 	}
 	if len(won) > 0 {
 		out.notes = append(out.notes, "won: "+strings.Join(won, ", "))
+	}
+	if ties > 0 {
+		out.notes = append(out.notes, fmt.Sprintf("in %d of %d outer folds another configuration is equal to the winner, which is the first of them in the file", ties, len(n.OuterFolds)))
 	}
 	for _, f := range n.OuterFolds {
 		if f.Status == Failed {
@@ -522,6 +529,17 @@ func (r Race) contested(all bool) contested {
 	out := contested{title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule, options, end)}
 	for _, c := range r.Cuts {
 		out.notes = append(out.notes, c.String())
+	}
+	if r.Winner != nil {
+		best, ties := r.Standings[slices.IndexFunc(r.Standings, func(s Standing) bool { return s.Configuration == *r.Winner })], -1
+		for _, s := range r.Standings {
+			if s.Partial == nil && s.Value == best.Value {
+				ties++
+			}
+		}
+		if ties > 0 {
+			out.notes = append(out.notes, fmt.Sprintf("%d more are equal to #%d, which is the first of them in the file", ties, *r.Winner))
+		}
 	}
 	if !all {
 		return out

@@ -223,9 +223,13 @@ func (c Configuration) sheets(most int) (out []sheet) {
 	best := Rows{columns: []string{"best", "value", "point", "hyperparameters"}}
 	for _, b := range c.Best {
 		by := b.By
+		if by == c.Objective {
+			by = c.maximised()
+		}
 		if among := c.among(b.By); strings.Contains(among, " of ") {
 			by += " of " + among
 		}
+		by += c.equals(b)
 		best.add(by, b.Value, b.Point, c.Grid[b.Point].Point)
 	}
 	tables := append([]headed{{"hyperparameters", values}, {"standard errors", errors}, {"posterior", posterior}, {"best points" + c.soFar(), best}}, c.tables()...)
@@ -257,7 +261,7 @@ func (c Configuration) sheets(most int) (out []sheet) {
 	for _, t := range tables {
 		rest := map[string]string{"restarts": "trials.csv", "points": "trials.csv", "folds": "results.csv"}[t.heading]
 		rows := t.spread()
-		out = append(out, newSheet(t.heading, rows.table(sixDigits), slices.Index(rows.columns, c.Objective), most, cmp.Or(rest, "results.json")+" has all of them"))
+		out = append(out, newSheet(t.heading, rows.table(sixDigits), slices.Index(rows.columns, c.maximised()), most, cmp.Or(rest, "results.json")+" has all of them"))
 	}
 	return slices.DeleteFunc(out, func(s sheet) bool { return len(s.Rows) == 0 })
 }

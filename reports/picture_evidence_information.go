@@ -18,14 +18,14 @@ func evidencePicture(r *Report) []figure.Figure {
 	}
 	const information = "test information (bits per case)"
 	out := r.each(scored, 6, func(part []member, n naming) figure.Figure {
-		f := figure.Figure{Name: "evidence-information", Title: n.heading + " · " + spaced(part[0].configuration.Objective) + " against test information", Columns: min(3, len(part))}
+		f := figure.Figure{Name: "evidence-information", Title: n.heading + " · " + spaced(part[0].configuration.maximised()) + " against test information", Columns: min(3, len(part))}
 		f.Notes = remarks(n.note, "scores of "+part[0].configuration.Evaluations[0].Name)
 		for k, m := range part {
 			c := m.configuration
 			value, bits := c.scored()
 			panel := figure.Panel{Title: n.members[k], X: figure.Axis{Label: c.objectiveLabel()}, Y: figure.Axis{Label: information}}
 			panel.Layers = append(panel.Layers, figure.Points{Name: "point", X: value, Y: bits})
-			panel.Layers = append(panel.Layers, bestOf(c.Objective, value, bits)...)
+			panel.Layers = append(panel.Layers, bestOf(c.maximised(), value, bits)...)
 			f.Panels = append(f.Panels, panel)
 		}
 		return f

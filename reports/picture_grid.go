@@ -27,7 +27,7 @@ func gridPictures(r *Report) (out []figure.Figure) {
 		}
 		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.heading), Columns: 3,
 			Notes: remarks(n.note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
-		objective := spaced(c.Objective)
+		objective := spaced(c.maximised())
 		add := func(by, title string, digits int, value func(GridPoint) (float64, bool), layer func(z [][]float64) figure.Layer) {
 			z, known := l.values(c.Grid, value)
 			if !known {

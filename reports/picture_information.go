@@ -21,7 +21,7 @@ func informationPictures(r *Report) (out []figure.Figure) {
 				if _, contours := latticeOf(m.configuration.Grid); !ok || !figure.Drawable(e.Value) || len(m.Curves) > 0 || contours {
 					continue
 				}
-				label := fmt.Sprintf("%s: %s", n.members[i], figure.Number(e.Value, 3))
+				label := fmt.Sprintf("%s: %s", n.members[i], written(e.Value, 3))
 				if m.Scores.Partial != nil {
 					e.Lo, e.Hi = e.Value, e.Value
 				} else if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {

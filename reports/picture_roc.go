@@ -32,7 +32,7 @@ func rocPicture(r *Report) (out []figure.Figure) {
 			area, _ := m.Scores.Value("auc")
 			label := estimate(area, 3)
 			if m.Scores.Partial != nil {
-				label = figure.Number(area.Value, 3)
+				label = written(area.Value, 3)
 			}
 			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: AUC %s", n.members[k], label), X: s.X, Y: s.Y}, area.Value, m.Scores.Partial != nil})
 		}

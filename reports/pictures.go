@@ -173,7 +173,7 @@ func (c Configuration) objectiveLabel() string {
 	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
 		unit = s.Unit
 	}
-	return fmt.Sprintf("%s (%s)", spaced(c.Objective), unit)
+	return fmt.Sprintf("%s (%s)", spaced(c.maximised()), unit)
 }
 
 // thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
@@ -193,9 +193,14 @@ func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 // estimate is an estimate with its interval.
 func estimate(e cv.Estimate, digits int) string {
 	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
-		return figure.Number(e.Value, digits)
+		return written(e.Value, digits)
 	}
-	return fmt.Sprintf("%s (%s – %s)", figure.Number(e.Value, digits), figure.Number(e.Lo, digits), figure.Number(e.Hi, digits))
+	return fmt.Sprintf("%s (%s – %s)", written(e.Value, digits), figure.Number(e.Lo, digits), figure.Number(e.Hi, digits))
+}
+
+// written is a number within a figure, as decimals has it, with a true minus sign.
+func written(x float64, digits int) string {
+	return strings.ReplaceAll(decimals(x, digits), "-", "−")
 }
 
 // Figure finds a figure by its name.

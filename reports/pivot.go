@@ -25,7 +25,7 @@ type pivotRow struct {
 // and a column for every data set and evaluation. It is the first score that is published for the experiment, or else the error
 // rate, or of numbers the root mean squared error. With times, rows of several inference methods end with the seconds of all jobs
 // over those of the quickest row on the same data, as a geometric mean over the data sets, unless that row is too short to be
-// measured. One data set or one row has no such table, nor have configurations of which two would share a cell: not ok.
+// measured; a row of which not all is done has no time. One data set or one row has no such table, nor have configurations of which two would share a cell: not ok.
 func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 	score, short := r.pivoted(), r.shorten()
 	hybrid := slices.ContainsFunc(r.Configurations, Configuration.hybrid)
@@ -51,7 +51,8 @@ func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 			return t, false
 		}
 		rows[at].seconds[c.Dataset] = math.NaN()
-		if times != nil && c.Missing == 0 {
+		partly := slices.ContainsFunc(c.Evaluations, func(e Evaluation) bool { return e.Status != Done }) // missing, failed or cut
+		if times != nil && c.Missing == 0 && c.Status != Failed && !partly {
 			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
 		}
 		add(&datasets, c.Dataset)

@@ -67,7 +67,7 @@ type Configuration struct {
 	TuneInference   string       `json:"tune_inference"`            // the inference whose objective is tuned, as in the file, in one line
 	Classes         []string     `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
 	Tune            string       `json:"tune"`                      // the method
-	Objective       string       `json:"objective"`                 // what is maximised, the value of restarts and grid points
+	Objective       string       `json:"objective"`                 // what is maximised, the value of restarts and grid points; cv_ and a score is that of cross-validation, with its sign turned where less is better
 	Status          Status       `json:"status"`                    // of the fit to all of the training data
 	Missing         int          `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`           // natural units, of the fit to all of the training data

@@ -80,7 +80,7 @@ func shownText(out io.Writer, s *Shown) error {
 		}
 		for _, t := range c.Trials {
 			fmt.Fprintln(w)
-			t.write(w, c.Objective)
+			t.write(w, c.maximised())
 		}
 	}
 	(&Report{Nested: s.Nested, Races: s.Races}).writeContests(w, true)
@@ -153,11 +153,11 @@ type headed struct {
 
 // tables are the restarts, the points, the scores and the folds.
 func (c Configuration) tables() []headed {
-	restarts := Rows{columns: []string{"trial", "status", "evaluations", c.Objective, "gradient", "start", "end", ""}}
+	restarts := Rows{columns: []string{"trial", "status", "evaluations", c.maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
 		restarts.add(r.Trial, r.Status, r.Evaluations, r.Value, r.Gradient, r.Start, r.End, chosen(r.Chosen))
 	}
-	points := Rows{columns: []string{"point", c.Objective, "hyperparameters", "scores", ""}}
+	points := Rows{columns: []string{"point", c.maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
 		points.add(i, Number(p.value()), p.Point, p.Scores, chosen(p.Chosen))
 	}

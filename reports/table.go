@@ -119,10 +119,22 @@ func (t *Table) lift() {
 	}
 }
 
-// decimals is x with a fixed number of digits; NaN is empty.
+// decimals is x with so many digits, or with more where it would look like 0, 1 or -1 and is not; NaN is empty.
 func decimals(x float64, digits int) string {
 	if math.IsNaN(x) {
 		return ""
+	}
+	if x == 0 {
+		x = 0 // not -0
+	}
+	looks := func(digits int) bool {
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+		return rounded != x && (rounded == 0 || math.Abs(rounded) == 1)
+	}
+	for least := digits; looks(digits); digits++ {
+		if digits > least+6 {
+			return strconv.FormatFloat(x, 'g', 2, 64) // far from what a reader can see in a table
+		}
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }

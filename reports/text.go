@@ -2,12 +2,15 @@ package reports
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gpc-tune/gpc-tune/cv"
 )
 
 // retryHint says what can be done about failed jobs.
@@ -55,13 +58,32 @@ func renderText(out io.Writer, r *Report) error {
 	return w.Flush()
 }
 
-// write lays out a table; columns are two blanks apart.
+// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
 func (t Table) write(w io.Writer) {
 	header := make([]string, len(t.Columns))
 	for c, column := range t.Columns {
 		header[c] = column.Name
 	}
-	lines := append([][]string{header}, t.Rows...)
+	behind := make([]int, len(t.Columns)) // the longest count
+	counted := func(cell string) int {
+		number, _ := uncounted(cell)
+		return utf8.RuneCountInString(cell) - utf8.RuneCountInString(number)
+	}
+	for _, row := range t.Rows {
+		for c, cell := range row {
+			behind[c] = max(behind[c], counted(cell))
+		}
+	}
+	lines := [][]string{header}
+	for _, row := range t.Rows {
+		line := slices.Clone(row)
+		for c, cell := range row {
+			if t.Columns[c].Right && cell != "" {
+				line[c] += strings.Repeat(" ", behind[c]-counted(cell))
+			}
+		}
+		lines = append(lines, line)
+	}
 	width := make([]int, len(t.Columns))
 	for _, line := range lines {
 		for c, cell := range line {
@@ -88,13 +110,18 @@ func (t Table) write(w io.Writer) {
 
 // write adds what the summary has no room for.
 func (c Configuration) write(w io.Writer, index int) {
-	if c.Status == Cut {
-		fmt.Fprintf(w, "#%d  cut by the race\n", index)
-	} else if len(c.Hyperparameters) > 0 {
-		fmt.Fprintf(w, "#%d  %s\n", index, assignments(c.Hyperparameters, significant))
-	} else {
-		fmt.Fprintf(w, "#%d  no hyperparameters\n", index)
+	text := "no hyperparameters"
+	switch {
+	case c.Status == Cut:
+		text = "cut by the race"
+	case c.Status == Missing:
+		text = "not fitted to all of the training data yet"
+	case c.Status == Failed:
+		text = "the fit to all of the training data has failed"
+	case len(c.Hyperparameters) > 0:
+		text = assignments(c.Hyperparameters, significant)
 	}
+	fmt.Fprintf(w, "#%d  %s\n", index, text)
 	if len(c.StandardErrors) > 0 {
 		fmt.Fprintf(w, "    standard errors %s%s\n", assignments(c.StandardErrors, brief), c.strongest())
 	}
@@ -102,7 +129,8 @@ func (c Configuration) write(w io.Writer, index int) {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
 	for _, m := range c.Posterior {
-		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %.3f, effective samples %.0f)\n", m.Name, significant(float64(m.Mean)), brief(float64(m.SD)), m.RHat, m.ESS)
+		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name, significant(float64(m.Mean)), brief(float64(m.SD)),
+			cmp.Or(decimals(float64(m.RHat), 3), "unknown"), cmp.Or(decimals(float64(m.ESS), 0), "unknown"))
 	}
 	for _, b := range c.Best {
 		by := b.By
@@ -110,7 +138,7 @@ func (c Configuration) write(w io.Writer, index int) {
 			by = c.tuned()
 		}
 		if slices.Contains([]string{c.tuned(), "information_bits", "errors", "rmse"}, by) {
-			fmt.Fprintf(w, "    best %s of %s: %s at %s\n", by, c.among(b.By), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant))
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.among(b.By), significant(float64(b.Value)), assignments(c.Grid[b.Point].Point, significant), c.equals(b))
 		}
 	}
 	for _, e := range c.Evaluations {
@@ -167,6 +195,20 @@ func (c Configuration) soFar() string {
 	return ""
 }
 
+// equals says that other points are as good as the one that is called the best.
+func (c Configuration) equals(b Best) string {
+	n := 0
+	for _, p := range c.Grid {
+		if v, known := p.by(b.By, c.Objective); known && v == float64(b.Value) {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", the first of %d with it", n)
+}
+
 // among says of how many points the best by the tuning objective or a score was found: not all may have one.
 func (c Configuration) among(by string) string {
 	n := 0
@@ -198,7 +240,17 @@ func (c Configuration) strongest() string {
 // tuned names the tuning objective, and whose it is if another inference predicts.
 func (c Configuration) tuned() string {
 	if c.hybrid() {
-		return c.Objective + " of " + c.TuneInference
+		return c.maximised() + " of " + c.TuneInference
+	}
+	return c.maximised()
+}
+
+// maximised names the tuning objective for people: its values have their sign turned where less of a score is better.
+func (c Configuration) maximised() string {
+	if name, cross := strings.CutPrefix(c.Objective, "cv_"); cross {
+		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
+			return "negative " + c.Objective
+		}
 	}
 	return c.Objective
 }
