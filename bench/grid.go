@@ -51,7 +51,7 @@ func (b *bench) runPlan(text string, workers int) ([]record.Line, error) {
 	if _, _, err := plan.Run(context.Background(), filepath.Join(dir, "run"), o); err != nil {
 		return nil, err
 	}
-	journal, err := journal.Open(filepath.Join(dir, "run"), plan.Manifest.Key)
+	journal, err := journal.Open(filepath.Join(dir, "run"), journal.Options{Plan: plan.Manifest.Key})
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (b *bench) schedule() error {
 				}
 				defer os.RemoveAll(dir)
 			}
-			journal, err := journal.Open(dir, "")
+			journal, err := journal.Open(dir, journal.Options{})
 			if err != nil {
 				return answer{}, err
 			}

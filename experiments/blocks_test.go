@@ -1,7 +1,9 @@
 package experiments
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -248,7 +251,11 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 		if !strings.Contains(was, from) {
 			t.Fatalf("%s has no %s", name, from)
 		}
-		if err := os.WriteFile(name, []byte(strings.Replace(was, from, to, 1)), 0o666); err != nil {
+		changed := []byte(strings.Replace(was, from, to, 1))
+		if name == plan {
+			changed = resealed(changed)
+		}
+		if err := os.WriteFile(name, changed, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		again(want)
@@ -297,6 +304,12 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	}
 }
 
+// resealed is a text with the checksum that it should have.
+func resealed(text []byte) []byte {
+	before, _, _ := bytes.Cut(text, []byte(`,"sum":`))
+	return journal.Seal(append(before, '}'))
+}
+
 // Who lays a run out again keeps its blocks and their shares, so that workers under way and new ones divide alike.
 func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	dir := t.TempDir()
@@ -307,7 +320,7 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	}
 	name := filepath.Join(dir, "plan.json")
 	changed := strings.Replace(readAll(t, name), `"trials":`, `"trials":1`, 1)
-	if err := os.WriteFile(name, []byte(changed), 0o666); err != nil {
+	if err := os.WriteFile(name, resealed([]byte(changed)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	before, err := ReadLayout(dir)
@@ -320,6 +333,19 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	}
 	if again, err = p.LayOut(dir, LayOutOptions{Blocks: 6}); err != nil || again.Blocks != 6 || again.ID != l.ID {
 		t.Errorf("%v: %+v", err, again.Layout)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(readAll(t, name), `"blocks":5`, `"blocks":6`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLaidOut(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "plan.json: damaged: its checksum is not that of its bytes; lay the run out again with gpc-tune submit") {
+		t.Errorf("a damaged plan.json: %v", err)
+	}
+	told := ""
+	if _, err := p.LayOut(dir, LayOutOptions{Blocks: 5, Engine: "one", Warn: func(format string, args ...any) { told = fmt.Sprintf(format, args...) }}); err != nil || !strings.HasSuffix(told, "; it is written again") {
+		t.Errorf("laid out again: %v, told %q", err, told)
+	}
+	if l, err := OpenLaidOut(t.Context(), dir); err != nil || l.Blocks != 5 {
+		t.Errorf("laid out again: %v", err)
 	}
 }
 

@@ -26,6 +26,7 @@ type Folder struct {
 	Dir      string
 	Manifest record.Manifest
 	Lines    []record.Line
+	Notes    []string // what is wrong with what is on record
 }
 
 // ErrFolder marks a folder that is no run, or cannot be read as one.
@@ -58,7 +59,7 @@ func (f *Follower) read() (*Folder, error) {
 	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) && info.Size() == f.manifest.Size() {
 		news, err := f.journal.Refresh()
 		if err == nil && news {
-			f.last = &Folder{f.Dir, f.last.Manifest, f.journal.Lines()}
+			f.last = f.folder(f.last.Manifest)
 		}
 		return f.last, err
 	}
@@ -66,14 +67,22 @@ func (f *Follower) read() (*Folder, error) {
 	if err == nil {
 		m, err = journal.ReadManifest(f.Dir)
 	}
+	if errors.Is(err, journal.ErrDamaged) {
+		return nil, fmt.Errorf("%w; %s", err, remedy)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", err)
 	}
-	if f.journal, err = journal.Open(f.Dir, m.Key); err != nil {
+	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
 		return nil, err
 	}
-	f.manifest, f.last = info, &Folder{f.Dir, m, f.journal.Lines()}
+	f.manifest, f.last = info, f.folder(m)
 	return f.last, nil
+}
+
+// folder is what is on record now.
+func (f *Follower) folder(m record.Manifest) *Folder {
+	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.Dir, m, f.journal)}
 }
 
 // Report builds the report of what is on record.
@@ -91,7 +100,11 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
-	if p.Next = ResumeCommand(f.Manifest.Source, f.Dir, f.Manifest.Settings); p.Finished {
+	p.Next = ResumeCommand(f.Manifest.Source, f.Dir, f.Manifest.Settings)
+	if p.Failed > 0 {
+		p.Retry = p.Next + " --retry-failed"
+	}
+	if p.Finished {
 		p.Next = reports.CommandLine("gpc-tune", "report", f.Dir)
 	}
 	return p, nil

@@ -25,7 +25,7 @@ func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit)
 	if _, summary, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
 		t.Fatal(summary, err)
 	}
-	journal, err := journal.Open(dir, p.Manifest.Key)
+	journal, err := journal.Open(dir, journal.Options{Plan: p.Manifest.Key})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -38,7 +39,7 @@ type Plan struct {
 // NewPlan reads the data of a spec, checks the rest of it against them, and lays out the studies.
 func NewPlan(ctx context.Context, s *Spec) (*Plan, error) {
 	p := &Plan{spec: s, Manifest: record.Manifest{
-		Schema:     "gpc-tune/manifest/2",
+		Schema:     journal.ManifestSchema,
 		Experiment: s.Name,
 		Source:     s.file,
 		Settings:   s.settings,

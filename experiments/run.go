@@ -626,6 +626,7 @@ var (
 type Options struct {
 	Resume bool                             // go on with an unfinished run
 	Extend bool                             // go on with a run of which this plan is an extension
+	Retry  bool                             // run the failed jobs on record again
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say
 	search.Options
 }
@@ -680,42 +681,92 @@ func (p *Plan) begin(dir string, studies []search.Study, o Options) (*journal.Jo
 		return nil, err
 	}
 	if dir == "" {
-		return journal.Open("", "")
+		return journal.Open("", journal.Options{})
 	}
-	j, begun, err := p.open(dir, o.Extend)
+	j, begun, err := p.open(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	if begun != p.Manifest.Build {
-		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun, p.Manifest.Build)
+	if begun.Build != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun.Build, p.Manifest.Build)
 	}
-	if damaged := j.Damaged(); len(damaged) > 0 {
-		o.Warn("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again", len(damaged), damaged[0])
+	for _, note := range notes(dir, begun, j) {
+		o.Warn("%s", note)
+	}
+	if o.Retry {
+		return j, retry(studies, j, o.Warn)
 	}
 	return j, nil
 }
 
-// open opens the journal of the run folder, and makes the folder if it is new. begun is the build that made it.
-func (p *Plan) open(dir string, extend bool) (j *journal.Journal, begun record.Build, err error) {
-	found, err := p.owned(dir)
+// retry has the failed jobs on record run again.
+func retry(studies []search.Study, j *journal.Journal, warn func(format string, args ...any)) error {
+	n, err := search.Retry(studies, j)
+	if err == nil {
+		warn("%d failed jobs are run again", n)
+	}
+	return err
+}
+
+// notes says what is wrong with what is on record in a run folder, and does not keep anybody from going on.
+func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
+	if damaged := j.Damaged(); len(damaged) > 0 {
+		notes = append(notes, fmt.Sprintf("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again with gpc-tune run and --resume", len(damaged), damaged[0]))
+	}
+	if n := j.Unsealed(); m.Schema != journal.ManifestSchema || n > 0 {
+		notes = append(notes, fmt.Sprintf("%s was begun by a version of gpc-tune without checksums: damage to its manifest, or to %d lines of its journal, may go unnoticed", dir, n))
+	}
+	return notes
+}
+
+// open opens the journal of the run folder, and makes the folder if it is new. begun is its manifest.
+func (p *Plan) open(dir string, o Options) (j *journal.Journal, begun record.Manifest, err error) {
+	begun, err = p.owned(dir)
 	var extends *extension
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		found = p.Manifest
-		err = journal.WriteManifest(dir, found, "")
-	case errors.As(err, &extends) && extend:
-		m := p.Manifest
-		m.Build = found.Build
-		err = journal.WriteManifest(dir, m, found.Key)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, journal.ErrDamaged) && (o.Resume || o.Extend):
+		begun, err = p.mend(dir, err, o)
+	case errors.As(err, &extends) && o.Extend:
+		m, replaces := p.Manifest, begun.Key
+		m.Build, m.Unprotected = begun.Build, begun.Unprotected
+		begun, err = m, journal.WriteManifest(dir, m, replaces)
 	}
 	if errors.Is(err, fs.ErrExist) { // another process was first
-		found, err = p.owned(dir)
+		begun, err = p.owned(dir)
 	}
 	if err != nil {
 		return nil, begun, err
 	}
-	j, err = journal.Open(dir, p.Manifest.Key)
-	return j, found.Build, err
+	j, err = journal.Open(dir, journalOptions(begun, p.Manifest))
+	return j, begun, err
+}
+
+// journalOptions are those of the journal of a folder with the manifest begun, for the jobs of a plan.
+func journalOptions(begun, plan record.Manifest) journal.Options {
+	return journal.Options{Plan: plan.Key, Unprotected: begun.Unprotected, Begun: begun.Build.String(), Build: thisBuild().String(), Check: reports.Checker(plan)}
+}
+
+// mend writes the plan's manifest into a folder that has none, or one that is damaged. A journal that is there goes on, unless it is
+// that of another plan.
+func (p *Plan) mend(dir string, found error, o Options) (record.Manifest, error) {
+	m, replaces := p.Manifest, ""
+	sealed, err := journal.Sealed(dir)
+	if err != nil {
+		return m, err
+	}
+	m.Unprotected = !sealed
+	if errors.Is(found, journal.ErrDamaged) {
+		j, err := journal.Open(dir, journalOptions(m, m))
+		if err != nil {
+			return m, err
+		}
+		if len(j.Lines()) == 0 && j.Others() > 0 {
+			return m, fmt.Errorf("%w; the journal is not that of this file, either: resume with the file, and the --set, that it was begun with", found)
+		}
+		o.Warn("%v; it is written again from the file, and the damaged one is kept as manifest-%s.json", found, journal.Unreadable)
+		replaces = journal.Unreadable
+	}
+	return m, journal.WriteManifest(dir, m, replaces)
 }
 
 // owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
@@ -727,16 +778,21 @@ func (p *Plan) owned(dir string) (record.Manifest, error) {
 		return found, err
 	case errors.As(err, &unreadable):
 		return found, fmt.Errorf("%w: %w; choose another folder with -o", ErrFolder, err)
+	case errors.Is(err, journal.ErrDamaged):
+		return found, fmt.Errorf("%w: %w; %s", ErrFolder, err, remedy)
 	case err != nil:
-		return found, fmt.Errorf("%w: %w; choose another folder with -o, or delete it", ErrOtherConfiguration, err)
+		return found, fmt.Errorf("%w: %w; or choose another folder with -o", ErrOtherConfiguration, err)
 	case found.Key == p.Manifest.Key:
 		return found, nil
 	}
 	if changed := p.changed(found); len(changed) > 0 {
-		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o, or delete it", dir, ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
+		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir, ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
 	}
 	return found, &extension{dir}
 }
+
+// remedy is what to do about a manifest that is damaged.
+const remedy = "gpc-tune run with the file and --resume writes it again, and goes on with the journal"
 
 // extension is that this plan is not the folder's, but asks for all that it has.
 type extension struct{ dir string }
@@ -826,7 +882,8 @@ func parts(c record.Configuration) []struct{ name, text string } {
 // Done counts the jobs that the journal in dir has already, also where the plan extends the one that they are of.
 func (p *Plan) Done(dir string) (n int, extends bool, err error) {
 	var of *extension
-	switch _, err := p.owned(dir); {
+	found, err := p.owned(dir)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, false, nil
 	case errors.As(err, &of):
@@ -834,10 +891,10 @@ func (p *Plan) Done(dir string) (n int, extends bool, err error) {
 	case err != nil:
 		return 0, false, err
 	}
-	journal, err := journal.Open(dir, p.Manifest.Key)
+	j, err := journal.Open(dir, journalOptions(found, p.Manifest))
 	if err != nil {
 		return 0, extends, err
 	}
-	n, err = search.Recorded(p.studies, journal)
+	n, err = search.Recorded(p.studies, j)
 	return n, extends, err
 }

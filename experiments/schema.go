@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -33,7 +34,7 @@ var Schemas = []struct {
 }{
 	{"experiment", "the YAML file", nil, ""},
 	{"results", "results.json", reports.Report{}, reports.Schema},
-	{"manifest", "manifest.json", record.Manifest{}, "gpc-tune/manifest/2"},
+	{"manifest", "manifest.json", record.Manifest{}, journal.ManifestSchema},
 	{"journal", "a line of journal/*.jsonl", record.Line{}, ""},
 	{"timings", "timings.json", reports.Timings{}, "gpc-tune/timings/1"},
 	{"model", "a model file of gpc-tune fit", ModelFile{}, modelSchema},

@@ -24,7 +24,7 @@ import (
 // Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have the plan again and to know
 // its block.
 type Layout struct {
-	Schema    string       `json:"schema"`            // "gpc-tune/plan/1"
+	Schema    string       `json:"schema"`            // "gpc-tune/plan/2"
 	Key       string       `json:"key"`               // of the manifest
 	ID        string       `json:"id"`                // by which engines know the run
 	Engine    string       `json:"engine,omitempty"`  // that it was last submitted to
@@ -35,13 +35,14 @@ type Layout struct {
 	Folder    string       `json:"folder"` // absolute: where relative paths in the file start
 	Text      string       `json:"text"`   // of the file
 	Settings  []string     `json:"settings,omitempty"`
-	Measured  bool         `json:"measured"`  // the estimates are in seconds of the machine that laid it out; else they only compare
-	Estimates []Estimate   `json:"estimates"` // of every study
+	Measured  bool         `json:"measured"`      // the estimates are in seconds of the machine that laid it out; else they only compare
+	Estimates []Estimate   `json:"estimates"`     // of every study
+	Sum       string       `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
 const (
 	layoutName   = "plan.json"
-	layoutSchema = "gpc-tune/plan/1"
+	layoutSchema = "gpc-tune/plan/2" // 1 had no checksum
 )
 
 // LaidOut is a plan with the folder in which its workers meet.
@@ -53,28 +54,36 @@ type LaidOut struct {
 
 // LayOutOptions of Plan.LayOut.
 type LayOutOptions struct {
-	Blocks  int      // 0: as many as before, or Suggested
-	Jobs    int      // that a block runs at a time
-	Engine  string   // that will run them
-	Options []string // of the command line that are for the next time too
-	Extend  bool     // the folder may have a plan that this one extends
-	DryRun  bool     // nothing is written
+	Blocks  int                              // 0: as many as before, or Suggested
+	Jobs    int                              // that a block runs at a time
+	Engine  string                           // that will run them
+	Options []string                         // of the command line that are for the next time too
+	Extend  bool                             // the folder may have a plan that this one extends
+	Retry   bool                             // run the failed jobs on record again
+	DryRun  bool                             // nothing is written
+	Warn    func(format string, args ...any) // hears what the user should know; nil: nobody does
 }
 
 // LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has this plan already keeps
 // its blocks, so that workers under way and new ones agree on them.
 func (p *Plan) LayOut(dir string, o LayOutOptions) (*LaidOut, error) {
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
 	if o.DryRun {
 		_, err := p.owned(dir)
-		if of := (*extension)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) && !(o.Extend && errors.As(err, &of)) {
+		if of := (*extension)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) && !(o.Extend && errors.As(err, &of)) {
 			return nil, err
 		}
 	} else {
-		journal, _, err := p.open(dir, o.Extend)
-		if err != nil {
-			return nil, err
+		j, _, err := p.open(dir, Options{Resume: true, Extend: o.Extend, Warn: o.Warn})
+		if err == nil && o.Retry {
+			err = retry(p.studies, j, o.Warn)
 		}
-		if err := journal.Close(); err != nil {
+		if err == nil {
+			err = j.Close()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +97,10 @@ func (p *Plan) LayOut(dir string, o LayOutOptions) (*LaidOut, error) {
 	}
 	l := &LaidOut{Plan: p, Dir: absolute}
 	l.Layout, err = ReadLayout(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, journal.ErrDamaged):
+		o.Warn("%v; it is written again", err)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	if err != nil || l.Key != p.Manifest.Key || len(l.Estimates) != len(p.studies) {
@@ -108,8 +120,13 @@ func (p *Plan) LayOut(dir string, o LayOutOptions) (*LaidOut, error) {
 	if o.DryRun {
 		return l, nil
 	}
+	text, err := json.Marshal(l.Layout)
+	if err != nil {
+		return nil, err
+	}
 	return l, atomicfile.Write(filepath.Join(dir, layoutName), func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(l.Layout)
+		_, err := w.Write(journal.Seal(text))
+		return err
 	})
 }
 
@@ -139,11 +156,27 @@ func ReadLayout(dir string) (l Layout, err error) {
 	if err != nil {
 		return l, err
 	}
+	l, err = decodeLayout(text)
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w; lay the run out again with gpc-tune submit", ErrFolder, name, err)
+	}
+	return l, err
+}
+
+func decodeLayout(text []byte) (l Layout, err error) {
+	sealed, err := journal.CheckSeal(text)
+	if err != nil {
+		return l, err
+	}
+	if !sealed {
+		return l, fmt.Errorf("%w, or of a version before checksums: it has none", journal.ErrDamaged)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil || l.Schema != layoutSchema {
-		return l, fmt.Errorf("%w: %s is not one of this version of gpc-tune (schema %q, want %q; %v); use one version", ErrFolder, name, l.Schema, layoutSchema, err)
+		return l, fmt.Errorf("not one of this version of gpc-tune (schema %q, want %q; %v); use one version", l.Schema, layoutSchema, err)
 	}
+	l.Sum = ""
 	return l, nil
 }
 
@@ -152,17 +185,21 @@ func ReadLayout(dir string) (l Layout, err error) {
 // does not mend.
 func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	l, err := ReadLayout(dir)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: %w; lay the run out with gpc-tune submit", dir, ErrFolder, err)
 	}
-	m, err := journal.ReadManifest(dir)
 	if err != nil {
+		return nil, err
+	}
+	m, err := journal.ReadManifest(dir)
+	lost := errors.Is(err, journal.ErrDamaged) // the worker writes it again
+	if err != nil && !lost {
 		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
 	}
 	if here := thisBuild(); here != l.Build {
 		return nil, fmt.Errorf("%w: the run was laid out by the build %v, and this is %v, which may differ from it in the last digits; use one program, and processors of one kind or GPC_TUNE_SIMD=avx2 or generic for submit and the workers", ErrInvalid, l.Build, here)
 	}
-	if m.Key != l.Key {
+	if m.Key != l.Key && !lost {
 		return nil, fmt.Errorf("%s: %w: the folder holds another plan than when it was laid out; submit it again", dir, ErrInvalid)
 	}
 	spec, err := Parse(l.File, []byte(l.Text), l.Settings)
@@ -257,11 +294,15 @@ type Workload struct {
 // Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
 // before it, is left to the end.
 func (l *LaidOut) Missing() (w Workload, err error) {
-	journal, err := journal.Open(l.Dir, l.Key)
+	begun, err := journal.ReadManifest(l.Dir)
+	if err != nil { // it is to be written
+		begun = l.Plan.Manifest
+	}
+	j, err := journal.Open(l.Dir, journalOptions(begun, l.Plan.Manifest))
 	if err != nil {
 		return w, err
 	}
-	left, err := search.Left(l.Plan.studies, journal)
+	left, err := search.Left(l.Plan.studies, j)
 	if err != nil {
 		return w, err
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		r.Configurations = append(r.Configurations, b.build())
 		r.Missing += r.Configurations[c].Missing
 	}
+	r.Warnings = append(r.Warnings, mixed(m, lines)...)
 	r.compete(m, contests, builder{curves: curves, confidence: confidence})
 	if len(m.Figures) > 0 && r.Missing == 0 {
 		_, lacking := r.drawn()
@@ -39,6 +41,27 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// mixed warns of jobs that different builds, or one on different instructions, have computed: the results are then those of no one
+// of them.
+func mixed(m record.Manifest, lines []record.Line) []string {
+	jobs := map[string]map[string]bool{}
+	for _, line := range lines {
+		by := cmp.Or(line.Build, m.Build.String())
+		if jobs[by] == nil {
+			jobs[by] = map[string]bool{}
+		}
+		jobs[by][line.Key] = true
+	}
+	if len(jobs) < 2 {
+		return nil
+	}
+	var all []string
+	for _, by := range slices.Sorted(maps.Keys(jobs)) {
+		all = append(all, fmt.Sprintf("%s (%d jobs)", by, len(jobs[by])))
+	}
+	return []string{"computed by more than one build or instruction set, which may differ in the last digits, and in what follows from these: " + strings.Join(all, ", ")}
 }
 
 // drawings finds the curves that a run asks for, and the confidence by which they reject.

@@ -142,7 +142,7 @@ func (r *Report) alerts() (out []alert) {
 			}
 		}
 	}
-	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d", failures.count), fmt.Sprintf("Warnings: %d", warnings.count)
+	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d (%s)", failures.count, retryHint), fmt.Sprintf("Warnings: %d", warnings.count)
 	return append(out, slices.DeleteFunc([]alert{failures, warnings}, func(a alert) bool { return a.count == 0 })...)
 }
 

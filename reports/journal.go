@@ -84,19 +84,10 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, erro
 	}
 	for _, line := range jobs {
 		at := placeOf(line)
-		if at.configuration < 0 || at.configuration >= len(studies) {
-			return nil, nil, fmt.Errorf("journal: job %q is of configuration %d; the manifest has %d", line.Key, at.configuration, len(studies))
+		if err := at.check(m); err != nil {
+			return nil, nil, fmt.Errorf("journal: job %q: %w", line.Key, err)
 		}
-		if at.study < 0 || at.study >= len(studies[at.configuration]) {
-			return nil, nil, fmt.Errorf("journal: job %q is of study %d of configuration %d, which has %d", line.Key, at.study, at.configuration, len(studies[at.configuration]))
-		}
-		s := &studies[at.configuration][at.study]
-		if line.Trial != nil {
-			err = s.addTrial(m.Configurations[at.configuration], line.Trial)
-		} else {
-			err = s.addFit(m.Configurations[at.configuration], line.Fit)
-		}
-		if err != nil {
+		if err := studies[at.configuration][at.study].add(m.Configurations[at.configuration], line); err != nil {
 			return nil, nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
 		}
 	}
@@ -105,6 +96,42 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, erro
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
 	return studies, contests, nil
+}
+
+// Checker finds what is wrong with one line of a journal, given the manifest of its run: all that Build would refuse it for, but
+// for what it has to do with other lines.
+func Checker(m record.Manifest) func(record.Line) error {
+	return func(line record.Line) error {
+		at := placeOf(line)
+		if err := at.check(m); err != nil {
+			return err
+		}
+		c := m.Configurations[at.configuration]
+		alone := study{Study: c.Studies[at.study]}
+		if err := alone.add(c, line); err != nil {
+			return fmt.Errorf("%v: %w", at, err)
+		}
+		return nil
+	}
+}
+
+// check says whether the manifest has the place.
+func (p place) check(m record.Manifest) error {
+	if p.configuration < 0 || p.configuration >= len(m.Configurations) {
+		return fmt.Errorf("it is of configuration %d; the manifest has %d", p.configuration, len(m.Configurations))
+	}
+	if n := len(m.Configurations[p.configuration].Studies); p.study < 0 || p.study >= n {
+		return fmt.Errorf("it is of study %d of configuration %d, which has %d", p.study, p.configuration, n)
+	}
+	return nil
+}
+
+// add enters a line that is of the study.
+func (s *study) add(c record.Configuration, line record.Line) error {
+	if line.Trial != nil {
+		return s.addTrial(c, line.Trial)
+	}
+	return s.addFit(c, line.Fit)
 }
 
 func checkConfiguration(c record.Configuration) error {
@@ -194,7 +221,7 @@ func unique(lines []record.Line) ([]record.Line, error) {
 
 // equal compares all but times, NaN being equal to NaN.
 func equal(a, b record.Line) (bool, error) {
-	a.Seconds, b.Seconds = 0, 0
+	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
 	x, err := json.Marshal(a)
 	if err != nil {
 		return false, err

@@ -28,6 +28,7 @@ type Progress struct {
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // of a run that was submitted to an engine
 	Next           string                  `json:"next"`            // command, which Folder.Progress sets
+	Retry          string                  `json:"retry,omitempty"` // command that runs the failed jobs again, likewise
 }
 
 // Queue is what an engine says of a run's blocks, which may be wrong: the journal says what is done.
@@ -165,6 +166,9 @@ func progressText(out io.Writer, p *Progress) error {
 		fmt.Fprintf(w, "%s does not say what is in its queue: %s\n", q.Engine, q.Failure)
 	} else if q != nil {
 		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue\n", q.Engine, q.Running, q.Pending)
+	}
+	if p.Retry != "" {
+		fmt.Fprintf(w, "to run the failed jobs again: %s\n", p.Retry)
 	}
 	fmt.Fprintf(w, "next: %s\n", p.Next)
 	return w.Flush()

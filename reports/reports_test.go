@@ -322,7 +322,7 @@ func TestErrors(t *testing.T) {
 		do   func(m *record.Manifest, lines []record.Line) []record.Line
 		want string
 	}{
-		{"a configuration too many", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Configuration = 4; return l }, `job "a0" is of configuration 4; the manifest has 4`},
+		{"a configuration too many", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Configuration = 4; return l }, `job "a0": it is of configuration 4; the manifest has 4`},
 		{"a negative configuration", func(m *record.Manifest, l []record.Line) []record.Line { l[4].Fit.Configuration = -1; return l }, "configuration -1"},
 		{"a study too many", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Study = 1; return l }, "study 1 of configuration 0, which has 1"},
 		{"a negative index", func(m *record.Manifest, l []record.Line) []record.Line { l[0].Trial.Index = -1; return l }, "the index is out of range"},

@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 )
 
+// retryHint says what can be done about failed jobs.
+const retryHint = "gpc-tune run with --retry-failed runs failed jobs again"
+
 // mostListed is how many warnings, and how many failures, of one configuration the text lists.
 const mostListed = 10
 
@@ -26,7 +29,7 @@ func renderText(out io.Writer, r *Report) error {
 		failures += len(c.Failures)
 	}
 	if failures > 0 {
-		fmt.Fprintf(w, "FAILURES: %d, listed below\n", failures)
+		fmt.Fprintf(w, "FAILURES: %d, listed below; %s\n", failures, retryHint)
 	}
 	t := r.Summary()
 	if len(t.Caption) > 0 {

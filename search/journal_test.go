@@ -26,7 +26,7 @@ func canonical(lines []record.Line) string {
 
 func mustOpen(t testing.TB, dir string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(dir, "")
+	j, err := journal.Open(dir, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

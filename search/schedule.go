@@ -215,8 +215,42 @@ func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (S
 	if len(r.active) == 0 && r.closed > 0 {
 		panic(fmt.Sprintf("search: %d stages wait for studies that wait for them", r.closed))
 	}
+	if err := r.clear(); err != nil {
+		return r.summary, err
+	}
 	_, err := j.Refresh() // is the folder still there?
 	return r.summary, err
+}
+
+// clear withdraws what is on record of finished studies and none of their jobs: a process that had not heard yet of jobs that are
+// run again has written what followed from their failures.
+func (r *run) clear() error {
+	if !r.journal.Retried() {
+		return nil
+	}
+	type place struct{ configuration, study int }
+	known := map[place]map[string]bool{}
+	for _, s := range r.studies {
+		if s.finished() {
+			known[place{s.Configuration, s.Index}] = s.keys
+		}
+	}
+	var stray []string
+	for _, line := range r.journal.Lines() {
+		p := place{}
+		if line.Trial != nil {
+			p = place{line.Trial.Configuration, line.Trial.Study}
+		} else {
+			p = place{line.Fit.Configuration, line.Fit.Study}
+		}
+		if keys := known[p]; keys != nil && !keys[line.Key] {
+			stray = append(stray, line.Key)
+		}
+	}
+	if len(stray) == 0 {
+		return nil
+	}
+	return r.journal.Withdraw(stray...)
 }
 
 // Recorded counts the jobs of the studies that need not run, for they are on record, or another plan's are. Nothing is
@@ -312,16 +346,17 @@ type gate struct {
 // study is a Study under way: batches of trials until its strategy has enough, then the assessment.
 type study struct {
 	*Study
-	place     int            // in the list of studies
-	fit       *record.Fit    // the assessment, once it is on record
-	trials    []record.Trial // all that were asked for, by index
-	closed    bool           // it waits at its Stage
-	pending   []job          // of the current batch, not yet started
-	away      []job          // of the current batch, left to other processes
-	expected  int            // trials in all, as counted in the summary
-	waiting   int            // jobs of the current batch that are not on record
-	assessing bool           // the current batch is the assessment
-	asked     map[string]int // trials by the key of their points
+	place     int             // in the list of studies
+	fit       *record.Fit     // the assessment, once it is on record
+	trials    []record.Trial  // all that were asked for, by index
+	closed    bool            // it waits at its Stage
+	pending   []job           // of the current batch, not yet started
+	away      []job           // of the current batch, left to other processes
+	expected  int             // trials in all, as counted in the summary
+	waiting   int             // jobs of the current batch that are not on record
+	assessing bool            // the current batch is the assessment
+	asked     map[string]int  // trials by the key of their points
+	keys      map[string]bool // of all its jobs
 }
 
 func (s *study) finished() bool { return s.assessing && s.waiting == 0 }
@@ -430,7 +465,7 @@ func (r *run) begin(studies []Study) error {
 	stages := map[*Stage]*gate{}
 	var gates []*gate // in order
 	for i := range studies {
-		s := &study{Study: &studies[i], place: i}
+		s := &study{Study: &studies[i], place: i, keys: map[string]bool{}}
 		r.studies = append(r.studies, s)
 		if s.Stage == nil {
 			continue
@@ -511,6 +546,7 @@ func (r *run) advance(s *study) error {
 		var recorded []job
 		var taken []record.Line // over from another plan
 		for _, j := range batch {
+			s.keys[j.key] = true
 			if j.place = Later; first && !s.assessing {
 				j.place = j.index
 			}

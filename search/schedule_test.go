@@ -240,7 +240,7 @@ func TestMain(m *testing.M) {
 	dir := os.Getenv(childDir)
 	switch os.Getenv(childMode) {
 	case "run": // tells of every job on stdout, and goes on when it hears a byte or the end of stdin
-		j, err := journal.Open(dir, "")
+		j, err := journal.Open(dir, journal.Options{})
 		if err == nil {
 			_, err = Run(context.Background(), sweep(40, pause(4*time.Millisecond)), j, Options{Workers: 4, Progress: func(e Event) {
 				fmt.Println(e.Done)
@@ -251,7 +251,7 @@ func TestMain(m *testing.M) {
 	case "full disk": // a segment may grow to 2000 bytes
 		signal.Ignore(syscall.SIGXFSZ)
 		limit := syscall.Rlimit{Cur: 2000, Max: 2000}
-		j, err := journal.Open(dir, "")
+		j, err := journal.Open(dir, journal.Options{})
 		if err == nil {
 			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 		}
@@ -469,7 +469,7 @@ func TestTrialTimeout(t *testing.T) {
 				}
 				return trial(ctx, index, p)
 			}
-			j, _ := journal.Open("", "")
+			j, _ := journal.Open("", journal.Options{})
 			if got := mustRun(t, []Study{s}, j, Options{TrialTimeout: time.Minute}); got != (Summary{Done: 4, Failed: 1, Total: 4}) {
 				t.Errorf("%+v", got)
 			}
@@ -494,7 +494,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			}
 			return s
 		}
-		j, _ := journal.Open("", "")
+		j, _ := journal.Open("", journal.Options{})
 		started := time.Now()
 		// After 150 s two pairs of jobs have finished and the third is cancelled.
 		got, err := Run(context.Background(), []Study{slow()}, j, Options{Workers: 2, Timeout: 150 * time.Second, TrialTimeout: time.Hour})
@@ -687,7 +687,7 @@ func BenchmarkStudies(b *testing.B) {
 func TestAnotherPlansJobs(t *testing.T) {
 	dir := t.TempDir()
 	open := func(plan string) *journal.Journal {
-		j, err := journal.Open(dir, plan)
+		j, err := journal.Open(dir, journal.Options{Plan: plan})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ that run does on all of the training data: what either has done in the folder, t
 				return err
 			}
 			if options.Dir == "" && options.Resume {
-				return usageError{fmt.Errorf("--resume goes on with the jobs of a run folder; name it with -o")}
+				return usageError{fmt.Errorf("--resume and --retry-failed go on with the jobs of a run folder; name it with -o")}
 			}
 			if c.Flags().Changed("configuration") && options.Configuration < 0 {
 				return usageError{fmt.Errorf("--configuration %d: configurations are counted from 0", options.Configuration)}
@@ -66,7 +66,7 @@ that run does on all of the training data: what either has done in the folder, t
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "model: %s%s\n", name, evidence)
 			if summary.Failed > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why\n", summary.Failed, summary.Total)
+				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why, and --retry-failed runs them again\n", summary.Failed, summary.Total)
 				return exitCode(exitFailures)
 			}
 			return nil

@@ -25,7 +25,7 @@ wall times of the jobs done. Of a run that was submitted to a cluster it shows t
 		Args: cobra.ExactArgs(1),
 	}
 	shown(c, "text", reports.ProgressForms, func(args []string) (*reports.Progress, error) {
-		folder, err := experiments.ReadFolder(args[0])
+		folder, err := readFolder(c, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -55,12 +55,24 @@ func shown[T any](c *cobra.Command, format string, forms reports.Forms[T], build
 }
 
 // reported is the report of a run folder.
-func reported(dir string) (*reports.Report, error) {
-	folder, err := experiments.ReadFolder(dir)
+func reported(c *cobra.Command, dir string) (*reports.Report, error) {
+	folder, err := readFolder(c, dir)
 	if err != nil {
 		return nil, err
 	}
 	return folder.Report()
+}
+
+// readFolder reads a run folder, and warns of what is wrong with it.
+func readFolder(c *cobra.Command, dir string) (*experiments.Folder, error) {
+	folder, err := experiments.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range folder.Notes {
+		warner(c)("%s", note)
+	}
+	return folder, nil
 }
 
 // showCommand is `gpc-tune show`.
@@ -75,7 +87,7 @@ restarts, points, folds with their scores, warnings and failures. --trial shows 
 		Args:    cobra.ExactArgs(1),
 	}
 	shown(c, "text", reports.ShownForms, func(args []string) (*reports.Shown, error) {
-		report, err := reported(args[0])
+		report, err := reported(c, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +115,7 @@ func exportCommand() *cobra.Command {
 		if err != nil {
 			return rows, usageError{err}
 		}
-		report, err := reported(args[0])
+		report, err := reported(c, args[0])
 		if err != nil {
 			return rows, err
 		}
@@ -149,7 +161,7 @@ some are small by chance.`,
 	shown(c, "text", reports.ComparisonForms, func(args []string) (*reports.Comparison, error) {
 		var runs []*reports.Report
 		for _, dir := range args {
-			report, err := reported(dir)
+			report, err := reported(c, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +185,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune report runs/crabs --format png --figure curves-test > curves.png",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			folder, err := experiments.ReadFolder(args[0])
+			folder, err := readFolder(c, args[0])
 			if err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
 			if summary.Failed > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them\n", summary.Failed, summary.Total)
+				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed runs them again\n", summary.Failed, summary.Total)
 				return exitCode(exitFailures)
 			}
 			return nil
@@ -93,6 +93,7 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
 	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
 	f.BoolVar(&o.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
+	retryFlag(c, &o.Retry)
 	memory := memoryFlag(c)
 	f.DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
 	trialTimeoutFlag(c, &o.TrialTimeout)
@@ -110,9 +111,15 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 		if *failFast {
 			o.MaxFailures = 1
 		}
+		o.Resume = o.Resume || o.Retry
 		o.MemoryLimit, err = memory()
 		return err
 	}
+}
+
+// retryFlag gives c the flag --retry-failed.
+func retryFlag(c *cobra.Command, retry *bool) {
+	c.Flags().BoolVar(retry, "retry-failed", false, "go on with a run, and run the jobs again that have failed")
 }
 
 // trialTimeoutFlag gives c the flag --trial-timeout.

@@ -36,7 +36,7 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 }
 
 // once lists the flags that submitting again is not to repeat, or that the run folder has in other ways.
-var once = []string{"output", "set", "blocks", "extend", "dry-run", "force"}
+var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-run", "force"}
 
 func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {
 	var (
@@ -70,7 +70,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 					laying.Options = append(laying.Options, "--"+f.Name+"="+f.Value.String())
 				}
 			})
-			laying.Blocks, laying.Jobs, laying.DryRun = blocks, run.Jobs, run.DryRun
+			laying.Blocks, laying.Jobs, laying.DryRun, laying.Warn = blocks, run.Jobs, run.DryRun, warner(c)
 			if run.LaidOut, err = plan.LayOut(dir, laying); err != nil {
 				return err
 			}
@@ -110,6 +110,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
 	trialTimeoutFlag(c, &run.Timeout)
 	f.BoolVar(&laying.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
+	retryFlag(c, &laying.Retry)
 	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
 	engine.Flags(f)
 	return c
@@ -125,7 +126,7 @@ func ended(c *cobra.Command, dir string, summary search.Summary, err error) erro
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
 	if summary.Failed > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them\n", summary.Failed, summary.Total)
+		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed runs them again\n", summary.Failed, summary.Total)
 		return exitCode(exitFailures)
 	}
 	return nil

@@ -34,7 +34,7 @@ With --blocks M the index is that of an array: SLURM_ARRAY_TASK_ID or JOB_COMPLE
 an array of Slurm that has no gaps is taken for all blocks, from SLURM_ARRAY_TASK_MIN on. "--block rest" does all that is missing, whoever's it
 is, and writes the results.
 
-Exit codes: 0 nothing is left that the block can do now (failed jobs are on record and do not run again); 3 the data, the
+Exit codes: 0 nothing is left that the block can do now (failed jobs are on record and do not run again, unless gpc-tune submit --retry-failed has withdrawn them); 3 the data, the
 program or the folder are not those that the run was laid out for, or memory is too little, so that trying again is of no use; 5, 130
 and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 4 if jobs have failed.`,
 		Example: "  gpc-tune worker runs/crabs --block 0/8\n  gpc-tune worker runs/crabs --block rest",

@@ -32,21 +32,38 @@ var (
 	ErrUnwritable = errors.New("the run folder cannot be written to")
 )
 
+// Options of a Journal.
+type Options struct {
+	Plan        string                  // key of the manifest whose jobs these are
+	Unprotected bool                    // lines without a checksum are read; else they are damaged
+	Begun       string                  // the build that lines are of which do not say so
+	Build       string                  // the build of this process
+	Check       func(record.Line) error // says what is wrong with a line of the plan; nil: nothing is
+}
+
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder DIR/journal of append-only
 // segments, one per process that wrote, one JSON line (record.Line) per job; the state is the union of the segments, so
 // processes share a folder without locks. Nothing is ever rewritten: whoever opens a folder again writes a segment of its
 // own. Lines of other plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
 //
+// Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises its attempt: of the lines of one
+// key those of the highest attempt count. So the state is the same in whatever order the segments are read.
+//
 // It is safe for concurrent use.
 type Journal struct {
-	dir  string // the run's folder; "" keeps the journal in memory
-	plan string // key of the manifest whose jobs these are
+	Options
+	dir string // the run's folder; "" keeps the journal in memory
 
 	mu       sync.Mutex // guards all below; held through a write and its sync, so that only the last line can ever be torn
 	entries  map[string]entry
+	attempts map[string]int         // of the plan's jobs, those that were withdrawn
 	others   map[string]record.Line // jobs of other plans that are not in entries
+	passed   map[string]int         // attempts of jobs of other plans
 	segments map[string]segment     // how far each has been read
-	damaged  map[string]bool        // places of lines that were dropped
+	damaged  map[string]string      // what is wrong with lines that were dropped, by their places
+	sealed   int                    // lines read that have a checksum
+	unsealed int                    // lines read that have none
+	retry    bool                   // failures of other plans are not taken over
 	file     *os.File               // this process's segment
 	written  int                    // lines in file
 	risk     float64                // seconds of computing in file that are not synced
@@ -67,12 +84,13 @@ type segment struct {
 	lines int
 }
 
-// Open reads the journal of the run in dir, as far as it belongs to the plan of this key; a missing folder is an
-// empty journal, and dir "" is a journal in memory. What was cut off or garbled while it was being written, as a crash or a
-// full disk does to a line, is dropped, and its job is not on record (see Damaged). What is well-formed but not a line that
-// this version knows, or one job with two different results, is an ErrJournal that names file and line.
-func Open(dir, plan string) (*Journal, error) {
-	j := &Journal{dir: dir, plan: plan, entries: map[string]entry{}, others: map[string]record.Line{}, segments: map[string]segment{}, damaged: map[string]bool{}}
+// Open reads the journal of the run in dir, as far as it belongs to the plan; a missing folder is an empty journal, and dir ""
+// is a journal in memory. A line that is not as it was written, be it cut off, changed or none at all, is dropped, and its job is
+// not on record (see Damaged). What is as it was written but no line that this version knows, or one job with two different
+// results, is an ErrJournal that names file and line.
+func Open(dir string, o Options) (*Journal, error) {
+	j := &Journal{Options: o, dir: dir, entries: map[string]entry{}, attempts: map[string]int{}, others: map[string]record.Line{}, passed: map[string]int{},
+		segments: map[string]segment{}, damaged: map[string]string{}}
 	_, err := j.Refresh()
 	return j, err
 }
@@ -141,7 +159,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		switch {
 		case err == io.EOF:
 			if len(text) > 0 { // cut off, or being written: it is looked at again when there is more
-				j.damaged[place] = true
+				j.damaged[place] = "cut off, or being written"
 			}
 			at.size += int64(len(text))
 			return nil
@@ -152,18 +170,52 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		at.size = at.bytes
 		at.lines++
 		delete(j.damaged, place)
-		line, err := decodeLine(text)
-		if err != nil && !json.Valid(text) { // the crash of a machine can lose any part of what it was writing
-			j.damaged[place] = true
+		line, err := j.decode(text)
+		switch {
+		case errors.Is(err, ErrDamaged):
+			j.damaged[place] = err.Error()
 			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it, or no gpc-tune: use that version, or delete the segment to run its jobs again", ErrJournal, place, err)
+		case err != nil:
+			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it: use that version", ErrJournal, place, err)
 		}
 		if err := j.add(entry{line, name, number}); err != nil {
 			return err
 		}
 	}
+}
+
+// decode reads a line of a segment. What is not as it was written is an ErrDamaged.
+func (j *Journal) decode(text []byte) (record.Line, error) {
+	sealed, err := CheckSeal(text)
+	if err != nil {
+		return record.Line{}, err
+	}
+	if !sealed && !j.Unprotected {
+		return record.Line{}, fmt.Errorf("%w: it has no checksum", ErrDamaged)
+	}
+	line, err := decodeLine(text)
+	switch {
+	case sealed && err != nil:
+		return line, err
+	case err != nil:
+		return line, fmt.Errorf("%w: %w", ErrDamaged, err)
+	case !sealed && line.Sum != "":
+		return line, fmt.Errorf("%w: its checksum is none", ErrDamaged)
+	case sealed:
+		j.sealed++
+	default:
+		j.unsealed++
+	}
+	line.Sum = ""
+	if line.Build == "" {
+		line.Build = j.Begun
+	}
+	if j.Check != nil && line.Plan == j.Plan && !line.Withdrawn() {
+		if err := j.Check(line); err != nil {
+			return line, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	return line, nil
 }
 
 // decodeLine reads one line, strictly.
@@ -176,36 +228,66 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	if _, err := d.Token(); err != io.EOF {
 		return line, errors.New("not a line of a journal: more than one value")
 	}
-	if line.Key == "" || (line.Trial == nil) == (line.Fit == nil) {
+	if line.Key == "" || line.Attempt < 0 || (line.Trial == nil) == (line.Fit == nil) && !line.Withdrawn() {
 		return line, errors.New("not a line of a journal: it needs a key and either a trial or a fit")
 	}
 	return line, nil
 }
 
-// add enters e. A job that is there already must have the same result, to the last bit; only its time may differ.
+// add enters e. A job that is there already must have the same result, to the last bit; only what computed it, and in what
+// time, may differ.
 func (j *Journal) add(e entry) error {
-	old, found := j.entries[e.line.Key]
-	switch {
-	case e.line.Plan != j.plan:
-		if !found {
-			j.others[e.line.Key] = e.line
-		}
+	key := e.line.Key
+	if e.line.Plan != j.Plan {
+		j.addOther(e.line)
 		return nil
+	}
+	switch now := j.attempts[key]; {
+	case e.line.Attempt < now:
+		return nil
+	case e.line.Attempt > now:
+		j.attempts[key] = e.line.Attempt
+		delete(j.entries, key)
+	}
+	if e.line.Withdrawn() {
+		return nil
+	}
+	old, found := j.entries[key]
+	switch {
 	case !found, old.line.TimedOut() && !e.line.TimedOut():
-		e.line.Plan = j.plan // one string for all
-		j.entries[e.line.Key] = e
-		delete(j.others, e.line.Key)
+		e.line.Plan = j.Plan // one string for all
+		j.entries[key] = e
+		delete(j.others, key)
 		return nil
 	case e.line.TimedOut(): // which depends on the clock
 		return nil
 	}
 	a, b := old.line, e.line
-	a.Seconds, b.Seconds = 0, 0
+	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
 	if !bytes.Equal(encodeLine(a), encodeLine(b)) {
-		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d; they were not computed by the same build on the same data", ErrJournal,
-			e.line.Key, old.segment, old.number, e.segment, e.number)
+		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s; they were not computed by the same build on the same data", ErrJournal,
+			key, old.segment, old.number, e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
+	}
+	if e.line.Build < old.line.Build { // whoever reads first
+		old.line.Build = e.line.Build
+		j.entries[key] = old
 	}
 	return nil
+}
+
+// addOther enters a job of another plan.
+func (j *Journal) addOther(line record.Line) {
+	switch now := j.passed[line.Key]; {
+	case line.Attempt < now:
+		return
+	case line.Attempt > now:
+		j.passed[line.Key] = line.Attempt
+		delete(j.others, line.Key)
+	}
+	_, found := j.entries[line.Key]
+	if _, known := j.others[line.Key]; !line.Withdrawn() && !found && !known {
+		j.others[line.Key] = line
+	}
 }
 
 // encodeLine is the line as the journal writes it.
@@ -214,7 +296,7 @@ func encodeLine(line record.Line) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("journal: a line must be plain data: %v", err)) // Number carries NaN and infinities
 	}
-	return append(text, '\n')
+	return Seal(text)
 }
 
 // Append puts finished jobs on record: when it returns, they are written, and whoever ends this process does not take them
@@ -222,20 +304,41 @@ func encodeLine(line record.Line) []byte {
 func (j *Journal) Append(lines ...record.Line) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].Attempt = j.attempts[lines[i].Key]
+		lines[i].Build = cmp.Or(lines[i].Build, j.Build)
+	}
+	return j.append(lines)
+}
+
+// Withdraw takes jobs off the record, so that they are run again. Other processes that share the folder hear of it.
+func (j *Journal) Withdraw(keys ...string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var lines []record.Line
+	for _, key := range keys {
+		lines = append(lines, record.Line{Key: key, Attempt: j.attempts[key] + 1, Build: j.Build})
+	}
+	return j.append(lines)
+}
+
+func (j *Journal) append(lines []record.Line) error {
 	if j.err != nil {
 		return j.err
 	}
 	var text []byte
 	var fresh []entry
 	for _, line := range lines {
-		line.Plan = j.plan
+		line.Plan = j.Plan
 		one := encodeLine(line)
 		line, err := decodeLine(one) // what a reader will see, and no pointers shared with the caller
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
+		line.Sum = ""
 		e := entry{line, "this process", j.written + len(fresh) + 1}
-		if _, found := j.entries[line.Key]; found {
+		if _, found := j.entries[line.Key]; found && !line.Withdrawn() {
 			if err := j.add(e); err != nil {
 				return err
 			}
@@ -363,12 +466,40 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 }
 
 // Earlier looks up a job that another plan finished in this folder, and that is not on record for this one. A timeout is
-// not taken over.
+// not taken over, and after DropFailures no failure is.
 func (j *Journal) Earlier(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	line, found := j.others[key]
-	return line, found && !line.TimedOut()
+	return line, found && j.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
+}
+
+// DropFailures has failures of other plans run again.
+func (j *Journal) DropFailures() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.retry = true
+}
+
+// Retried says whether a job of the plan was ever withdrawn.
+func (j *Journal) Retried() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.attempts) > 0
+}
+
+// Others counts the jobs of other plans.
+func (j *Journal) Others() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.others)
+}
+
+// Unsealed counts the lines that have no checksum.
+func (j *Journal) Unsealed() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.unsealed
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran them and when. The
@@ -395,11 +526,14 @@ func place(line record.Line) [4]int {
 	return [4]int{line.Fit.Configuration, line.Fit.Study, 1, line.Fit.Chosen}
 }
 
-// Damaged lists the places, FILE:LINE, of what could not be read: a line that was cut off, or is none. Its job runs again.
-func (j *Journal) Damaged() []string {
+// Damaged lists what could not be read, as FILE:LINE: REASON. What such a line had runs again.
+func (j *Journal) Damaged() (all []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.Sorted(maps.Keys(j.damaged))
+	for _, place := range slices.Sorted(maps.Keys(j.damaged)) {
+		all = append(all, place+": "+j.damaged[place])
+	}
+	return all
 }
 
 // Close syncs and closes this process's segment.
@@ -415,81 +549,4 @@ func (j *Journal) Close() error {
 		}
 	}
 	return j.err
-}
-
-const (
-	manifestName   = "manifest.json"
-	manifestSchema = "gpc-tune/manifest/2"
-)
-
-// WriteManifest writes dir/manifest.json, making the folder if need be, and stamps its schema. The file appears whole
-// or not at all. One that is there already is an fs.ErrExist, unless it is the one that m replaces: that is kept beside it, as
-// manifest-KEY.json with the first eight characters of its key.
-func WriteManifest(dir string, m record.Manifest, replaces string) (err error) {
-	defer func() {
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = writing(err)
-		}
-	}()
-	name := filepath.Join(dir, manifestName)
-	m.Schema = manifestSchema
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(name); err == nil {
-		old, err := ReadManifest(dir)
-		if err != nil || replaces == "" || old.Key != replaces {
-			return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
-		}
-		kept, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key)), kept, 0o644); err != nil {
-			return err
-		}
-	}
-	f, err := os.CreateTemp(dir, manifestName+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once the file has its name
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	err = os.ErrInvalid
-	if replaces == "" { // of several processes that begin at the same time one makes the folder's manifest
-		err = os.Link(f.Name(), name)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // or there are no links here
-		err = os.Rename(f.Name(), name)
-	}
-	return errors.Join(err, syncDir(dir))
-}
-
-// StatManifest describes the file dir/manifest.json, by which one that replaces it is told from it.
-func StatManifest(dir string) (os.FileInfo, error) { return os.Stat(filepath.Join(dir, manifestName)) }
-
-// ReadManifest reads dir/manifest.json, strictly. A folder without one is an fs.ErrNotExist.
-func ReadManifest(dir string) (record.Manifest, error) {
-	name := filepath.Join(dir, manifestName)
-	var m record.Manifest
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return m, err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return m, fmt.Errorf("%s: not a manifest: %w", name, err)
-	}
-	if m.Schema != manifestSchema {
-		return m, fmt.Errorf("%s: schema is %q, want %q; it was written by another version", name, m.Schema, manifestSchema)
-	}
-	return m, nil
 }

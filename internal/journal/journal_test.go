@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,7 +41,7 @@ func canonical(lines []record.Line) string {
 
 func mustOpen(t testing.TB, dir string) *Journal {
 	t.Helper()
-	j, err := Open(dir, "")
+	j, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +149,14 @@ func TestJournalTornAnywhere(t *testing.T) {
 	}
 }
 
-// What is no JSON was cut off or garbled: its job runs again, and the lines around it count. What is JSON but no line was
-// written by somebody who knows more, or by no gpc-tune.
+// A line that is not as it was written is dropped with its reason, and the lines around it count. What is as it was written but no
+// line was written by somebody who knows more.
 func TestJournalLostBlocks(t *testing.T) {
 	lines := someLines(3)
 	good, other := string(encodeLine(lines[0])), string(encodeLine(lines[1]))
 	bad := strings.Repeat("\x00", 40)
+	seal := func(text string) string { return string(Seal([]byte(text))) }
+	none, wrong := "damaged: it has no checksum", "damaged: its checksum is not that of its bytes"
 	for _, c := range []struct {
 		text    string
 		lines   int
@@ -161,19 +164,23 @@ func TestJournalLostBlocks(t *testing.T) {
 		want    string
 	}{
 		{"", 0, nil, ""},
-		{good + bad, 1, []string{"seg:2"}, ""},
-		{good + bad + "}\n", 1, []string{"seg:2"}, ""}, // the last line, with its end but not its beginning
-		{good + bad + "}\n" + other, 2, []string{"seg:2"}, ""},
-		{good + other[:len(other)/2] + good + other, 2, []string{"seg:2"}, ""}, // torn in the middle
-		{good + "\n" + other, 2, []string{"seg:2"}, ""},
-		{bad + "\n" + good, 1, []string{"seg:1"}, ""},
-		{"\x7fELF\x02\x01\n\xff\xfe\n" + good + "\xde\xad", 1, []string{"seg:1", "seg:2", "seg:4"}, ""},
-		{good + `{"key":"k","trial":{"points":[]},"seconds":0} {}` + "\n" + other, 2, []string{"seg:2"}, ""},
-		{good + `{"key":"k","seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
-		{good + `{"key":"","trial":{"points":[]},"seconds":0}` + "\n", 1, nil, "seg:2: not a line"},
-		{good + `{"key":"k","trial":{"points":[]},"colour":1,"seconds":0}` + "\n", 1, nil, `seg:2: not a line of a journal: json: unknown field "colour"; another version of gpc-tune wrote it`},
-		{good + "{}\n", 1, nil, "seg:2: not a line"},
-		{good + "[1, 2]\n", 1, nil, "seg:2: not a line"},
+		{good + bad, 1, []string{"seg:2: cut off, or being written"}, ""},
+		{good + bad + "}\n", 1, []string{"seg:2: " + none}, ""}, // the last line, with its end but not its beginning
+		{good + bad + "}\n" + other, 2, []string{"seg:2: " + none}, ""},
+		{good + other[:len(other)/2] + good + other, 2, []string{"seg:2: " + wrong}, ""}, // torn in the middle
+		{good + "\n" + other, 2, []string{"seg:2: " + none}, ""},
+		{good[:len(good)-1] + other, 0, []string{"seg:1: " + wrong}, ""}, // two lines merged
+		{good[:30] + "\n" + good[30:] + other, 1, []string{"seg:1: " + none, "seg:2: " + wrong}, ""},
+		{bad + "\n" + good, 1, []string{"seg:1: " + none}, ""},
+		{"\x7fELF\x02\x01\n\xff\xfe\n" + good + "\xde\xad", 1, []string{"seg:1: " + none, "seg:2: " + none, "seg:4: cut off, or being written"}, ""},
+		{good + strings.Replace(other, `"sum"`, `"Sum"`, 1), 1, []string{"seg:2: " + none}, ""},
+		{good + strings.Replace(other, `"key"`, `"Key"`, 1), 1, []string{"seg:2: " + wrong}, ""},
+		{good + strings.Replace(other, `{`, `{"key":"twice",`, 1), 1, []string{"seg:2: " + wrong}, ""},
+		{good + strings.Replace(other, "\n", "\r\n", 1), 1, []string{"seg:2: " + none}, ""},
+		{good + `{"key":"k","trial":{"points":[]},"seconds":0}` + "\n" + other, 2, []string{"seg:2: " + none}, ""},
+		{good + seal(`{"key":"k","seconds":0}`), 1, nil, "seg:2: not a line"},
+		{good + seal(`{"key":"","trial":{"points":[]},"seconds":0}`), 1, nil, "seg:2: not a line"},
+		{good + seal(`{"key":"k","trial":{"points":[]},"colour":1,"seconds":0}`), 1, nil, `seg:2: not a line of a journal: json: unknown field "colour"; another version of gpc-tune wrote it`},
 	} {
 		j := mustOpen(t, "")
 		err := j.read(strings.NewReader(c.text), "seg")
@@ -183,6 +190,118 @@ func TestJournalLostBlocks(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
+	}
+}
+
+// No single byte of a segment can be changed, lost or added without a line being dropped for it, and a line that is kept is as it
+// was written.
+func TestJournalEveryByte(t *testing.T) {
+	lines := someLines(3)
+	var whole []byte
+	written := map[string]string{}
+	for _, l := range lines {
+		whole = append(whole, encodeLine(l)...)
+		written[l.Key] = canonical([]record.Line{l})
+	}
+	try := func(what string, at int, text []byte) {
+		j := mustOpen(t, "")
+		if err := j.read(bytes.NewReader(text), "seg"); err != nil {
+			t.Fatalf("%s %d: %v", what, at, err)
+		}
+		if len(j.Damaged()) == 0 {
+			t.Errorf("%s %d: nobody is told", what, at)
+		}
+		for _, l := range j.Lines() {
+			if canonical([]record.Line{l}) != written[l.Key] {
+				t.Errorf("%s %d: job %s is %s", what, at, l.Key, canonical([]record.Line{l}))
+			}
+		}
+	}
+	for at := range whole {
+		for bit := range 8 {
+			text := bytes.Clone(whole)
+			text[at] ^= 1 << bit
+			try("bit flipped at byte", at, text)
+		}
+		try("lost byte", at, slices.Delete(bytes.Clone(whole), at, at+1))
+		for _, b := range []byte("\n \"0,x\x00") {
+			try("byte added at", at, slices.Insert(bytes.Clone(whole), at, b))
+		}
+	}
+}
+
+// Lines from before there were checksums are read and counted, and what can be seen of damage in them is told.
+func TestJournalWithoutChecksums(t *testing.T) {
+	lines := someLines(3)
+	bare := func(l record.Line) string {
+		text, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text) + "\n"
+	}
+	j, err := Open("", Options{Unprotected: true, Begun: "old", Check: func(l record.Line) error {
+		if l.Key == lines[1].Key {
+			return errors.New("a label of 7")
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := string(encodeLine(lines[2]))
+	text := bare(lines[0]) + bare(lines[1]) + sealed + strings.Replace(sealed, "key-002", "key-102", 1) + strings.Replace(sealed, `"sum":`, `"sum": `, 1) +
+		strings.Replace(bare(lines[0]), `"key"`, `"kex"`, 1)
+	if err := j.read(strings.NewReader(text), "seg"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"seg:2: damaged: a label of 7", "seg:4: damaged: its checksum is not that of its bytes", "seg:5: damaged: its checksum is none",
+		`seg:6: damaged: not a line of a journal: json: unknown field "kex"`}
+	if got := j.Damaged(); !slices.Equal(got, want) {
+		t.Errorf("damaged: %q, want %q", got, want)
+	}
+	if got := j.Lines(); len(got) != 2 || got[0].Build != "old" || j.Unsealed() != 2 {
+		t.Errorf("%d lines, %d without a checksum, the first of build %q", len(got), j.Unsealed(), got[0].Build)
+	}
+}
+
+// A job that is withdrawn is run again; whatever order segments are read in, the highest attempt counts.
+func TestJournalAttempts(t *testing.T) {
+	line := func(attempt, value int) record.Line {
+		return record.Line{Key: "k", Attempt: attempt, Trial: &record.Trial{Points: []record.Point{}, Evaluations: value}}
+	}
+	all := []record.Line{line(0, 1), {Key: "k", Attempt: 1}, line(1, 2), {Key: "k", Attempt: 2}, line(2, 3)}
+	for n, want := range []int{1, 0, 2, 0, 3} {
+		for _, backwards := range []bool{false, true} {
+			some := slices.Clone(all[:n+1])
+			if backwards {
+				slices.Reverse(some)
+			}
+			j := mustOpen(t, "")
+			for i, l := range some {
+				if err := j.add(entry{l, "seg", i}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, found := j.Done("k")
+			if found != (want > 0) || found && got.Trial.Evaluations != want {
+				t.Errorf("%d lines, backwards %t: found %t, %+v; want %d", n+1, backwards, found, got.Trial, want)
+			}
+		}
+	}
+	dir := t.TempDir()
+	a, b := mustOpen(t, dir), mustOpen(t, dir)
+	mustAppend(t, a, line(0, 1))
+	if _, err := b.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Withdraw("k"), b.Withdraw("k")); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, a, line(0, 5))
+	mustAppend(t, b, line(0, 5))
+	if got, _ := mustOpen(t, dir).Done("k"); got.Attempt != 1 || got.Trial.Evaluations != 5 {
+		t.Errorf("withdrawn by two processes: %+v", got)
 	}
 }
 
@@ -205,7 +324,7 @@ func TestJournalDuplicates(t *testing.T) {
 		t.Errorf("a second result in one process: %v", err)
 	}
 	mustAppend(t, b, other)
-	_, err := Open(dir, "")
+	_, err := Open(dir, Options{})
 	names := segments(t, dir)
 	if len(names) != 2 || !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), names[0]+":1") || !strings.Contains(err.Error(), names[1]+":3") {
 		t.Errorf("two results of one job in %v: %v", names, err)
@@ -231,7 +350,7 @@ func TestJournalWriteFailureStays(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(filepath.Join(dir, "plain"), ""); !errors.Is(err, ErrJournal) {
+	if _, err := Open(filepath.Join(dir, "plain"), Options{}); !errors.Is(err, ErrJournal) {
 		t.Errorf("a file for a folder: %v", err)
 	}
 	blocked := t.TempDir()
@@ -254,7 +373,7 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ReadManifest(dir)
-	m.Schema = "gpc-tune/manifest/2"
+	m.Schema = ManifestSchema
 	if err != nil || !reflect.DeepEqual(got, m) {
 		t.Errorf("read back %v, %v; want %v", got, err, m)
 	}
@@ -281,13 +400,49 @@ func TestManifest(t *testing.T) {
 	if names, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(names, []string{filepath.Join(dir, "manifest.json")}) {
 		t.Errorf("left behind: %v", names)
 	}
-	for _, text := range []string{``, `{`, `{"schema":"gpc-tune/manifest/3"}`, `{"schema":"gpc-tune/manifest/2","colour":3}`} {
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	sealed, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.Replace(string(sealed[:len(sealed)-sumLength]), "manifest/3", "manifest/2", 1) + "}\n"
+	if got, err := decodeManifest([]byte(older)); err != nil || !got.Unprotected || got.Key != "k" {
+		t.Errorf("before checksums: %+v, %v", got, err)
+	}
+	newer := strings.Replace(older, "manifest/2", "manifest/4", 1)
+	for _, c := range []struct {
+		text    string
+		damaged bool
+	}{
+		{``, true}, {`{`, true}, {`{}`, true}, {`{"schema":"gpc-tune/manifest/3"}`, true}, {`{"schema":"gpc-tune/manifest/2","colour":3}`, true},
+		{older + "{}", true}, {newer, false}, {string(Seal([]byte(newer))), false},
+	} {
+		if _, err := decodeManifest([]byte(c.text)); err == nil || errors.Is(err, ErrDamaged) != c.damaged {
+			t.Errorf("%q is read as a manifest, or not told as it is: %v", c.text, err)
 		}
-		if _, err := ReadManifest(dir); err == nil {
-			t.Errorf("%q is read as a manifest", text)
+	}
+	for at := range sealed {
+		for bit := range 8 {
+			text := bytes.Clone(sealed)
+			text[at] ^= 1 << bit
+			if _, err := decodeManifest(text); !errors.Is(err, ErrDamaged) {
+				t.Errorf("bit %d of byte %d: %v", bit, at, err)
+			}
 		}
+		if _, err := decodeManifest(slices.Delete(bytes.Clone(sealed), at, at+1)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("without byte %d: %v", at, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), sealed[1:], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteManifest(dir, m, Unreadable); err != nil {
+		t.Error(err)
+	}
+	if kept, err := os.ReadFile(filepath.Join(dir, "manifest-damaged.json")); err != nil || !bytes.Equal(kept, sealed[1:]) {
+		t.Errorf("the damaged one is not kept: %v", err)
+	}
+	if got, err := ReadManifest(dir); err != nil || !reflect.DeepEqual(got, m) {
+		t.Errorf("in place of a damaged one: %+v, %v", got, err)
 	}
 }
 
@@ -301,10 +456,10 @@ func FuzzJournal(f *testing.F) {
 	f.Add(whole, 0)
 	f.Add(whole[:len(whole)-5], 100)
 	f.Add(bytes.Replace(whole, []byte("key-001"), []byte("key-000"), 1), 3)
-	f.Add([]byte("{\"key\":\"k\",\"trial\":{\"points\":null},\"seconds\":1e5}\n\n"), 7)
+	f.Add(append(Seal([]byte("{\"key\":\"k\",\"trial\":{\"points\":null},\"seconds\":1e5}")), 10), 7)
 	f.Add([]byte("\n{}\n\x00"), 1)
 	f.Fuzz(func(t *testing.T, segment []byte, cut int) {
-		j, _ := Open("", "")
+		j, _ := Open("", Options{})
 		if err := j.read(bytes.NewReader(segment), "fuzz"); err != nil {
 			if !errors.Is(err, ErrJournal) {
 				t.Errorf("not an ErrJournal: %v", err)
@@ -316,7 +471,7 @@ func FuzzJournal(f *testing.F) {
 		for _, l := range lines {
 			text = append(text, encodeLine(l)...)
 		}
-		again, _ := Open("", "")
+		again, _ := Open("", Options{})
 		if err := again.read(bytes.NewReader(text), "again"); err != nil || len(again.Damaged()) != 0 || canonical(again.Lines()) != canonical(lines) {
 			t.Fatalf("rewritten: %v, %d torn; got %s, want %s", err, len(again.Damaged()), canonical(again.Lines()), canonical(lines))
 		}
@@ -324,7 +479,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		cut = int(uint(cut) % uint(len(text)))
-		crashed, _ := Open("", "")
+		crashed, _ := Open("", Options{})
 		whole := bytes.Count(text[:cut], []byte("\n"))
 		if err := crashed.read(bytes.NewReader(text[:cut]), "crashed"); err != nil || len(crashed.Lines()) != whole {
 			t.Fatalf("cut at %d: %v, %d lines, want %d", cut, err, len(crashed.Lines()), whole)

@@ -13,7 +13,7 @@ type Number float64
 // Manifest describes a run: what was asked, resolved. It is written before the first job, and replaced when the experiment is
 // extended.
 type Manifest struct {
-	Schema         string          `json:"schema"`             // "gpc-tune/manifest/2"
+	Schema         string          `json:"schema"`             // "gpc-tune/manifest/3"
 	Experiment     string          `json:"experiment"`         // the name in the YAML file
 	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
 	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
@@ -31,6 +31,8 @@ type Manifest struct {
 	Contests       []Contest       `json:"contests,omitempty"`
 	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
 	Warnings       []string        `json:"warnings,omitempty"`
+	Unprotected    bool            `json:"unprotected,omitempty"` // the run was begun before there were checksums: lines of its journal may have none
+	Sum            string          `json:"sum,omitempty"`         // checksum of the bytes before it
 }
 
 // IDs are the columns of a file that only identify cases.
@@ -53,6 +55,9 @@ type Build struct {
 	Go      string `json:"go"`
 	Arch    string `json:"arch"` // operating system, processor, vector instructions in use
 }
+
+// String names the build in one line.
+func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b.Arch}, " ") }
 
 // Configuration is one cell of the cross product that an experiment declares.
 type Configuration struct {
@@ -131,14 +136,20 @@ type Study struct {
 	AtMost     bool   `json:"at_most,omitempty"` // the strategy may finish earlier
 }
 
-// Line is one line of the journal: a finished job. Exactly one of Trial and Fit is set.
+// Line is one line of the journal: a finished job, which has a Trial or a Fit, or the withdrawal of one, which has neither.
 type Line struct {
-	Plan    string  `json:"plan,omitempty"` // Manifest.Key of the run that it is a part of
-	Key     string  `json:"key"`            // identifies the job; equal keys mean equal results
+	Plan    string  `json:"plan,omitempty"`    // Manifest.Key of the run that it is a part of
+	Key     string  `json:"key"`               // identifies the job; equal keys mean equal results
+	Attempt int     `json:"attempt,omitempty"` // how often the job had been withdrawn, to be run again; lines of earlier attempts do not count
 	Trial   *Trial  `json:"trial,omitempty"`
 	Fit     *Fit    `json:"fit,omitempty"`
-	Seconds float64 `json:"seconds"` // wall time; never enters results.json
+	Seconds float64 `json:"seconds"`         // wall time; never enters results.json
+	Build   string  `json:"build,omitempty"` // what computed it
+	Sum     string  `json:"sum,omitempty"`   // checksum of the bytes before it
 }
+
+// Withdrawn says that the line withdraws a job.
+func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Attempt > 0 }
 
 // Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row of a grid, or one
 // Markov chain.

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+const (
+	manifestName = "manifest.json"
+	// ManifestSchema names the form of a manifest. That of version 2, before checksums, is read too.
+	ManifestSchema = "gpc-tune/manifest/3"
+	unsealedSchema = "gpc-tune/manifest/2"
+)
+
+// Unreadable stands for the key of a manifest that is damaged, as one that WriteManifest is to replace.
+const Unreadable = "damaged"
+
+// WriteManifest writes dir/manifest.json, making the folder if need be, and stamps its schema and its checksum. The file appears whole
+// or not at all. One that is there already is an fs.ErrExist, unless it is the one that m replaces: that is kept beside it, as
+// manifest-KEY.json with the first eight characters of its key.
+func WriteManifest(dir string, m record.Manifest, replaces string) error {
+	err := writeManifest(dir, m, replaces)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return writing(err)
+	}
+	return err
+}
+
+func writeManifest(dir string, m record.Manifest, replaces string) error {
+	name := filepath.Join(dir, manifestName)
+	m.Schema = ManifestSchema
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		_, err := w.Write(Seal(text))
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(name); err != nil { // of several processes that begin at the same time one makes the folder's manifest
+		return atomicfile.Create(name, write)
+	}
+	old, err := ReadManifest(dir)
+	if errors.Is(err, ErrDamaged) {
+		old.Key, err = Unreadable, nil
+	}
+	if err != nil || replaces == "" || old.Key != replaces {
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+	}
+	kept, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, fmt.Sprintf("manifest-%.8s.json", old.Key)), func(w io.Writer) error {
+		_, err := w.Write(kept)
+		return err
+	}); err != nil {
+		return err
+	}
+	return atomicfile.Write(name, write)
+}
+
+// StatManifest describes the file dir/manifest.json, by which one that replaces it is told from it.
+func StatManifest(dir string) (os.FileInfo, error) { return os.Stat(filepath.Join(dir, manifestName)) }
+
+// Sealed says whether a line of the journal in dir has a checksum, or there is none that has not.
+func Sealed(dir string) (bool, error) {
+	j, err := Open(dir, Options{Unprotected: true})
+	return err != nil || j.sealed > 0 || j.unsealed == 0, err
+}
+
+// ReadManifest reads dir/manifest.json, strictly. A folder without one is an fs.ErrNotExist, one that is not as it was written an
+// ErrDamaged. A manifest from before there were checksums is Unprotected, and so is the journal beside it.
+func ReadManifest(dir string) (record.Manifest, error) {
+	name := filepath.Join(dir, manifestName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return record.Manifest{}, err
+	}
+	m, err := decodeManifest(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return m, err
+}
+
+func decodeManifest(text []byte) (m record.Manifest, err error) {
+	sealed, err := CheckSeal(text)
+	if err != nil {
+		return m, err
+	}
+	var header struct{ Schema string }
+	if err := json.Unmarshal(text, &header); err != nil {
+		return m, fmt.Errorf("%w: not a manifest: %w", ErrDamaged, err)
+	}
+	switch known := header.Schema == ManifestSchema || header.Schema == unsealedSchema; {
+	case !known && strings.HasPrefix(header.Schema, "gpc-tune/manifest/"), sealed && header.Schema != ManifestSchema:
+		return m, fmt.Errorf("its schema is %q, want %q: it was written by another version of gpc-tune; use that version", header.Schema, ManifestSchema)
+	case !known:
+		return m, fmt.Errorf("%w: not a manifest: its schema is %q, want %q", ErrDamaged, header.Schema, ManifestSchema)
+	case !sealed && header.Schema == ManifestSchema:
+		return m, fmt.Errorf("%w: it has lost its checksum", ErrDamaged)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return m, fmt.Errorf("%w: not a manifest: %w", ErrDamaged, err)
+	}
+	if !sealed {
+		if m.Sum != "" || len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+			return m, fmt.Errorf("%w: not a manifest: more than one value, or a checksum that is none", ErrDamaged)
+		}
+		m.Unprotected = true
+	}
+	m.Sum = ""
+	return m, nil
+}
