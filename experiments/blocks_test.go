@@ -334,7 +334,7 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	if again, err = p.LayOut(dir, LayOutOptions{Blocks: 6}); err != nil || again.Blocks != 6 || again.ID != l.ID {
 		t.Errorf("%v: %+v", err, again.Layout)
 	}
-	if err := os.WriteFile(name, []byte(strings.Replace(readAll(t, name), `"engine":"`, `"engine":"x`, 1)), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Replace(readAll(t, name), `"blocks":6`, `"blocks":7`, 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenLaidOut(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "plan.json: damaged: its checksum is not that of its bytes; lay the run out again with gpc-tune submit") {
