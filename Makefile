@@ -1,4 +1,4 @@
-.PHONY: help test test-browser test-digits mutants lint bench bench-peers gallery gallery-full
+.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 DIGITS ?= $(CURDIR)/../shared/data
@@ -8,6 +8,11 @@ help: ## list the targets
 
 test: ## run all tests
 	go test ./...
+
+DAMAGES ?= 10000
+
+test-damages: ## single-byte damages of every file that a run reads back, mended or refused (DAMAGES=number), minutes
+	GPC_TUNE_DAMAGES=$(DAMAGES) go test -v -count 1 -timeout 1h -run DamagedByte ./experiments
 
 test-browser: ## the pages in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
 	go test -v -count 1 -run InBrowser ./reports ./experiments/live -args -browser "$(BROWSER)" $(ARGS)

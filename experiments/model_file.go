@@ -238,7 +238,7 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 		c.average = r.Seeded(derive(f.Seed, "predict"))
 	}
 	if err := d.err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with gpc-tune fit", err)
 	}
 	if m.Comparator == nil {
 		if err := c.average.Uses(m.Likelihood); err != nil {
