@@ -17,6 +17,7 @@ type Score struct {
 	Greater bool // greater is better
 	Numeric bool // of numeric targets; the other scores are of classes
 	Count   bool // a count: it adds up over folds; the other scores are averaged, weighted by cases
+	Version int  // of what Func computes as the value, raised from 1 (or 0) when that changes by more than rounding; intervals are not on record
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
 }

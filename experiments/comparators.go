@@ -2,7 +2,6 @@ package experiments
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -109,10 +108,8 @@ func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, 
 	for _, h := range specs {
 		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
 	}
-	identity, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
+	c.Missing, c.Versions = sets[0].imputes(), versionsOf(m, nil, sets[0].how, false)
+	identity := mustMarshal(configurationKeyOf(c))
 	if seen[string(identity)] {
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil

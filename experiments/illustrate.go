@@ -2,9 +2,6 @@ package experiments
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,16 +138,7 @@ func (p *Plan) illustrate(ctx context.Context, d *decoder, s *Spec) error {
 				d.at(i.node, "%v", err)
 				continue
 			}
-			identity := []any{of.Kind, entry, strictyaml.Flow(i.node), of.Kernel, of.Mean, of.Likelihood, seed}
-			for _, m := range models[k] {
-				identity = append(identity, m.InferenceText)
-			}
-			text, err := json.Marshal(identity)
-			if err != nil {
-				return err
-			}
-			sum := sha256.Sum256(text)
-			of.Key = hex.EncodeToString(sum[:])[:32]
+			of.Key = illustrationKey(of, strictyaml.Flow(i.node), seed, models[k])
 			p.Manifest.Illustrations = append(p.Manifest.Illustrations, of)
 		}
 	}

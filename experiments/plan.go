@@ -5,13 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -150,24 +150,7 @@ func (d *decoder) plan(ctx context.Context, s *Spec) (*Plan, error) {
 			p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s:%d: no configuration is that of these published figures", s.file, f.node.Line))
 		}
 	}
-	keys := sha256.New()
-	keys.Write([]byte(p.Manifest.Tune))
-	for _, c := range p.Manifest.Configurations {
-		for _, study := range c.Studies {
-			keys.Write([]byte(study.Key))
-		}
-	}
-	for _, i := range p.Manifest.Illustrations {
-		keys.Write([]byte(i.Key))
-	}
-	if len(p.Manifest.Contests) > 0 {
-		text, err := json.Marshal(p.Manifest.Contests)
-		if err != nil {
-			return nil, err
-		}
-		keys.Write(text)
-	}
-	p.Manifest.Key = hex.EncodeToString(keys.Sum(nil))[:32]
+	p.Manifest.Key, p.Manifest.KeyForm = p.key(), keyForm
 	return p, nil
 }
 
@@ -381,10 +364,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 			return nil
 		}
 	}
-	identity, err := json.Marshal([]any{c, layout.Specs, m.Tune.identity(), s.averageText})
-	if err != nil {
-		return err
-	}
+	c.Missing, c.Versions = sets[0].imputes(), versionsOf(m, s.Average, sets[0].how, len(sets) > 1 || sets[0].held() > 0)
+	identity := identityOf(c, layout.Specs, m.Tune, s.averageText)
 	if seen[string(identity)] {
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil
@@ -469,24 +450,21 @@ func priorWarning(t Tune, c objective.Criterion, l objective.Layout) string {
 	return ""
 }
 
+// imputes is what stands in for missing values; "" if there are none.
+func (t *trainingSet) imputes() string {
+	lacks := func(d *data.Data) bool { return d != nil && floats.HasNaN(d.X.RawMatrix().Data) }
+	if lacks(t.source) || lacks(t.source.Test) {
+		return t.missing
+	}
+	return ""
+}
+
 // held is the number of held-out cases.
 func (t *trainingSet) held() int {
 	if t.evaluation == "test" {
 		return len(t.source.Test.Rows)
 	}
 	return len(t.test)
-}
-
-// key identifies a study by everything that determines its results.
-func (t *trainingSet) key(identity []byte) string {
-	h := sha256.New()
-	h.Write(identity)
-	text, err := json.Marshal([]any{t.evaluation, t.seed, t.train, t.test})
-	if err != nil {
-		panic(err)
-	}
-	h.Write(text)
-	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
 // identity is all of the section that the result of a given trial, or of a fit at given hyperparameters, depends on. How

@@ -784,6 +784,9 @@ func (p *Plan) owned(dir string) (record.Manifest, error) {
 		return found, fmt.Errorf("%w: %w; or choose another folder with -o", ErrOtherConfiguration, err)
 	case found.Key == p.Manifest.Key:
 		return found, nil
+	case max(1, found.KeyForm) != keyForm:
+		return found, fmt.Errorf("%s: %w: its keys are of form %d, and this version of gpc-tune makes form %d; go on with the version that began it (%v), or choose another folder with -o",
+			dir, ErrOtherConfiguration, max(1, found.KeyForm), keyForm, found.Build)
 	}
 	if changed := p.changed(found); len(changed) > 0 {
 		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir, ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
@@ -873,7 +876,8 @@ func (p *Plan) changed(old record.Manifest) (changed []string) {
 // parts are what one configuration is told from another by, as the file has them.
 func parts(c record.Configuration) []struct{ name, text string } {
 	return []struct{ name, text string }{
-		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)}, {"data.preprocess", c.Preprocess},
+		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)}, {"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
+		{"versions of the code of components", versionsText(c.Versions)},
 		{"model.kernel", c.Kernel}, {"model.mean", c.Mean}, {"model.likelihood", c.Likelihood}, {"model.inference", c.Inference},
 		{"tune.inference", c.TuneInference}, {"tune.method", c.Tune}, {"tune.objective", c.Objective},
 	}

@@ -95,6 +95,13 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
+	for _, of := range studies {
+		for i := range of {
+			if s := &of[i]; s.cut { // what is on record of it came from another state of the contest, or from gpc-tune fit
+				s.fit, s.trials, s.predictions = nil, nil, nil
+			}
+		}
+	}
 	return studies, contests, nil
 }
 

@@ -690,3 +690,33 @@ func damage(t *testing.T, text []byte, try func([]byte)) {
 	}
 	walk(root)
 }
+
+// Jobs that more than one build has computed are told, in the report itself; equal lines of several are one job.
+func TestMixedBuilds(t *testing.T) {
+	m, lines := run(t)
+	m.Build = record.Build{Version: "1", Go: "go1", Arch: "here"}
+	mixing := func() (found []string) {
+		r, err := Build(m, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range r.Warnings {
+			if strings.HasPrefix(w, "computed by more than one build") {
+				found = append(found, w)
+			}
+		}
+		return found
+	}
+	if got := mixing(); got != nil {
+		t.Errorf("one build: %q", got)
+	}
+	lines[0].Build = m.Build.String()
+	if got := mixing(); got != nil {
+		t.Errorf("one build, which a line names: %q", got)
+	}
+	lines[0].Build = "1 go1 there"
+	want := fmt.Sprintf(": 1 go1 here (%d jobs), 1 go1 there (1 jobs)", len(lines)-1)
+	if got := mixing(); len(got) != 1 || !strings.HasSuffix(got[0], want) {
+		t.Errorf("two builds: %q, want %q", got, want)
+	}
+}

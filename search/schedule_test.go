@@ -786,3 +786,82 @@ func TestJobsOfAnotherProcess(t *testing.T) {
 		t.Errorf("got %s, want %s", canonical(j.Lines()), canonical(want.Lines()))
 	}
 }
+
+// Keys of jobs are what folders are resumed by: these were computed by hand, with SHA-256 over the documented text and the bits of the
+// points.
+func TestJobKeys(t *testing.T) {
+	for want, got := range map[string]string{
+		"005b7477a4920a2f86958fff22ef2e3b": jobKey("s", "trial", 0, [][]float64{{1, -2.5}}),
+		"5fad7bd3db213cf9f3f0e3531bd375f6": jobKey("s", "fit ", 0, [][]float64{nil}),
+		"d021cda3fc7d91b48ce8c9ee3728db8f": jobKey("s", "chain", 3, [][]float64{{0.1}, {0.2}}),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// Whatever jobs have failed, of strategies of every kind, after Retry the journal has what a run without failures has; and that is so
+// too if a process that had not heard of it writes what followed from the failures.
+func TestRetry(t *testing.T) {
+	for name, strategy := range map[string]Strategy{
+		"at once": BFGS{Ascent{MultiStart: MultiStart{5}}}, "learning": CMAES{Population: 4, Evaluations: 16}, "one by one": Bayes{Trials: 7, Initial: 3, Batch: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fails := map[int]bool{}
+			s := one(5, func() {})
+			s.Strategy = strategy
+			trial := s.Trial
+			s.Trial = func(ctx context.Context, index int, p Proposal) (record.Trial, error) {
+				if fails[index] {
+					return record.Trial{}, errors.New("out of luck")
+				}
+				return trial(ctx, index, p)
+			}
+			want := mustOpen(t, "")
+			mustRun(t, []Study{s}, want, Options{Workers: 1})
+			for _, failing := range [][]int{{0}, {2, 4}, {6}, {0, 1, 2, 3}} {
+				dir := t.TempDir()
+				for _, i := range failing {
+					fails[i] = true
+				}
+				late := mustOpen(t, "")
+				mustRun(t, []Study{s}, late, Options{Workers: 1})
+				mustRun(t, []Study{s}, mustOpen(t, dir), Options{Workers: 1})
+				clear(fails)
+				j := mustOpen(t, dir)
+				n, err := Retry([]Study{s}, j)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if summary := mustRun(t, []Study{s}, j, Options{Workers: 2}); n > 0 && summary.Failed > 0 {
+					t.Errorf("%v: %d were run again, %+v", failing, n, summary)
+				}
+				same := func(what string) {
+					t.Helper()
+					got := mustOpen(t, dir).Lines()
+					for i := range got {
+						got[i].Attempt = 0
+					}
+					if canonical(got) != canonical(want.Lines()) {
+						t.Errorf("%v, %s: got %s, want %s", failing, what, canonical(got), canonical(want.Lines()))
+					}
+				}
+				same("run again")
+				if n == 0 {
+					continue
+				}
+				stray := mustOpen(t, dir) // of a process that still has the failures in mind
+				for _, line := range late.Lines() {
+					if _, found := stray.Done(line.Key); !found {
+						if err := stray.Append(line); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				mustRun(t, []Study{s}, mustOpen(t, dir), Options{Workers: 1})
+				same("after strays")
+			}
+		})
+	}
+}

@@ -36,10 +36,21 @@ var preprocessing = []struct {
 	fit  func(p *Preprocessor, x *mat.Dense) (warnings []string, err error)
 
 	mean, scale, root bool // what fit sets
+	version           int  // of what it computes, raised from 1 (or 0) when that changes by more than rounding
 }{
 	{name: "none", fit: func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
 	{name: "standardize", fit: standardize, mean: true, scale: true},
 	{name: "whiten", fit: whiten, mean: true, root: true},
+}
+
+// PreprocessVersion is the version of what a value of preprocess computes.
+func PreprocessVersion(how string) int {
+	for _, p := range preprocessing {
+		if p.name == how {
+			return max(1, p.version)
+		}
+	}
+	return 1
 }
 
 func preprocessNames() []string {

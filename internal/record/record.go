@@ -18,11 +18,12 @@ type Manifest struct {
 	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
 	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
 	Seed           uint64          `json:"seed"`
-	Key            string          `json:"key"`     // content hash of all that determines the results
-	Build          Build           `json:"build"`   // that began the run
-	Tune           string          `json:"tune"`    // the section, as YAML flow text
-	Average        string          `json:"average"` // likewise; empty: averaged
-	Reject         string          `json:"reject"`  // max_probability | gap
+	Key            string          `json:"key"`                // content hash of all that determines the results
+	KeyForm        int             `json:"key_form,omitempty"` // version of the form of what keys hash; 0 is 1
+	Build          Build           `json:"build"`              // that began the run
+	Tune           string          `json:"tune"`               // the section, as YAML flow text
+	Average        string          `json:"average"`            // likewise; empty: averaged
+	Reject         string          `json:"reject"`             // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
 	Figures        []string        `json:"figures,omitempty"` // that are drawn into files; empty: all
@@ -73,9 +74,11 @@ type Configuration struct {
 	TuneInference   string           `json:"tune_inference"` // the one whose objective is tuned: Inference (also if empty), or another
 	Classes         []string         `json:"classes"`        // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
-	Objective       string           `json:"objective"`       // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
-	Hyperparameters []Hyperparameter `json:"hyperparameters"` // every one, in the order of theta
-	Studies         []Study          `json:"studies"`         // the first is on all of the training data
+	Objective       string           `json:"objective"`          // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
+	Hyperparameters []Hyperparameter `json:"hyperparameters"`    // every one, in the order of theta
+	Studies         []Study          `json:"studies"`            // the first is on all of the training data
+	Missing         string           `json:"missing,omitempty"`  // what stands in for missing values: mean or median
+	Versions        map[string]int   `json:"versions,omitempty"` // of components, by kind and name, where they are not 1
 	Costs           *Costs           `json:"costs,omitempty"`
 	Published       []Published      `json:"published,omitempty"`
 }

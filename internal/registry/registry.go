@@ -20,6 +20,15 @@ type Entry[I any] struct {
 	Name string
 	Doc  string
 	New  func(Decode) (I, error)
+
+	version int // less than 2: the first
+}
+
+// At is the entry with the version of what the component computes: 1 unless said. It is raised whenever results change by more than
+// rounding, so that a run is never resumed with results of both.
+func (e Entry[I]) At(version int) Entry[I] {
+	e.version = version
+	return e
 }
 
 // Table is an ordered list of components of one kind.
@@ -52,6 +61,30 @@ func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 		}
 	}
 	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
+}
+
+// VersionOf is the version of the component of that name; 1 if there is none.
+func (t Table[I]) VersionOf(name string) int {
+	for _, e := range t {
+		if e.Name == name {
+			return max(1, e.version)
+		}
+	}
+	return 1
+}
+
+// Raised lists the components whose version is more than 1, with the types of their values.
+func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
+	for _, e := range t {
+		if e.version < 2 {
+			continue
+		}
+		v, err := e.New(nil)
+		if err != nil {
+			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
+		}
+		put(e.Name, e.version, reflect.TypeOf(v))
+	}
 }
 
 // Names lists the entries in table order.

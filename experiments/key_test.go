@@ -1,0 +1,135 @@
+package experiments
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// pins are experiments of all kinds with their keys: of the plan, and of its last study or its first illustration. These were computed by
+// the version before keys had a type of their own, whose run folders go on. A key that changes makes every folder that is there useless:
+// see keyForm.
+var pins = map[string]struct{ text, plan, study string }{
+	"restarts": {`{name: a, seed: 1, data: {dataset: crabs, preprocess: standardize}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: {method: bfgs, restarts: 2}, evaluate: {kfold: {k: 3}}}`,
+		"19dfcfa067ba38dfea05fac87c9b7faa", "b4be725da0e195caa9803556b00e4cdb"},
+	"parts": {`{name: b, seed: 2, data: {dataset: iris, preprocess: whiten, subsample: 30}, model: {kernel: {sum: [{se: {ard: true, length_scale: {prior: {gamma: {shape: 2, rate: 1}}}}}, {noise: {amplitude: {fixed: 0.1}}}]}, ` +
+		`likelihood: softmax, inference: {laplace: {max_iterations: 50}}}, tune: {method: bfgs, objective: log_posterior, standard_errors: true}, predict: {average: map}}`,
+		"45b8efa1bd064571bc5350709199e061", "7dd4ebaa5ebc932dd1bf93b1609d9f46"},
+	"samples": {`{name: c, seed: 3, data: {dataset: crabs, subsample: 20, preprocess: standardize}, model: {kernel: {se: {amplitude: {bounds: [0.1, 10], prior: {log_normal: {mean: 0, sd: 1}}}, length_scale: {prior: {half_t: {scale: 1, degrees_of_freedom: 4}}}}}, ` +
+		`mean: zero, likelihood: logit, inference: ep}, tune: {method: mcmc, samples: 5, burn: 2, objective: log_posterior}}`,
+		"147d02a8588e6229b48df3cc28b4049f", "2a4047719b0efd1290ea0a436eecd721"},
+	"race": {`{name: d, seed: 4, data: {dataset: crabs, subsample: 40, preprocess: standardize}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: {method: cmaes, objective: {cv: {score: log_loss, kfold: {k: 2}}}}, ` +
+		`evaluate: {kfold: {k: 4}}, race: {successive_halving: {eta: 2}}}`,
+		"c0acd52568b381129246442615d797e5", "0cefa00afdf04b24b96e6aabbd2f4050"},
+	"comparator": {`{name: e, seed: 5, data: {dataset: crabs, subsample: 30}, model: {kernel: se, likelihood: probit, inference: svm}, tune: none, evaluate: {kfold: {k: 3}}}`,
+		"a836af8a180b0b2c77796e886133dfa1", "dc225f855b69a97b9193ce982134647d"},
+	"illustration": {`{name: f, seed: 6, model: {kernel: se, likelihood: probit, inference: [laplace, ep]}, illustrate: [prior, {posterior: {}}]}`,
+		"8363b9bc5233514a597cf97db05f5c5d", "9ed7292726767859af024d0479536ab2"},
+}
+
+func TestKeys(t *testing.T) {
+	for name, pin := range pins {
+		p := planned(t, pin.text)
+		study := ""
+		if n := len(p.studies); n > 0 {
+			study = p.studies[n-1].Key
+		} else {
+			study = p.Manifest.Illustrations[0].Key
+		}
+		if p.Manifest.Key != pin.plan || study != pin.study {
+			t.Errorf("%s: the plan's key is %s, want %s; %s, want %s", name, p.Manifest.Key, pin.plan, study, pin.study)
+		}
+	}
+}
+
+// A component whose version is raised makes another key of all that uses it, and of nothing else; a folder is then refused for that
+// reason.
+func TestVersionsAreInKeys(t *testing.T) {
+	keys := func() map[string]string {
+		all := map[string]string{}
+		for name, pin := range pins {
+			all[name] = planned(t, pin.text).Manifest.Key
+		}
+		return all
+	}
+	want := keys()
+	dir := t.TempDir()
+	if err := journal.WriteManifest(dir, planned(t, pins["restarts"].text).Manifest, ""); err != nil {
+		t.Fatal(err)
+	}
+	se, linear, gamma := slices.Index(kernel.Table.Names(), "se"), slices.Index(kernel.Table.Names(), "linear"), slices.Index(param.Priors.Names(), "gamma")
+	laplace, bfgs, logLoss := slices.Index(approx.Table.Names(), "laplace"), slices.Index(objective.Optimizers.Names(), "bfgs"), slices.IndexFunc(cv.Scores, func(s cv.Score) bool { return s.Name == "log_loss" })
+	halving, averaged, cmaes := slices.Index(cv.Races.Names(), "successive_halving"), slices.Index(objective.Averages.Names(), "averaged"), slices.Index(search.Table.Names(), "cmaes")
+	for _, c := range []struct {
+		what         string
+		raise, lower func()
+		other        []string
+	}{
+		{"kernel se", func() { kernel.Table[se] = kernel.Table[se].At(2) }, func() { kernel.Table[se] = kernel.Table[se].At(1) }, []string{"comparator", "illustration", "parts", "race", "restarts", "samples"}},
+		{"kernel linear", func() { kernel.Table[linear] = kernel.Table[linear].At(2) }, func() { kernel.Table[linear] = kernel.Table[linear].At(1) }, []string{"race"}},
+		{"prior gamma", func() { param.Priors[gamma] = param.Priors[gamma].At(2) }, func() { param.Priors[gamma] = param.Priors[gamma].At(1) }, []string{"parts"}},
+		{"inference laplace", func() { approx.Table[laplace] = approx.Table[laplace].At(3) }, func() { approx.Table[laplace] = approx.Table[laplace].At(1) }, []string{"illustration", "parts", "race", "restarts"}},
+		{"optimizer bfgs", func() { objective.Optimizers[bfgs] = objective.Optimizers[bfgs].At(2) }, func() { objective.Optimizers[bfgs] = objective.Optimizers[bfgs].At(1) }, []string{"parts", "restarts"}},
+		{"score log_loss", func() { cv.Scores[logLoss].Version = 2 }, func() { cv.Scores[logLoss].Version = 0 }, []string{"race"}},
+		{"race successive_halving", func() { cv.Races[halving] = cv.Races[halving].At(2) }, func() { cv.Races[halving] = cv.Races[halving].At(1) }, []string{"race"}},
+		{"average averaged", func() { objective.Averages[averaged] = objective.Averages[averaged].At(2) }, func() { objective.Averages[averaged] = objective.Averages[averaged].At(1) }, []string{"race", "restarts", "samples"}},
+		{"method cmaes", func() { search.Table[cmaes] = search.Table[cmaes].At(2) }, func() { search.Table[cmaes] = search.Table[cmaes].At(1) }, []string{"race"}},
+	} {
+		c.raise()
+		var other []string
+		for name, key := range keys() {
+			if key != want[name] {
+				other = append(other, name)
+			}
+		}
+		_, err := planned(t, pins["restarts"].text).owned(dir)
+		c.lower()
+		slices.Sort(other)
+		if !slices.Equal(other, c.other) {
+			t.Errorf("%s: other keys for %v, want %v", c.what, other, c.other)
+		}
+		if why := "versions of the code of components: 1 of all in the folder, "; slices.Contains(c.other, "restarts") && (err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "of "+c.what+" here")) {
+			t.Errorf("%s: the folder is refused with %v", c.what, err)
+		}
+	}
+}
+
+// What stands in for missing values is in the key, where there are any.
+func TestImputationIsInTheKey(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "gaps.csv")
+	if err := os.WriteFile(name, []byte("x,y,label\n1,2,a\n,3,b\n7,5,a\n2,9,b\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	key := func(missing string) string {
+		return planned(t, fmt.Sprintf("data: {train: %s, missing: %s, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", name, missing)).Manifest.Key
+	}
+	if mean, median := key("mean"), key("median"); mean == median {
+		t.Errorf("the key is %s with either", mean)
+	}
+}
+
+// A folder whose keys are of another form is refused for that reason.
+func TestAnotherFormOfKeys(t *testing.T) {
+	dir := t.TempDir()
+	p := planned(t, pins["restarts"].text)
+	m := p.Manifest
+	m.Key, m.KeyForm = "another", keyForm+1
+	if err := journal.WriteManifest(dir, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.owned(dir); err == nil || !strings.Contains(err.Error(), "its keys are of form 2, and this version of gpc-tune makes form 1; go on with the version that began it") {
+		t.Errorf("the error is %v", err)
+	}
+}
