@@ -552,7 +552,7 @@ func (r *run) advance(s *study) error {
 				j.place = j.index
 			}
 			_, found := r.journal.Done(j.key)
-			if line, before := r.journal.Earlier(j.key); before && !found {
+			if line, before := r.journal.Earlier(j.key); before && !found && r.journal.Usable(j.stamp(line)) {
 				taken, found = append(taken, j.stamp(line)), true
 			}
 			switch {

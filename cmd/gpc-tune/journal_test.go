@@ -264,7 +264,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "new"), 0o555); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := run("-o", "new"); code != exitInvalid || !strings.Contains(out, "the run folder cannot be written to: open new/manifest.json") {
+	if code, out := run("-o", "new"); code != exitInvalid || !strings.Contains(out, "the run folder cannot be written to: write new/manifest.json") {
 		t.Errorf("a new run: exit code %d: %s", code, out)
 	}
 	succeeds(t, dir, "run", "lattice.yaml", "--set", "model.inference=laplace", "-o", "begun")

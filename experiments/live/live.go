@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -174,6 +175,13 @@ func (h *Handler) current() *state {
 	}
 	if s.trouble != before.trouble || h.last == nil {
 		h.log.Print(cmp.Or(s.trouble, h.dir+": reading"))
+	}
+	if s.folder != nil {
+		for _, note := range s.folder.Notes {
+			if before.folder == nil || !slices.Contains(before.folder.Notes, note) {
+				h.log.Print(note)
+			}
+		}
 	}
 	h.versions++
 	s.version = fmt.Sprintf("%s-%d", started, h.versions)

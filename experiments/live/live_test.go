@@ -62,7 +62,7 @@ func text(t testing.TB, l record.Line) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(text, '\n')
+	return journal.Seal(text)
 }
 
 // begin makes a run folder.
@@ -374,7 +374,10 @@ func TestFolders(t *testing.T) {
 		grow(t, dir, jobs(t, "m", 0, 1)...)
 		see("sweep", "calm", "2 of 62 known jobs", 2, "restarts")
 		grow(t, dir, text(t, stray))
-		see("sweep", "bad", "configuration 7; the manifest has 2", 2, "restarts")
+		see("sweep", "calm", "2 of 62 known jobs", 2, "restarts")
+		if !strings.Contains(logged.String(), "1 line(s) of the journal were cut off or garbled") || !strings.Contains(logged.String(), "it is of configuration 7; the manifest has 2") {
+			t.Errorf("a line of no use is not told: %s", logged.String())
+		}
 
 		if lines := strings.Split(logged.String(), "\n"); len(lines) != 9 {
 			t.Errorf("the log has %q", lines)

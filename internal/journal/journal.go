@@ -474,6 +474,9 @@ func (j *Journal) Earlier(key string) (record.Line, bool) {
 	return line, found && j.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
 }
 
+// Usable says whether a report could use the line, as one of the plan.
+func (j *Journal) Usable(line record.Line) bool { return j.Check == nil || j.Check(line) == nil }
+
 // DropFailures has failures of other plans run again.
 func (j *Journal) DropFailures() {
 	j.mu.Lock()
