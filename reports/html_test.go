@@ -116,7 +116,7 @@ func TestHTML(t *testing.T) {
 	m, lines := run(t)
 	r := build(t, m, lines)
 	p := parsePage(t, render(t, "html", r))
-	want := []string{"toy", "Incomplete: at least 2 jobs are missing; resume the run to complete it", "Failures: 3", "Warnings: 3", "Results", "Published figures", "Figures"}
+	want := []string{"toy", "Incomplete: at least 2 jobs are missing; resume the run to complete it", "Failures: 3 (" + retryHint + ")", "Warnings: 3", "Results", "Published figures", "Figures"}
 	if got := p.headings[:len(want)]; !slices.Equal(got, want) {
 		t.Errorf("the page begins with %q", got)
 	}
@@ -260,7 +260,7 @@ func TestHTMLIsCut(t *testing.T) {
 			t.Errorf("the page does not say %q", note)
 		}
 	}
-	if !strings.Contains(p.text, "Failures: 200\n") || !strings.Contains(p.text, "and 180 more, in results.json") {
+	if !strings.Contains(p.text, "Failures: 200 ("+retryHint+")\n") || !strings.Contains(p.text, "and 180 more, in results.json") {
 		t.Error("failures are left out without a word")
 	}
 
