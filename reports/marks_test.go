@@ -3,6 +3,7 @@ package reports
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -62,5 +63,19 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	}
 	if want := "one of every 2 values of ln amplitude has a line"; !slices.Contains(figures[0].Notes, want) {
 		t.Errorf("notes %q, want %q", figures[0].Notes, want)
+	}
+}
+
+// The command that runs failed jobs again is told where there is one, and what to do next always.
+func TestProgressTellsOfRetrying(t *testing.T) {
+	for _, retry := range []string{"", "gpc-tune run x.yaml --retry-failed"} {
+		var b strings.Builder
+		if err := progressText(&b, &Progress{Next: "gpc-tune report", Retry: retry}); err != nil {
+			t.Fatal(err)
+		}
+		line := "to run the failed jobs again: " + retry + "\n"
+		if strings.Contains(b.String(), "to run the failed jobs again") != (retry != "") || retry != "" && !strings.Contains(b.String(), line) || !strings.HasSuffix(b.String(), "next: gpc-tune report\n") {
+			t.Errorf("%q is told as %q", retry, b.String())
+		}
 	}
 }

@@ -123,6 +123,8 @@ func run() error {
 		}
 	}
 	switch {
+	case t.failing > 0:
+		return fmt.Errorf("%d tests fail without a mutant", t.failing)
 	case len(faults) > 0:
 		return fmt.Errorf("%d mutants listed as equivalent are killed; take them off the list", len(faults))
 	case rate < *least:

@@ -32,6 +32,7 @@ type trial struct {
 	folder, overlay string
 	packages        []string
 	reach           map[int][]test // by a mutant's number
+	failing         int            // tests that fail without a mutant, and are left out
 }
 
 func (t *trial) program(pkg string) string {
@@ -75,7 +76,6 @@ func (t *trial) trace(ctx context.Context) error {
 	}
 	t.reach = map[int][]test{}
 	var mu sync.Mutex
-	var failed error
 	next := make(chan test)
 	var workers sync.WaitGroup
 	for w := range 2 {
@@ -83,10 +83,11 @@ func (t *trial) trace(ctx context.Context) error {
 			for one := range next {
 				reached, took, err := t.alone(ctx, one, filepath.Join(t.folder, fmt.Sprintf("trace%d", w)))
 				mu.Lock()
-				if err != nil && failed == nil {
-					failed = err
-				}
 				one.took = took
+				if err != nil { // its failures say nothing
+					fmt.Println(err)
+					t.failing++
+				}
 				for _, k := range reached {
 					t.reach[k] = append(t.reach[k], one)
 				}
@@ -100,7 +101,7 @@ func (t *trial) trace(ctx context.Context) error {
 	close(next)
 	workers.Wait()
 	fmt.Printf("%d tests, each run alone\n", len(tests))
-	return failed
+	return ctx.Err()
 }
 
 func (t *trial) alone(ctx context.Context, one test, file string) (reached []int, took time.Duration, err error) {
