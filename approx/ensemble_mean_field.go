@@ -45,7 +45,8 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 	if err := usesMeanField("ensemble_mean_field", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+	gradient := !hasFree(lik)
+	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Memory implements Approximation: A, its inverse and the factor of B.

@@ -82,11 +82,15 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	slopes := hasSlopes(bound(lik))
+	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
 	_, params := bound(lik).(likelihood.MomentParams)
 	params = (params || !hasFree(lik)) && !e.iteration().accepts()
+	_, positive := moments.(likelihood.ExpectedLog) // sites, as p(y|f) is log-concave
+	// The evidence is stationary in the sites unless one is floored or the averages are those of a rule.
+	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
+	implicit := hasSlopes(moments) && (positive || e.NegativeSites != KeepNegative)
 	return Caps{
-		Gradient: params && (e.Evidence == CavityForm || smooth && slopes), LeaveOneOut: true, LeaveOneOutGradient: params && slopes,
+		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
 		Unconverged: e.iteration().accepts(),
 	}, nil
 }

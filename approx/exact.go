@@ -41,7 +41,8 @@ func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	case classes != 0:
 		return Caps{}, errors.New("exact explains numeric targets; for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
-	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+	gradient := isGaussian(lik) || !hasFree(lik)
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its own.
@@ -98,8 +99,17 @@ type exactPosterior struct {
 	noise float64 // σ²
 }
 
+// isGaussian says whether a likelihood's one parameter is log σ.
+func isGaussian(lik likelihood.Likelihood) bool {
+	_, ok := lik.(likelihood.Gaussian)
+	return ok
+}
+
 // functional adds the derivative with respect to log σ, 2σ² tr(G): the noise is part of the diagonal of K + σ²I.
 func (p *exactPosterior) functional(value float64, adjoint func(dst *Cov)) functional {
+	if !isGaussian(p.lik.Likelihood()) {
+		return functional{value: value, adjoint: adjoint}
+	}
 	return functional{value: value, adjoint: adjoint, likelihood: func(grad []float64) {
 		dst := Cov{K: mat.NewSymDense(len(p.y), nil)}
 		adjoint(&dst)

@@ -59,7 +59,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, DefaultPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: true, LeaveOneOut: true}, usesMulticlass(lik, classes)
+		return Caps{Gradient: !hasFree(lik), LeaveOneOut: true}, usesMulticlass(lik, classes)
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {

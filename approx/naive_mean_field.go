@@ -35,7 +35,8 @@ func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, erro
 	if err := usesMeanField("naive_mean_field", lik, classes); err != nil {
 		return Caps{}, err
 	}
-	return Caps{Gradient: true, LeaveOneOut: true, LeaveOneOutGradient: true}, nil
+	gradient := !hasFree(lik)
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Memory implements Approximation: A and the factor of B.
