@@ -40,11 +40,10 @@ type Laplace struct {
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Points bounds how many points of the latent space a prediction for more than two classes averages. From 2048 on they
-	// are doubled until no probability changes by 2.5e-5. The error of a probability at the default, 16384, was below 1e-4
-	// on the bundled data sets, but where the latent standard deviations exceed 5 and nearly all of six or ten classes are
-	// possible; there it reached 4e-4, and it fell about in proportion to the points.
-	Points int `yaml:"points" within:"[1,10000000]"`
+	// Points bounds how many points of the latent space a prediction for more than two classes averages, up to 1048576; all are
+	// used, unless the error estimate comes down to 5e-7 before. By default as many are used as bring the estimate of the largest error of a probability
+	// to 1e-5, at most 65536; mostly that takes none to a few hundred. What it comes to is a warning where it is more.
+	Points int `yaml:"points" within:"[1,1048576]"`
 
 	work *Work
 }
@@ -55,8 +54,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
 		return Caps{}, err
 	}
-	if l.Points < 0 {
-		return Caps{}, fmt.Errorf("laplace: points = %d must not be negative (0 means the default, %d)", l.Points, DefaultPoints)
+	if l.Points < 0 || l.Points > likelihood.MostPoints {
+		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 takes, to %d", l.Points, likelihood.MostPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
 		return Caps{Gradient: !hasFree(lik), LeaveOneOut: true}, usesMulticlass(lik, classes)
@@ -79,7 +78,7 @@ func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
 		const block = 64 // of covariances, whose work a prediction needs
-		points := (s.Classes - 1) * cmp.Or(l.Points, DefaultPoints)
+		points := s.Classes * cmp.Or(l.Points, likelihood.DefaultPoints)
 		return Memory{
 			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
 			Evidence: words(s.Kernels*n2, s.Classes*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),

@@ -294,9 +294,9 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
 	}
-	z, proba, sum := NormalPoints(p.classes-1, p.points), make([]float64, p.classes), 0.0
+	proba, sum := make([]float64, p.classes), 0.0
 	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
-		p.lik.Average(proba, mean, cavity, z)
+		p.averaged(p.lik.Average(proba, mean, cavity, p.points))
 		sum += math.Log(max(proba[p.y[i]], leastProbability))
 	})
 	if !finite(sum) {

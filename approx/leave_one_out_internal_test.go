@@ -68,7 +68,7 @@ func TestBlockCavities(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := f.Value(); !(math.Abs(got-sum) <= n*3e-4) { // 2.5e-5 of probabilities of 0.1 or more
+				if got := f.Value(); !(math.Abs(got-sum) <= n*1e-4) { // 1e-5 of probabilities of 0.1 or more
 					t.Errorf("leave-one-out %.12g, want %.12g", got, sum)
 				}
 			})

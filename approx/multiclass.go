@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,8 +33,9 @@ type multiclass struct {
 	y          []int
 	lik        likelihood.Multinomial
 	tolerance  float64
-	points     int       // of PredictProba
-	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
+	points     int           // of an average; 0: as many as it takes
+	deviation  atomic.Uint64 // the bits of AverageError
+	scale      []float64     // per class, max K_ii, which bounds every |K_ij|
 
 	root []float64           // D^½
 	u    []blas64.Triangular // one per class; below the diagonal is B_c⁻¹
@@ -76,7 +78,7 @@ func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*mult
 	}
 	p := &multiclass{
 		room: l.work, n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
-		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: cmp.Or(l.Points, DefaultPoints),
+		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: l.Points,
 		mean: v(classes * n), root: v(classes * n), left: v(classes * n), b: v(classes * n), m: triangle(),
 		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
 	}

@@ -423,7 +423,7 @@ func TestMulticlassInvariance(t *testing.T) {
 		p, q := predictClasses(post, cov, nil), predictClasses(other, permuted, nil)
 		for i, j := range order {
 			for c := range 3 {
-				if got, want := q.At(i, rename[c]), p.At(j, c); math.Abs(got-want) > 2e-4 { // of two averages
+				if got, want := q.At(i, rename[c]), p.At(j, c); math.Abs(got-want) > 2e-5 { // of two averages
 					t.Errorf("shared=%v: probability %v of class %d at case %d, permuted %v", shared, want, c, j, got)
 				}
 			}
@@ -478,7 +478,7 @@ func TestTwoOfThreeClasses(t *testing.T) {
 	post.PredictProba(got, []*mat.Dense{mat.DenseCopyOf(k)}, [][]float64{diagonal(k)}, means)
 	want := predict(binary, twice, nil)
 	for i := range n {
-		if math.Abs(got.At(i, 0)-want.At(i, 1)) > 1e-4 {
+		if math.Abs(got.At(i, 0)-want.At(i, 1)) > 1e-5 {
 			t.Errorf("case %d: probability %v, want %v", i, got.At(i, 0), want.At(i, 1))
 		}
 	}
@@ -571,7 +571,7 @@ func TestMulticlassLatent(t *testing.T) {
 				mean[c] += classOf(means, c)[j]
 			}
 			for c, p := range softmaxIntegral(mean, covariances[j]) {
-				if math.Abs(proba.At(j, c)-p) > 1e-4 {
+				if math.Abs(proba.At(j, c)-p) > 1e-5 {
 					t.Errorf("shared=%v, case %d: probability %v of class %d, want %v", shared, j, proba.At(j, c), c, p)
 				}
 			}

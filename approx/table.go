@@ -4,7 +4,7 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 
 // Table lists the approximations by their names in an experiment file.
 var Table = registry.Table[Approximation]{
-	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4 and 3.5", Laplace{Tolerance: defaultTolerance, MaxIterations: defaultIterations, Points: DefaultPoints}),
+	registry.Of[Laplace, Approximation]("laplace", "Laplace's method: a Gaussian at the mode of the posterior, GPML 3.4 and 3.5", Laplace{Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
 	registry.Of[EP, Approximation]("ep", "expectation propagation: a Gaussian with matched marginal moments, GPML 3.6", EP{Damping: 1, Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
 	registry.Of[PL, Approximation]("pl", "posterior linearisation: a Gaussian with the sites of statistical linear regression on its own marginals", PL{Damping: 1, Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
 	registry.Of[Online, Approximation]("online", "one pass of assumed-density filtering, Csató et al. 2000 (10)-(12)", Online{Sweeps: 1}),

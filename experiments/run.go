@@ -464,7 +464,9 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	}
 	var held outcome
 	if j.chain == nil {
-		held, err = p.outcome(fit, j.average)
+		if held, err = p.outcome(fit, j.average); err == nil {
+			f.Warnings = append(f.Warnings, averageWarnings(fit)...)
+		}
 	} else {
 		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
 	}
@@ -576,6 +578,15 @@ func (j *job) everySample(run *objective.Run, chains [][][]float64, f *record.Fi
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned, used, note))
 	}
 	return nil
+}
+
+// averageWarnings says if averages over latent values are less accurate than they are meant to be.
+func averageWarnings(fit *objective.Point) []string {
+	a, ok := fit.Posterior.(approx.Averager)
+	if !ok || a.AverageError() <= 1e-5 {
+		return nil
+	}
+	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a probability; more points (of laplace) make that smaller", a.AverageError())}
 }
 
 // standardErrors adds the curvature of the tuned objective. That there is none is a warning.

@@ -9,7 +9,6 @@
 package likelihood
 
 import (
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -105,9 +104,10 @@ type Multinomial interface {
 	Bound
 	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns log p(y|f).
 	Probabilities(pi, g, f []float64, y int) (logp float64)
-	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C. The columns of z, (C-1)×N, are points that
-	// represent a standard normal distribution, as does every first part of them; it may use fewer than there are.
-	Average(pi, mean []float64, covariance *mat.SymDense, z blas64.General)
+	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C, to 1e-5, and returns an estimate of the
+	// largest error of a probability. points > 0 bounds the points of the latent space that are averaged, whatever the
+	// estimate; 0 leaves their number to the likelihood.
+	Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64)
 }
 
 // ExpectedLog likelihoods are what variational inference needs. They are log-concave.

@@ -224,8 +224,7 @@ func TestClassesAreAlike(t *testing.T) {
 		q := predicted(fitted(t, c, renamed), z.X, 3)
 		for i := range z.X.N() {
 			for class, to := range order {
-				// Halton's points are not symmetric in the dimensions: 2.5e-5, as far as averages are taken.
-				if got, want := q.At(i, to), p.At(i, class); math.Abs(got-want) > 5e-5 {
+				if got, want := q.At(i, to), p.At(i, class); math.Abs(got-want) > 2e-5 {
 					t.Fatalf("case %d, class %d: %v, renamed %v", i, class, want, got)
 				}
 			}

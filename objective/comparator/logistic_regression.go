@@ -457,9 +457,8 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 				all[i].SetSym(c, d, v)
 			}
 		})
-		points := approx.NormalPoints(f.classes-1, approx.DefaultPoints)
 		for i, s := range all {
-			likelihood.Softmax{}.Average(dst.RawRowView(from+i), mean.RawRowView(i), s, points)
+			likelihood.Softmax{}.Average(dst.RawRowView(from+i), mean.RawRowView(i), s, 0)
 		}
 	}
 }

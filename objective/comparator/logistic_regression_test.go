@@ -74,7 +74,7 @@ func TestWeightSpaceIsFunctionSpace(t *testing.T) {
 					})
 					tolerance := 1e-9
 					if classes > 2 {
-						tolerance = 5e-5 // averages end when they change by less than 2.5e-5
+						tolerance = 2e-5 // of two averages
 					}
 					p, q := predicted(f, z.X, classes), mat.NewDense(z.X.N(), classes, nil)
 					want.PredictProba(q, z.X, objective.Averaged{})

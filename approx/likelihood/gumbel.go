@@ -1,0 +1,221 @@
+package likelihood
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// The mean and the variance of a standard Gumbel variate, of distribution function exp(-e^-x).
+const (
+	gumbelMean     = 0.57721566490153286061
+	gumbelVariance = math.Pi * math.Pi / 6
+)
+
+// gumbelMaximum is which of independent f_c + g_c is the largest, f_c ~ N(mean_c + u_c, λ_c) and g_c standard Gumbel variates: with F_c the
+// distribution function of f_c + g_c and h_c = F_c'/F_c,
+//
+//	p_c = ∫ h_c(t) Π_k F_k(t) dt
+//
+// Where it comes close to 1e-15 or less, p_c is right in its order of magnitude.
+type gumbelMaximum struct {
+	mean, sd, at     []float64 // of f_c + g_c; at: with u, from the largest
+	tables           []gumbelNormal
+	t, weight, total []float64
+	h                [][]float64
+}
+
+func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
+	g := &gumbelMaximum{at: make([]float64, len(mean)), h: make([][]float64, len(mean))}
+	for c, v := range lambda {
+		g.mean = append(g.mean, mean[c]+gumbelMean)
+		g.sd = append(g.sd, math.Sqrt(v+gumbelVariance))
+		g.tables = append(g.tables, newGumbelNormal(v))
+	}
+	return g
+}
+
+// The Gauss-Legendre rule of 8 nodes on [0, 1].
+var legendreNodes, legendreWeights = func() (x, w [8]float64) {
+	quad.Legendre{}.FixedLocations(x[:], w[:], 0, 1)
+	return x, w
+}()
+
+// add adds the p_c given u to p. The rule is applied to panels from where a factor of the product is e^-35 to where all are 1 - 1e-9;
+// none is wider than twice a standard deviation near its mean, nor half the distance from there.
+func (g *gumbelMaximum) add(p, u []float64) {
+	floats.AddTo(g.at, g.mean, u)
+	floats.AddConst(-floats.Max(g.at), g.at)
+	from, to := math.Inf(-1), math.Inf(-1)
+	for c, m := range g.at {
+		from = max(from, m+g.tables[c].from*g.sd[c])
+		to = max(to, m+g.tables[c].to*g.sd[c])
+	}
+	g.t, g.weight = g.t[:0], g.weight[:0]
+	for from < to {
+		width := to - from
+		for c, m := range g.at {
+			width = min(width, max(2*g.sd[c], (math.Abs(from-m)-6*g.sd[c])/2))
+		}
+		for k, x := range legendreNodes {
+			g.t = append(g.t, from+width*x)
+			g.weight = append(g.weight, width*legendreWeights[k])
+		}
+		if from+width == from {
+			break
+		}
+		from += width
+	}
+	g.total = append(g.total[:0], g.t...)
+	clear(g.total)
+	for c := range g.h {
+		g.h[c] = append(g.h[c][:0], g.t...)
+		g.tables[c].add(g.total, g.h[c], g.t, g.at[c], g.sd[c])
+	}
+	linalg.Exp(g.total, g.total)
+	floats.Mul(g.total, g.weight)
+	for c, h := range g.h {
+		p[c] += floats.Dot(h, g.total) / g.sd[c]
+	}
+}
+
+// gumbelNormal interpolates log F(y) and h = F'/F of the distribution function F of a standard Gumbel variate plus a
+// normal one, in units of the standard deviation of the sum and from its mean: a cubic polynomial each in every interval.
+type gumbelNormal struct {
+	cubic    [][8]float64
+	from, to float64 // where F = e^-35 and 1 - F = 1e-9
+}
+
+const (
+	tableFrom, tableTo = -9.5, 21.5
+	tableStep          = 1.0 / 8
+	tableSize          = (tableTo-tableFrom)/tableStep + 1
+)
+
+// add adds log F at t to logF and sets h.
+func (g *gumbelNormal) add(logF, h, t []float64, mean, sd float64) {
+	scale := 1 / (sd * tableStep)
+	shift := -mean*scale - tableFrom/tableStep
+	for i, x := range t {
+		if x = x*scale + shift; !(x > 0) {
+			x = 0
+		} else if x >= tableSize-1 {
+			x = tableSize - 1 - 1e-9
+		}
+		k := int(x)
+		x -= float64(k)
+		c := &g.cubic[k]
+		logF[i] += c[0] + x*(c[1]+x*(c[2]+x*c[3]))
+		h[i] = c[4] + x*(c[5]+x*(c[6]+x*c[7]))
+	}
+}
+
+// The tables of F are those of normal variates of standard deviations s = ½ sinh q, q a multiple of a step, from 0 to where the sum is
+// normal to 1e-8. Between them log(-log F), log h and its derivative, even functions of s, are interpolated over q by polynomials
+// of degree 5.
+const (
+	gumbelTableStep = 0.07
+	gumbelTableSize = 110
+)
+
+var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
+	for k := range tables {
+		tables[k] = sync.OnceValue(func() *gumbelTable { return newGumbelTable(math.Sinh(gumbelTableStep*float64(k)) / 2) })
+	}
+	return tables
+}()
+
+// gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals.
+type gumbelTable [3][tableSize]float64
+
+func newGumbelNormal(variance float64) gumbelNormal {
+	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
+	first := min(int(x)-2, gumbelTableSize-6)
+	var v gumbelTable
+	for k := range 6 {
+		weight := 1.0
+		for j := range 6 {
+			if j != k {
+				weight *= (x - float64(first+j)) / float64(k-j)
+			}
+		}
+		if weight != 0 {
+			table := gumbelTables[max(first+k, -first-k)]()
+			for q := range v {
+				floats.AddScaled(v[q][:], weight, table[q][:])
+			}
+		}
+	}
+	linalg.Exp(v[0][:], v[0][:])
+	linalg.Exp(v[1][:], v[1][:])
+	g := gumbelNormal{cubic: make([][8]float64, tableSize-1), from: tableFrom, to: tableTo}
+	for i := range g.cubic { // by values and slopes at both ends
+		h0, h1 := v[1][i], v[1][i+1]
+		l0, l1, s0, s1 := -v[0][i], -v[0][i+1], h0*tableStep, h1*tableStep
+		d0, d1 := h0*v[2][i]*tableStep, h1*v[2][i+1]*tableStep
+		if y := tableFrom + float64(i)*tableStep; l0 < -35 {
+			g.from = y
+		} else if l0 > -1e-9 {
+			g.to = min(g.to, y)
+		}
+		g.cubic[i] = [8]float64{l0, s0, 3*(l1-l0) - 2*s0 - s1, s0 + s1 - 2*(l1-l0), h0, d0, 3*(h1-h0) - 2*d0 - d1, d0 + d1 - 2*(h1-h0)}
+	}
+	return g
+}
+
+// newGumbelTable sums, for a normal variate of standard deviation s, over that if it is narrow and else over the Gumbel variate, by the
+// trapezoidal rule, which leaves less than 1e-10 of any value.
+func newGumbelTable(s float64) *gumbelTable {
+	sd := math.Sqrt(s*s + gumbelVariance)
+	table := new(gumbelTable)
+	const gumbelFrom, gumbelStep, normalFrom, normalStep, normalNodes = -4.0, 0.4, -14.0, 0.25, 216
+	var gumbel, negLog, exponents []float64
+	for w := gumbelFrom; w < 60; w += gumbelStep {
+		gumbel = append(gumbel, gumbelStep*math.Exp(-w-math.Exp(-w)))
+	}
+	for i := range int(tableSize) {
+		x := (tableFrom+float64(i)*tableStep)*sd + gumbelMean
+		var below, above, density, slope, top float64 // F, 1 - F, F', F'' over exp(top)
+		if s < 1.2 {
+			negLog, exponents, top = negLog[:0], exponents[:0], math.Inf(-1)
+			for k := range normalNodes {
+				z := normalFrom + normalStep*float64(k)
+				a := math.Exp(-x - s*z) // -log of the Gumbel variate's distribution function
+				e := -z*z/2 - a
+				negLog, exponents, top = append(negLog, a), append(exponents, e), max(top, e)
+			}
+			for k, a := range negLog {
+				z := normalFrom + normalStep*float64(k)
+				normal := normalStep * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+				v := normalStep * math.Exp(exponents[k]-top) / math.Sqrt(2*math.Pi)
+				below += v
+				density += v * a
+				slope += v * (a - 1) * a
+				above -= normal * math.Expm1(-a)
+			}
+		} else {
+			for k, v := range gumbel {
+				y := (x - gumbelFrom - gumbelStep*float64(k)) / s
+				n := v * math.Exp(-y*y/2) / (s * math.Sqrt(2*math.Pi))
+				tail := math.Erfc(math.Abs(y)/math.Sqrt2) / 2
+				if y > 0 {
+					below, above = below+v*(1-tail), above+v*tail
+				} else {
+					below, above = below+v*tail, above+v*(1-tail)
+				}
+				density += n
+				slope -= n * y / s
+			}
+		}
+		logF, h := top+math.Log(below), density/below
+		if above < 0.5 {
+			logF = math.Log1p(-above)
+		}
+		table[0][i], table[1][i], table[2][i] = math.Log(-logF), math.Log(h*sd), (slope/density-h)*sd
+	}
+	return table
+}
