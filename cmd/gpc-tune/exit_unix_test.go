@@ -18,6 +18,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -46,11 +47,11 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	for want, errs := range map[int][]error{
 		exitUnexpected: {errors.New("?"), errOutput},
 		exitUsage:      {usageError{errors.New("?")}, submit.ErrOptions, experiments.ErrUnfinished},
-		exitInvalid: {experiments.Problems{{}}, experiments.ErrInvalid, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, search.ErrUnwritable, reports.ErrNothingInCommon,
-			&os.PathError{Err: syscall.EMFILE}, &os.LinkError{Err: syscall.ENOSPC}, fmt.Errorf("%w: %w", experiments.ErrUnreported, syscall.EROFS), fmt.Errorf("%w: %w", search.ErrJournal, syscall.EACCES)},
+		exitInvalid: {experiments.Problems{{}}, experiments.ErrInvalid, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon,
+			&os.PathError{Err: syscall.EMFILE}, &os.LinkError{Err: syscall.ENOSPC}, fmt.Errorf("%w: %w", experiments.ErrUnreported, syscall.EROFS), fmt.Errorf("%w: %w", journal.ErrJournal, syscall.EACCES)},
 		exitFailures: {experiments.ErrNoFit, exitCode(exitFailures)},
-		exitStopped: {search.ErrStopped, search.ErrFailures, search.ErrJournal, experiments.ErrUnreported, submit.ErrEngine,
-			fmt.Errorf("%w: %w", experiments.ErrUnreported, &os.PathError{Err: syscall.ENOSPC}), fmt.Errorf("%w: %w", search.ErrJournal, &os.PathError{Err: syscall.EMFILE})},
+		exitStopped: {search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported, submit.ErrEngine,
+			fmt.Errorf("%w: %w", experiments.ErrUnreported, &os.PathError{Err: syscall.ENOSPC}), fmt.Errorf("%w: %w", journal.ErrJournal, &os.PathError{Err: syscall.EMFILE})},
 		exitForeign: {experiments.ErrOtherConfiguration},
 	} {
 		for _, err := range errs {
