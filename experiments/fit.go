@@ -102,7 +102,10 @@ func (p *Plan) Fit(ctx context.Context, name string, o FitOptions) (*ModelFile, 
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
 	}
-	return f, summary, f.Save(name)
+	if err = f.Save(name); err != nil && o.Dir != "" {
+		err = fmt.Errorf("%w: %w", ErrUnreported, err)
+	}
+	return f, summary, err
 }
 
 // candidates are the studies on all of the training data, with their jobs: of one configuration, or of all.

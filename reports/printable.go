@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,7 +36,60 @@ func unprintable(r rune) bool {
 	return r != '\t' && r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 }
 
-// cell is a text of any origin as a part of one line.
-func cell(text string) string { return breaks.Replace(text) }
+// OneLine is a text of any origin as a part of one line: tabs and what breaks lines are written as in a Go string.
+func OneLine(text string) string { return breaks.Replace(text) }
 
 var breaks = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\v", `\v`, "\f", `\f`, "\r", `\r`)
+
+// CommandLine is a command line for a POSIX shell, which gives the arguments as they are. It can be shown on a terminal:
+// what Printable escapes is written for printf(1).
+func CommandLine(args ...string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quote(arg string) string {
+	if plainArgument(arg) {
+		return arg
+	}
+	var out strings.Builder
+	inside := false // of what kind of quotes: '...' or "$(printf '...')"
+	open := func(encoded bool) {
+		if out.Len() > 0 {
+			out.WriteString(map[bool]string{true: `')"`, false: "'"}[inside])
+		}
+		inside = encoded
+		out.WriteString(map[bool]string{true: `"$(printf '`, false: "'"}[inside])
+	}
+	open(false)
+	for i := 0; i < len(arg); {
+		r, n := utf8.DecodeRuneInString(arg[i:])
+		encoded := unprintable(r) && !(r == utf8.RuneError && n > 1)
+		if encoded != inside {
+			open(encoded)
+		}
+		switch {
+		case encoded:
+			for _, b := range []byte(arg[i : i+n]) {
+				fmt.Fprintf(&out, `\%03o`, b)
+			}
+		case r == '\'':
+			out.WriteString(`'\''`)
+		default:
+			out.WriteString(arg[i : i+n])
+		}
+		i += n
+	}
+	out.WriteString(map[bool]string{true: `')"`, false: "'"}[inside])
+	return out.String()
+}
+
+// plainArgument says if a shell takes an argument as it is without quotes.
+func plainArgument(arg string) bool {
+	return arg != "" && arg[0] != '=' && strings.IndexFunc(arg, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-", r)
+	}) < 0
+}

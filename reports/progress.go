@@ -225,14 +225,3 @@ func Duration(seconds float64) time.Duration {
 	}
 	return d.Round(unit)
 }
-
-// CommandLine writes a command line that a POSIX shell splits into args.
-func CommandLine(args ...string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		if quoted[i] = a; a == "" || strings.ContainsAny(a, " \t\n'\"\\$`!*?[](){}<>|&;#~") {
-			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}

@@ -98,7 +98,7 @@ func (c Configuration) writeAll(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(t, "%s\t%s\n", name, text)
+			fmt.Fprintf(t, "%s\t%s\n", OneLine(name), OneLine(text))
 		}
 	}
 	for _, f := range c.facts(shortest) {
@@ -119,10 +119,10 @@ func (c Configuration) writeAll(w io.Writer) {
 		h.table(shortest).section(w, h.heading)
 	}
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		fmt.Fprintf(w, "warning: %s\n", OneLine(warning))
 	}
 	for _, f := range c.Failures {
-		fmt.Fprintf(w, "FAILED %v\n", f)
+		fmt.Fprintf(w, "FAILED %s\n", OneLine(f.String()))
 	}
 }
 
@@ -207,10 +207,10 @@ func (t Trial) write(w io.Writer, objective string) {
 	}
 	path.section(w, "path")
 	for _, warning := range t.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		fmt.Fprintf(w, "warning: %s\n", OneLine(warning))
 	}
 	if t.Failure != "" {
-		fmt.Fprintf(w, "FAILED %s\n", t.Failure)
+		fmt.Fprintf(w, "FAILED %s\n", OneLine(t.Failure))
 	}
 }
 

@@ -36,12 +36,12 @@ func renderText(out io.Writer, r *Report) error {
 	}
 	t := r.Summary()
 	if len(t.Caption) > 0 {
-		fmt.Fprintf(w, "%s\n", strings.Join(t.Caption, ", "))
+		fmt.Fprintf(w, "%s\n", OneLine(strings.Join(t.Caption, ", ")))
 	}
 	fmt.Fprintln(w)
 	t.write(w)
 	if t, ok := r.Pivot(nil); ok {
-		fmt.Fprintf(w, "\n%s\n\n", strings.Join(t.Caption, ", "))
+		fmt.Fprintf(w, "\n%s\n\n", OneLine(strings.Join(t.Caption, ", ")))
 		t.write(w)
 	}
 	for i, c := range r.Configurations {
@@ -53,36 +53,38 @@ func renderText(out io.Writer, r *Report) error {
 		fmt.Fprintln(w)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		fmt.Fprintf(w, "warning: %s\n", OneLine(warning))
 	}
 	return w.Flush()
 }
 
 // write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
 func (t Table) write(w io.Writer) {
-	header := make([]string, len(t.Columns))
-	for c, column := range t.Columns {
-		header[c] = column.Name
+	lines := make([][]string, 1+len(t.Rows))
+	for _, column := range t.Columns {
+		lines[0] = append(lines[0], OneLine(column.Name))
+	}
+	for i, row := range t.Rows {
+		for _, text := range row {
+			lines[i+1] = append(lines[i+1], OneLine(text))
+		}
 	}
 	behind := make([]int, len(t.Columns)) // the longest count
 	counted := func(cell string) int {
 		number, _ := uncounted(cell)
 		return utf8.RuneCountInString(cell) - utf8.RuneCountInString(number)
 	}
-	for _, row := range t.Rows {
-		for c, cell := range row {
+	for _, line := range lines[1:] {
+		for c, cell := range line {
 			behind[c] = max(behind[c], counted(cell))
 		}
 	}
-	lines := [][]string{header}
-	for _, row := range t.Rows {
-		line := slices.Clone(row)
-		for c, cell := range row {
+	for _, line := range lines[1:] {
+		for c, cell := range line {
 			if t.Columns[c].Right && cell != "" {
 				line[c] += strings.Repeat(" ", behind[c]-counted(cell))
 			}
 		}
-		lines = append(lines, line)
 	}
 	width := make([]int, len(t.Columns))
 	for _, line := range lines {
@@ -262,7 +264,7 @@ func list[T any](w io.Writer, label string, items []T) {
 			fmt.Fprintf(w, "    %sand %d more\n", label, len(items)-i)
 			return
 		}
-		fmt.Fprintf(w, "    %s%v\n", label, item)
+		fmt.Fprintf(w, "    %s%s\n", label, OneLine(fmt.Sprint(item)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // listCommand is `gpc-tune list`.
@@ -95,7 +96,9 @@ usps_3v5_test.csv.gz, their threes and fives, 767 and 773. What is written has b
 
 // describe writes a summary as rows of a name and a value.
 func describe(w io.Writer, d data.Summary) {
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, reports.OneLine(fmt.Sprintf(format, args...)))
+	}
 	row("name", "%s", d.Name)
 	row("form", "%s", d.Form)
 	row("cases", "%d", d.Cases)

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
@@ -65,7 +67,11 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 	}
 	var silent exitCode
 	if !errors.As(err, &silent) {
-		fmt.Fprintf(log, "gpc-tune: %v\n", err)
+		message := err.Error()
+		if remedy := atomicfile.Remedy(err); remedy != "" && !strings.Contains(message, remedy) {
+			message += "; " + remedy
+		}
+		fmt.Fprintf(log, "gpc-tune: %s\n", message)
 	}
 	if !started && !errors.Is(err, errOutput) && !errors.As(err, &silent) {
 		if command.HasParent() {

@@ -63,14 +63,12 @@ func boolInt(b bool) int {
 
 // plain writes what is not text.
 func (o *output) plain(data []byte) (int, error) {
-	if len(data) == 0 {
+	if len(data) == 0 || o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.to.Write(data)
-	if err != nil && o.err == nil {
-		o.err = err
-	}
-	return n, err
+	var n int
+	n, o.err = o.to.Write(data)
+	return n, o.err
 }
 
 // close writes what is left, and returns the first error of all.
@@ -108,7 +106,7 @@ func (o *output) ended(err error) error {
 	case errors.Is(failed, syscall.EPIPE): // whoever reads has seen enough
 		return exitCode(exitUnexpected)
 	default:
-		return fmt.Errorf("%w: %v", errOutput, failed)
+		return fmt.Errorf("%w: %w", errOutput, failed)
 	}
 }
 

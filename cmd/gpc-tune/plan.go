@@ -99,7 +99,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	unknown, all, path := 0, 0.0, 0.0
 	limit := map[bool]string{true: "at most "}
 	for _, r := range overview {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", r.Dataset, r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", reports.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
 			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))

@@ -111,7 +111,14 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	s := sending{Slurm: e, ctx: ctx, r: r, queue: queue}
 	folder := filepath.Join(r.Dir, slurmFolder)
 	if r.DryRun {
-		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'END'\n%sEND\n", reports.CommandLine(folder), slurmFolder, workerScript, script)
+		end := "END"
+		for slices.Contains(strings.Split(script, "\n"), end) { // a name or a template may have such a line
+			end += "_"
+		}
+		if !strings.HasSuffix(script, "\n") {
+			script += "\n"
+		}
+		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n", reports.CommandLine(folder), slurmFolder, workerScript, end, script)
 	} else {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			return false, err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Write replaces the file name by what write writes, so that whoever reads it sees the old file or the new one, whole, also
@@ -133,6 +134,28 @@ func place(target string, write func(io.Writer) error, put func(temporary *os.Fi
 		d.Close()
 	}
 	return nil
+}
+
+// Remedy says what to do about a file that could not be written; "" if err does not tell.
+func Remedy(err error) string {
+	for _, of := range []struct {
+		causes []error
+		remedy string
+	}{
+		{[]error{syscall.ENOSPC}, "make room on the disk"},
+		{[]error{syscall.EDQUOT}, "make room in the quota"},
+		{[]error{syscall.EFBIG}, "raise the limit on file sizes (ulimit -f)"},
+		{[]error{syscall.EMFILE, syscall.ENFILE}, "too many files are open at a time: raise that limit (ulimit -n), or run fewer programs"},
+		{[]error{syscall.EROFS}, "the file system is read-only: choose another folder"},
+		{[]error{fs.ErrPermission}, "change the permissions, or choose another folder"},
+	} {
+		for _, cause := range of.causes {
+			if errors.Is(err, cause) {
+				return of.remedy
+			}
+		}
+	}
+	return ""
 }
 
 // Prefix and Suffix are those of the names of files that are being written. After a SIGKILL or a crash such a file may stay;

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -412,7 +413,7 @@ func writing(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
 	}
-	return fmt.Errorf("%w: %w; make room (on the disk, in the quota, or under the limit on file sizes), and go on", ErrJournal, err)
+	return fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err, cmp.Or(atomicfile.Remedy(err), "remove the cause"))
 }
 
 // createSegment makes a segment that no process has written to: its name is unique, its content does not depend on it.
