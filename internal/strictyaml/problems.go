@@ -43,8 +43,8 @@ func (ps Problems) Error() string {
 
 // Limits on what is told.
 const (
-	MaxAlike   = 20     // problems of one kind that are told in full; of the others, how many there are
-	maxMessage = 10_000 // bytes of one
+	MaxAlike   = 20   // problems of one kind that are told in full; of the others, how many there are
+	maxMessage = 4000 // bytes of one
 )
 
 // Findings collects the problems of one text, or of several: see As. The same mistake at the same place is kept once.
@@ -122,7 +122,7 @@ func (f *Findings) Err() error {
 		more += max(0, n-MaxAlike)
 	}
 	if more > 0 {
-		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("and %d more like these", more)})
+		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("at least %d more like these", more)})
 	}
 	return Problems(all)
 }
