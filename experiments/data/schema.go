@@ -115,7 +115,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		if j, err := strconv.Atoi(name); err == nil && j >= 1 && j <= len(t.names) {
 			return j - 1
 		}
-		if absent++; absent > maxFaults {
+		if absent++; absent >= maxFaults { // these are counted below
 			return -1
 		}
 		near, _, _ := strings.Cut(registry.Suggest(name, t.names), " (have ")
@@ -155,8 +155,8 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 			dropped[j] = true
 		}
 	}
-	if absent > maxFaults {
-		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults)
+	if absent >= maxFaults {
+		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)
 	}
 	if len(p) > 0 {
 		return nil, -1, p
