@@ -17,7 +17,11 @@ func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Nod
 
 // set applies `--set path=value`: path is dotted keys, value YAML. Missing mappings are made.
 func (d *decoder) set(root *strictyaml.Node, assignment string) {
-	arg := d.as("--set " + assignment)
+	name := assignment
+	if len(name) > 200 {
+		name = strings.ToValidUTF8(name[:200], "") + "…"
+	}
+	arg := d.as("--set " + name)
 	path, text, ok := strings.Cut(assignment, "=")
 	if !ok || path == "" {
 		arg.at(nil, "expected path=value, as in model.likelihood=logit")

@@ -60,6 +60,10 @@ func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 			d.at(n, "an empty list; illustrate for example prior")
 		}
 	}
+	if len(entries) > maxIllustrations {
+		d.at(n, "%d illustrations, more than %d; split the experiment", len(entries), maxIllustrations)
+		return
+	}
 	for _, e := range entries {
 		if v, kind, ok := component(d, e, "illustration", Illustrations); ok {
 			s.Illustrations = append(s.Illustrations, shown{v, kind, e})

@@ -40,6 +40,10 @@ func (p priorIllustration) check(m Model, put func(at string, err error)) {
 	if n := p.Draws; n < 1 || n > maxDraws {
 		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
 	}
+	if n := len(p.Classes); n > maxDraws {
+		put("classes", fmt.Errorf("%d classes; at most %d", n, maxDraws))
+		return
+	}
 	m, cases, err := p.on(m)
 	if err != nil {
 		put("inputs", err)

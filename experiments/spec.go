@@ -126,7 +126,19 @@ var (
 	dataLists  = []string{"columns", "drop", "id", "classes"}
 )
 
-var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+// maxMistakes ends the reading of a list, and of the models of a cross product: many times what is told.
+const maxMistakes = 1000
+
+// Limits on lists of which every element takes time, whether it is right or not.
+const (
+	maxWays = 1000 // of tuning
+	maxSets = 1000 // of data
+)
+
+// maxParts bounds a sum or a product of kernels.
+const maxParts = 1000
 
 // bundled is before the names of the experiments that come along.
 const bundled = "gallery:"
@@ -189,7 +201,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
 	if !runName.MatchString(doc.Name) {
-		d.at(strictyaml.Find(root, "name"), "name %q must be letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
+		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file, text: string(text), settings: settings}
 	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
@@ -224,6 +236,15 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	}
 	if len(s.Report.Formats) == 0 {
 		s.Report.Formats = []string{"text"}
+	}
+	for key, list := range map[string][]string{"formats": s.Report.Formats, "curves": s.Report.Curves, "figures": s.Report.Figures} {
+		seen := map[string]bool{}
+		for _, name := range list {
+			if n := strictyaml.Find(strictyaml.Find(root, "report"), key); seen[name] && n != nil {
+				d.at(n, "%q occurs twice; remove one", name)
+			}
+			seen[name] = true
+		}
 	}
 	for i := range s.Report.Curves {
 		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
@@ -282,7 +303,12 @@ func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
 		return
 	}
-	for _, v := range d.expanded(n, dataLists) {
+	sections := d.expanded(n, dataLists)
+	if len(sections) > maxSets {
+		d.at(n, "%d data sets, more than %d; split the experiment", len(sections), maxSets)
+		return
+	}
+	for _, v := range sections {
 		before := d.found.Found()
 		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, Model.numeric)}
 		d.into(v, &spec)
@@ -327,8 +353,12 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 		d.at(root, "no model; add model: {kernel: se, likelihood: probit, inference: laplace}")
 		return
 	}
+	start := d.found.Found()
 	for _, v := range d.expanded(n, modelLists) {
 		before := d.found.Found()
+		if before-start > maxMistakes {
+			break
+		}
 		var nodes modelNodes
 		d.into(v, &nodes)
 		choose(d, v, "classes", &nodes.Classes, classModes)
@@ -505,6 +535,10 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 			d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
 			return nil, name, false
 		}
+		if len(options.Content) > maxParts {
+			d.at(options, "a %s of %d kernels; at most %d", name, len(options.Content), maxParts)
+			return nil, name, false
+		}
 		var parts []kernel.Named
 		for _, c := range options.Content {
 			part, kind, good := d.kernel(c)
@@ -595,11 +629,19 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 		if ways = n.Content; len(ways) == 0 {
 			d.at(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
 		}
+		if len(ways) > maxWays {
+			d.at(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
+			ways = ways[:maxWays]
+		}
 	}
 	models := s.Models
 	s.Models = nil
+	start := d.found.Found()
 	for i, way := range ways {
 		before := d.found.Found()
+		if before-start > maxMistakes {
+			break
+		}
 		t, inference := d.way(way)
 		_, grid := t.Strategy.(search.Grid) // which has no defaults
 		if _, unknown := t.criterion(); d.found.Found() > before && (grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {

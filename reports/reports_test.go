@@ -561,14 +561,14 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Whatever stands in a manifest and a journal, there is a report or an error, and the same in every order of the lines.
-func FuzzBuild(f *testing.F) {
+// builds adds the hand-made run, and manifests and journals that say other things.
+func builds(f *testing.F, add func(manifest, journal []byte)) {
 	manifest, journal := read(f, "manifest.json"), read(f, "journal.jsonl")
-	f.Add(manifest, journal)
+	add(manifest, journal)
 	for line := range bytes.Lines(journal) {
-		f.Add(manifest, line)
+		add(manifest, line)
 	}
-	f.Add(manifest, []byte(`{"key":"x","trial":{"configuration":7}}`))
+	add(manifest, []byte(`{"key":"x","trial":{"configuration":7}}`))
 	for _, contest := range []record.Contest{
 		{Score: "brier", Configurations: []int{1, 2}, Folds: []int{1, 2}, Next: []int{0}, Race: "paired_t", Options: []byte("{}")},
 		{Score: "log_loss", Configurations: []int{2, 1}, Folds: []int{1}, Next: []int{2}, Race: "successive_halving", Options: []byte(`{"eta": 3}`), WinnerOnly: true},
@@ -583,39 +583,64 @@ func FuzzBuild(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(text, journal)
+		add(text, journal)
 	}
-	f.Add([]byte(`{"configurations":[{"classes":["a"],"studies":[{"evaluation":"test","test":1}]}]}`), []byte(`{"fit":{"rows":[0],"labels":[0],"proba":[[1]],"train_counts":[1]}}`))
+	add([]byte(`{"configurations":[{"classes":["a"],"studies":[{"evaluation":"test","test":1}]}]}`), []byte(`{"fit":{"rows":[0],"labels":[0],"proba":[[1]],"train_counts":[1]}}`))
+}
+
+// built holds that whatever stands in a manifest and a journal, there is a report or an error, and the same of any order of the
+// lines; ok says that there is one.
+func built(t *testing.T, manifest, journal []byte) (report, again *Report, ok bool) {
+	m, lines, err := parse(manifest, journal)
+	if err != nil {
+		return nil, nil, false
+	}
+	report, err = Build(m, lines)
+	_, timingsErr := BuildTimings(m, lines)
+	backwards := slices.Clone(lines)
+	slices.Reverse(backwards)
+	again, err2 := Build(m, backwards)
+	if (err == nil) != (err2 == nil) || err == nil && timingsErr != nil {
+		t.Fatalf("errors %v, %v, %v", err, err2, timingsErr)
+	}
+	return report, again, err == nil
+}
+
+// sameBytes holds that a format has the same bytes of both, and is what it says.
+func sameBytes(t *testing.T, format string, report, again *Report) {
+	text := render(t, format, report)
+	if !bytes.Equal(text, render(t, format, again)) {
+		t.Errorf("%s depends on the order of the lines", format)
+	}
+	if format == "json" && !json.Valid(text) {
+		t.Errorf("not JSON: %s", text)
+	}
+	if format == "svg" {
+		texts(t, text)
+	}
+}
+
+// FuzzBuild makes reports of anything; results.json has all that is in them.
+func FuzzBuild(f *testing.F) {
+	builds(f, func(manifest, journal []byte) { f.Add(manifest, journal) })
 	f.Fuzz(func(t *testing.T, manifest, journal []byte) {
-		m, lines, err := parse(manifest, journal)
-		if err != nil {
-			return
+		if report, again, ok := built(t, manifest, journal); ok {
+			sameBytes(t, "json", report, again)
 		}
-		report, err := Build(m, lines)
-		_, timingsErr := BuildTimings(m, lines)
-		backwards := slices.Clone(lines)
-		slices.Reverse(backwards)
-		again, err2 := Build(m, backwards)
-		if (err == nil) != (err2 == nil) || err == nil && timingsErr != nil {
-			t.Fatalf("errors %v, %v, %v", err, err2, timingsErr)
-		}
-		if err != nil {
-			return
-		}
-		for _, format := range Formats {
-			if format.Name == "png" {
-				continue
-			}
-			text := render(t, format.Name, report)
-			if !bytes.Equal(text, render(t, format.Name, again)) {
-				t.Errorf("%s depends on the order of the lines", format.Name)
-			}
-			if format.Name == "json" && !json.Valid(text) {
-				t.Errorf("not JSON: %s", text)
-			}
-			if format.Name == "svg" {
-				texts(t, text)
-			}
+	})
+}
+
+// FuzzRender writes them in one format at a time, which takes a hundred times as long.
+func FuzzRender(f *testing.F) {
+	format := uint8(0)
+	builds(f, func(manifest, journal []byte) {
+		f.Add(manifest, journal, format)
+		format++
+	})
+	f.Fuzz(func(t *testing.T, manifest, journal []byte, format uint8) {
+		of := Formats[int(format)%len(Formats)]
+		if report, again, ok := built(t, manifest, journal); ok && of.Name != "png" {
+			sameBytes(t, of.Name, report, again)
 		}
 	})
 }
@@ -623,16 +648,16 @@ func FuzzBuild(f *testing.F) {
 // Every value of the hand-made run, one after the other, is replaced by something odd.
 func TestDamage(t *testing.T) {
 	manifest, journal := read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(read(t, "journal.jsonl")), []byte("\n"))
-	built := 0
+	count := 0
 	try := func(manifest, journal []byte) {
 		m, lines, err := parse(manifest, journal)
 		if err != nil {
 			return // of another type
 		}
 		if r, err := Build(m, lines); err == nil {
-			built++
+			count++
 			for _, f := range Formats {
-				if at := slices.Index([]string{"html", "markdown", "latex", "svg"}, f.Name); f.Name == "png" || at >= 0 && built%8 != at { // they take longer than all the others together
+				if at := slices.Index([]string{"html", "markdown", "latex", "svg"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // they take longer than all the others together
 					continue
 				}
 				text := render(t, f.Name, r)
@@ -650,8 +675,8 @@ func TestDamage(t *testing.T) {
 			try(manifest, bytes.Join(lines, []byte("\n")))
 		})
 	}
-	if built < 500 {
-		t.Errorf("only %d damaged runs could be reported", built)
+	if count < 500 {
+		t.Errorf("only %d damaged runs could be reported", count)
 	}
 }
 

@@ -20,7 +20,7 @@ type Design struct {
 }
 
 // maxTrials keeps a slip of the pen from exhausting memory.
-const maxTrials = 10_000_000
+const maxTrials = 1_000_000
 
 // Check implements Strategy.
 func (d Design) Check(s Space) error {

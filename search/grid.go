@@ -34,7 +34,7 @@ type Axis struct {
 }
 
 // maxGridPoints keeps a slip of the pen (ten axes of twenty points) from exhausting memory.
-const maxGridPoints = 10_000_000
+const maxGridPoints = 1_000_000
 
 // axis is an Axis tied to its place in the space.
 type axis struct {

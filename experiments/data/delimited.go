@@ -24,14 +24,8 @@ func delimiter(text string) (char rune, name string) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		var outside strings.Builder // of quotes
-		for i, part := range strings.Split(line, `"`) {
-			if i%2 == 0 {
-				outside.WriteString(part)
-			}
-		}
 		for k, d := range delimiters {
-			if strings.ContainsRune(outside.String(), d.char) {
+			if outsideQuotes(line, byte(d.char)) > 0 {
 				in[k]++
 			}
 		}
@@ -41,6 +35,20 @@ func delimiter(text string) (char rune, name string) {
 	}
 	best := slices.Index(in, slices.Max(in))
 	return delimiters[best].char, delimiters[best].name
+}
+
+// outsideQuotes counts a byte where it is not in quotes.
+func outsideQuotes(line string, c byte) (n int) {
+	quoted := false
+	for i := range len(line) {
+		switch {
+		case line[i] == '"':
+			quoted = !quoted
+		case line[i] == c && !quoted:
+			n++
+		}
+	}
+	return n
 }
 
 // records reads lines of delimited fields.
@@ -92,9 +100,24 @@ func (r *records) next() []string {
 
 // readDelimited reads a table of columns between delimiters.
 func (t *table) readDelimited(text string, want request) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		if number++; len(line) > maxLine {
+			t.faults.add(number, 0, "has %d bytes, more than the %d that one line may have; a data file has one line for each case", len(line), maxLine)
+			return nil
+		}
+	}
 	comma, name := delimiter(text)
 	if comma == ' ' {
 		text = strings.ReplaceAll(text, "\t", " ")
+	}
+
+	number = 0
+	for line := range strings.Lines(text) { // before anything is made for each of the fields
+		if number++; len(line) > maxColumns && outsideQuotes(line, byte(comma)) > maxColumns {
+			t.faults.add(number, 0, "has more than %d fields, which is more than can be held; take a part of the file", maxColumns)
+			return nil
+		}
 	}
 
 	// Look at the first two lines: width, trailing delimiter, header, form.
@@ -138,6 +161,7 @@ func (t *table) readDelimited(text string, want request) error {
 		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
 	}
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
+	n = min(n, 1+(len(text)+1)/width)                           // each as long as its delimiters
 	if !t.fits(n, width) {
 		return nil
 	}

@@ -15,10 +15,17 @@ import (
 
 // Limits on what a file may ask for.
 const (
-	maxText    = 1 << 31 // bytes of a file, decompressed
-	maxColumns = 1 << 20 // of a file, and the largest svmlight index
-	maxCells   = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
-	maxFaults  = 20      // told in full
+	maxText     = 1 << 27 // bytes of a file, decompressed
+	maxPipe     = 1 << 26 // bytes of what is no regular file and so may have no end
+	maxRatio    = 200     // bytes for each compressed one, beyond
+	ratioFree   = 1 << 25 // bytes, which any file may hold
+	maxLine     = 1 << 24 // bytes of one
+	maxColumns  = 1 << 20 // of a file, and the largest svmlight index
+	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
+	maxSparsity = 4000    // cells for each value of a svmlight file, beyond
+	sparseFree  = 1 << 22 // cells
+	maxFaults   = 20      // told in full
+	maxFault    = 500     // bytes of one
 )
 
 // Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there is none to name.
@@ -60,7 +67,11 @@ func (e *FileError) add(line, column int, format string, args ...any) {
 		e.More++
 		return
 	}
-	e.Faults = append(e.Faults, Fault{line, column, fmt.Sprintf(format, args...)})
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxFault {
+		message = strings.ToValidUTF8(message[:maxFault], "") + "…"
+	}
+	e.Faults = append(e.Faults, Fault{line, column, message})
 }
 
 // err is e if anything is wrong.
@@ -81,6 +92,24 @@ func open(path string) (source, error) {
 		return source{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return source{}, err
+	case !info.Mode().IsRegular():
+		return decode(path, f, maxPipe)
+	case info.Size() > maxText:
+		e := &FileError{Path: path}
+		e.add(0, 0, "has %d bytes, more than the %d that will be read; take a part of it", info.Size(), maxText)
+		return source{}, e
+	case info.Size() > maxText/maxRatio: // it might be compressed, and hold more: count first
+		if err := measure(path, f, maxText); err != nil {
+			return source{}, err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return source{}, err
+		}
+	}
 	return decode(path, f, maxText)
 }
 
@@ -96,59 +125,127 @@ var magics = []struct{ bytes, is string }{
 // decode decompresses r and checks that it holds text, at most limit bytes of it.
 func decode(path string, r io.Reader, limit int64) (source, error) {
 	e := &FileError{Path: path}
+	var b strings.Builder
+	var parts [][]byte
+	keep := func(part []byte) { parts = append(parts, bytes.Clone(part)) }
+	if f, ok := r.(*os.File); ok { // where the size is known, at once in its place
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(info.Size()) + 1)
+			keep = func(part []byte) { b.Write(part) }
+		}
+	}
+	size, err := e.inflate(r, limit, keep)
+	if err != nil {
+		return source{}, err
+	}
+	b.Grow(int(size) - b.Len())
+	for i, part := range parts {
+		b.Write(part)
+		parts[i] = nil
+	}
+	content := strings.TrimPrefix(b.String(), "\ufeff")
+	if at := notText(content); at >= 0 {
+		line := 1 + strings.Count(content[:at], "\n")
+		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; a data file is CSV or svmlight, plain or under gzip or bzip2", content[at])
+		return source{}, e
+	}
+	if !strings.ContainsRune(content, '\n') { // line ends of old Macintoshes
+		content = strings.ReplaceAll(content, "\r", "\n")
+	}
+	return source{path, content}, nil
+}
+
+// measure finds what decode would refuse for its size, without keeping it.
+func measure(path string, r io.Reader, limit int64) error {
 	raw := bufio.NewReader(r)
+	if head, _ := raw.Peek(3); !bytes.HasPrefix(head, gzipMagic) && !bytes.HasPrefix(head, bzip2Magic) {
+		return nil
+	}
+	e := &FileError{Path: path}
+	_, err := e.inflate(raw, limit, func([]byte) {})
+	return err
+}
+
+var gzipMagic, bzip2Magic = []byte("\x1f\x8b"), []byte("BZh")
+
+// counter counts what is read of a compressed file.
+type counter struct {
+	io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// inflate hands on the decompressed bytes of r, part by part, and ends as soon as they are more than limit, more than
+// maxRatio for each compressed one, or no text.
+func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size int64, err error) {
+	compressed := &counter{Reader: r}
+	raw := bufio.NewReader(compressed)
 	head, _ := raw.Peek(6)
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
 			e.add(0, 0, "is %s", m.is)
-			return source{}, e
+			return 0, e
 		}
 	}
 	form, text := "", io.Reader(raw)
 	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+	case bytes.HasPrefix(head, gzipMagic):
 		form = "gzip "
 		unzipped, err := gzip.NewReader(raw)
 		if err != nil {
 			e.add(0, 0, "has a broken gzip header (%v); fetch the file again", err)
-			return source{}, e
+			return 0, e
 		}
 		text = unzipped
-	case bytes.HasPrefix(head, []byte("BZh")):
+	case bytes.HasPrefix(head, bzip2Magic):
 		form, text = "bzip2 ", bzip2.NewReader(raw)
 	}
-	content, err := io.ReadAll(io.LimitReader(text, limit+1))
-	switch {
-	case err != nil && form == "":
-		return source{}, err
-	case err != nil:
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("cut short")
+	buffer, lines := make([]byte, 1<<20), 1
+	for err == nil {
+		n := 0
+		for n < len(buffer) && err == nil {
+			var more int
+			more, err = text.Read(buffer[n:])
+			n += more
 		}
-		e.add(1+bytes.Count(content, []byte("\n")), 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
-		return source{}, e
-	case int64(len(content)) > limit:
-		e.add(0, 0, "holds more than %d bytes of text, which is more than will be read; take a part of it", limit)
-		return source{}, e
+		size += int64(n)
+		switch {
+		case size > limit:
+			e.add(0, 0, "holds more than %d bytes of text, which is more than will be read; take a part of it", limit)
+			return 0, e
+		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
+			e.add(0, 0, "holds more than %d bytes for each compressed one, as no table does; look what is in it", maxRatio)
+			return 0, e
+		}
+		part(buffer[:n])
+		lines += bytes.Count(buffer[:n], []byte("\n"))
+		if bytes.IndexByte(buffer[:n], 0) >= 0 { // no text; what follows does not matter
+			return size, nil
+		}
 	}
-	content = bytes.TrimPrefix(content, []byte("\ufeff"))
-	if at := notText(content); at >= 0 {
-		line := 1 + bytes.Count(content[:at], []byte("\n"))
-		e.add(line, at-bytes.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; a data file is CSV or svmlight, plain or under gzip or bzip2", content[at])
-		return source{}, e
+	switch {
+	case errors.Is(err, io.EOF):
+		return size, nil
+	case form == "":
+		return 0, err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("cut short")
 	}
-	if !bytes.ContainsRune(content, '\n') { // line ends of old Macintoshes
-		content = bytes.ReplaceAll(content, []byte("\r"), []byte("\n"))
-	}
-	return source{path, string(content)}, nil
+	e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
+	return 0, e
 }
 
 // notText is the index of the first byte that is NUL or no part of UTF-8, or -1.
-func notText(content []byte) int {
-	at := bytes.IndexByte(content, 0)
-	if !utf8.Valid(content) {
+func notText(content string) int {
+	at := strings.IndexByte(content, 0)
+	if !utf8.ValidString(content) {
 		for i := 0; i < len(content) && (at < 0 || i < at); {
-			r, size := utf8.DecodeRune(content[i:])
+			r, size := utf8.DecodeRuneInString(content[i:])
 			if r == utf8.RuneError && size == 1 {
 				return i
 			}

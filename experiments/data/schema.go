@@ -106,6 +106,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		index[name] = j
 	}
 	var p Problems
+	absent := 0
 	resolve := func(key string, n Name) int {
 		name := strings.TrimSpace(string(n))
 		if j, is := index[name]; is {
@@ -113,6 +114,9 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		}
 		if j, err := strconv.Atoi(name); err == nil && j >= 1 && j <= len(t.names) {
 			return j - 1
+		}
+		if absent++; absent >= maxFaults { // these are counted below
+			return -1
 		}
 		near, _, _ := strings.Cut(registry.Suggest(name, t.names), " (have ")
 		kind := "the file has no header; its columns are named"
@@ -150,6 +154,9 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		if j := resolve("drop", n); j >= 0 {
 			dropped[j] = true
 		}
+	}
+	if absent >= maxFaults {
+		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)
 	}
 	if len(p) > 0 {
 		return nil, -1, p
@@ -360,15 +367,18 @@ func texts(names []string) []string {
 
 // data makes the cases of t, whose columns s describes.
 func (s *Schema) data(t *table, labels bool) (*Data, error) {
-	names := s.ColumnNames()
-	n := len(t.rows)
+	n, columns := len(t.rows), 0
+	for _, c := range s.Inputs {
+		columns += max(1, len(c.Levels))
+	}
 	if n == 0 {
 		t.faults.add(0, 0, "holds no case%s; give it some", t.leftOut())
 		return nil, t.faults
 	}
-	if !t.fits(n, len(names)) {
+	if !t.fits(n, columns) {
 		return nil, t.faults
 	}
+	names := s.ColumnNames()
 	d := &Data{Form: t.form, X: mat.NewDense(n, len(names), nil), ColumnNames: names, Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.warnings}
 	if t.dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases with missing values were dropped", t.dropped))

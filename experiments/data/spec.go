@@ -107,6 +107,10 @@ func (s Spec) checkClasses() Problems {
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
+	if len(kept) > maxClasses {
+		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), maxClasses)
+		kept = kept[:maxClasses]
+	}
 	for i, c := range kept {
 		if slices.Contains(kept[:i], c) {
 			p.add("classes", "%q occurs twice; remove one", c)

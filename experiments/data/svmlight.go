@@ -65,23 +65,35 @@ type sparseCase struct {
 func (t *table) readSVMLight(text string, want request) error {
 	t.form, t.sparse = "svmlight", true
 	var cases []sparseCase
-	features, hasQID, line := 0, false, 0
+	features, values, hasQID, line := 0, 0, false, 0
 	for s := range strings.Lines(text) {
-		line++
+		if line++; len(s) > maxLine {
+			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have", len(s), maxLine)
+			return nil
+		}
 		s, _, _ = strings.Cut(s, "#")
-		fields := fieldsAt(s, 0)
-		if len(fields) == 0 {
+		const most = maxColumns + 2 // label, qid, and each index once
+		fields := fieldsAt(s, most+1)
+		switch {
+		case len(fields) == 0:
 			continue
+		case len(fields) > most:
+			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of the file", most)
+			return nil
 		}
 		c := t.parseSparse(line, fields)
 		cases = append(cases, c)
 		hasQID = hasQID || c.qid.text != ""
 		if n := len(c.index); n > 0 {
 			features = max(features, int(c.index[n-1])+1)
+			values += n
 		}
 	}
-
 	if !t.fits(len(cases), features+2) {
+		return nil
+	}
+	if cells := len(cases) * features; cells > sparseFree && cells > maxSparsity*values {
+		t.faults.add(0, 0, "%d rows with indices up to %d hold %d values alone, and would be a dense matrix of %d; number the features from 1 without gaps", len(cases), features, values, cells)
 		return nil
 	}
 	t.names = make([]string, features, features+2)

@@ -31,9 +31,9 @@ const (
 
 // Limits of a text, far above any real one, so that a hostile one is refused and not followed.
 const (
-	MaxBytes = 4 << 20   // of the text
-	MaxDepth = 100       // of lists and mappings within each other
-	MaxNodes = 1_000_000 // keys, values and elements, those that aliases repeat counted again
+	MaxBytes = 1 << 20 // of the text
+	MaxDepth = 100     // of lists and mappings within each other
+	MaxNodes = 200_000 // keys, values and elements, those that aliases repeat counted again
 )
 
 // Parse reads the one document of a text. Aliases are replaced by what they stand for. What is wrong is put into found;
@@ -49,6 +49,10 @@ func Parse(text []byte, found *Findings) *Node {
 	}
 	if line, column := tooDeep(text); line > 0 {
 		found.at(line, column, "lists and mappings within each other, deeper than %d levels", MaxDepth)
+		return nil
+	}
+	if n := bytes.Count(text, []byte(",")); n > MaxNodes {
+		found.At(nil, "%d commas, and so more than the %d entries that will be read", n, MaxNodes)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))

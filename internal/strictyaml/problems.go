@@ -43,8 +43,8 @@ func (ps Problems) Error() string {
 
 // Limits on what is told.
 const (
-	MaxAlike   = 20     // problems of one kind that are told in full; of the others, how many there are
-	maxMessage = 10_000 // bytes of one
+	MaxAlike   = 20   // problems of one kind that are told in full; of the others, how many there are
+	maxMessage = 4000 // bytes of one
 )
 
 // Findings collects the problems of one text, or of several: see As. The same mistake at the same place is kept once.
@@ -90,14 +90,15 @@ func (f *Findings) At(n *Node, format string, args ...any) {
 func (f *Findings) at(line, column int, format string, args ...any) {
 	f.found++
 	i := instance{file: f.file, kind: format, line: line, column: column}
-	full := f.alike[format] >= MaxAlike
+	full, met := f.alike[format] >= MaxAlike, f.places[i]
+	f.places[i] = true
 	if !full {
 		i.message = fmt.Sprintf(format, args...)
 		if len(i.message) > maxMessage {
 			i.message = strings.ToValidUTF8(i.message[:maxMessage], "") + "…"
 		}
 	}
-	if f.places[i] {
+	if full && met || !full && f.places[i] {
 		return
 	}
 	f.places[i] = true
@@ -122,7 +123,7 @@ func (f *Findings) Err() error {
 		more += max(0, n-MaxAlike)
 	}
 	if more > 0 {
-		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("and %d more like these", more)})
+		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("and at least %d more like these", more)})
 	}
 	return Problems(all)
 }

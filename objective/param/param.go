@@ -174,6 +174,9 @@ func (s Setting) Check(name string, m Transform) error {
 				return fmt.Errorf("%s = %v is outside its bounds [%v, %v]", name, *v, b[0], b[1])
 			}
 		}
+		if v := s.Fixed; v != nil && (*v < b[0] || *v > b[1]) {
+			return fmt.Errorf("%s is fixed at %v, outside its bounds [%v, %v]; leave the bounds out", name, *v, b[0], b[1])
+		}
 	}
 	if s.Prior != nil {
 		return checkPrior(s.Prior, name, m)

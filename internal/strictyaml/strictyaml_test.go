@@ -1,0 +1,177 @@
+package strictyaml
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// problems is what Parse finds.
+func problems(text string) Problems {
+	found := NewFindings("f.yaml")
+	Parse([]byte(text), found)
+	ps, _ := found.Err().(Problems)
+	return ps
+}
+
+// Places of syntax errors, counted by hand. The library's own message names the line before for half of them.
+func TestPlacesOfSyntaxErrors(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"a: 1\nb:\n\tc: 1\n", "3:1: "},
+		{"\ta: 1\n", "1:1: "},
+		{"a: {b: 1\nc: 2\n", "2:2: "},
+		{"a: 1\nb: {c: 1\nd: 2\n", "3:2: "},
+		{"a: 1\nb: [1, 2\nd: 2\n", "3:2: "},
+		{"a: 1\nb: 'c\nd: 2\n", "4:1: "},
+		{"a: 1\nb: c: d\n", "2:5: "},
+		{"a:\n  b: 1\n c: 2\n", "3:2: "},
+		{"a: 1\nb: *c\n", "2:4: unknown anchor 'c'"},
+		{"a: 1 # *c\nb: [1, *c]\n", "2:8: unknown anchor 'c'"},
+		{"a: 1\n---\nb: [\n", "4:1: "},
+		{"é: \"\\q\"\n", "1:5: found unknown escape"},
+		{"a: é\x02\n", "1:5: control character"},
+		{"a: 1\r\nb: \xff\r\n", "2:4: byte 0xff"},
+	} {
+		ps := problems(c.text)
+		if len(ps) != 1 || !strings.HasPrefix(ps[0].Error(), "f.yaml:"+c.want) {
+			t.Errorf("%q: %v, want one at %s", c.text, ps, c.want)
+		}
+	}
+}
+
+// A number is taken only where everybody reads the same; the way out is the number that was meant.
+func TestNumbersAreWhatTheyLookLike(t *testing.T) {
+	scalar := func(text string) *Node {
+		return Parse([]byte("["+text+"]"), NewFindings("")).Content[0]
+	}
+	for text, want := range map[string]float64{"1": 1, "-3": -3, "+5": 5, ".5": 0.5, "1.": 1, "1e3": 1000, "1E-3": 0.001, "0": 0, "0.10": 0.1, "1e05": 1e5} {
+		if v, err := Number(scalar(text)); err != nil || v != want {
+			t.Errorf("%s is %v, %v; want %v", text, v, err, want)
+		}
+	}
+	for text, wayOut := range map[string]string{"010": "write 10", "-007": "write -7", "0x10": "write 16", "0o10": "write 8", "0b11": "write 3", "1_000": "write 1000", "1_0.5": "write 10.5",
+		".inf": "expected a number", ".nan": "expected a number", "inf": "expected", "1e400": "beyond", "'5'": "expected", "1:30": "expected", "~": "found nothing", "[1]": "a list", "0x1p3": "not decimal"} {
+		if v, err := Number(scalar(text)); err == nil || !strings.Contains(err.Error(), wayOut) {
+			t.Errorf("%s is %v, error %v; want one with %q", text, v, err, wayOut)
+		}
+	}
+	for text, want := range map[string]int64{"5.0": 5, "1e3": 1000, "-2": -2} {
+		if v, err := Whole(scalar(text), 64); err != nil || v != want {
+			t.Errorf("%s is %v, %v; want %v", text, v, err, want)
+		}
+	}
+	for _, text := range []string{"1.5", "1e300", "9223372036854775808", "010"} {
+		if v, err := Whole(scalar(text), 64); err == nil {
+			t.Errorf("%s is %v", text, v)
+		}
+	}
+	if v, err := Natural(scalar("18446744073709551615"), 64); err != nil || v != 1<<64-1 {
+		t.Error(v, err)
+	}
+	if _, err := Natural(scalar("-1"), 64); err == nil {
+		t.Error("-1 is natural")
+	}
+	for text, want := range map[string]bool{"true": true, "False": false} {
+		if v, err := Bool(scalar(text)); err != nil || v != want {
+			t.Errorf("%s is %v, %v", text, v, err)
+		}
+	}
+	for text, wayOut := range map[string]string{"yes": "write true", "off": "write false", "1": "expected true or false", "'true'": "expected true or false"} {
+		if _, err := Bool(scalar(text)); err == nil || !strings.Contains(err.Error(), wayOut) {
+			t.Errorf("%s: %v, want %q", text, err, wayOut)
+		}
+	}
+}
+
+// Texts made to take time or memory are refused, with one problem, within a multiple of what a real text takes.
+func TestHostileTextsAreRefused(t *testing.T) {
+	laughs := "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		laughs += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.Repeat(fmt.Sprintf("*%c, ", c-1), 9))
+	}
+	for name, text := range map[string]string{
+		"billion laughs": laughs, "alias of itself": "a: &a [*a]\n", "too large": strings.Repeat("#", MaxBytes+1),
+		"brackets": "a: " + strings.Repeat("[", MaxBytes/2), "braces": "a: " + strings.Repeat("{a: ", MaxBytes/8), "dashes": strings.Repeat("- ", MaxBytes/4),
+		"questions": strings.Repeat("? ", MaxBytes/4), "entries": "[" + strings.Repeat("1,", MaxNodes+1) + "]", "nul": strings.Repeat("\x00", 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			done := make(chan Problems)
+			go func() { done <- problems(text) }()
+			select {
+			case ps := <-done:
+				if len(ps) != 1 || len(ps[0].Message) > 1000 {
+					t.Errorf("%d problems: %.300v", len(ps), ps)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("hangs")
+			}
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 500<<20 {
+				t.Errorf("%d MiB were allocated", took>>20)
+			}
+		})
+	}
+}
+
+// Of many alike mistakes the first are told, and the others counted; the same one met again is one.
+func TestAlikeProblemsAreCounted(t *testing.T) {
+	f := NewFindings("f.yaml")
+	for i := range 1000 {
+		n := &Node{Line: i + 1, Column: 1}
+		f.At(n, "unknown key %q", fmt.Sprint(i))
+		f.At(n, "unknown key %q", fmt.Sprint(i))
+	}
+	f.At(&Node{Line: 5, Column: 9}, "another kind")
+	ps := f.Err().(Problems)
+	if len(ps) != MaxAlike+2 || ps[5].Message != "another kind" || ps[len(ps)-1].Error() != "f.yaml: and at least 980 more like these" || f.Found() != 2001 {
+		t.Errorf("%d problems, of %d found: %v", len(ps), f.Found(), ps)
+	}
+}
+
+func TestExpandIsTheCrossProductInOrder(t *testing.T) {
+	found := NewFindings("f.yaml")
+	root := Parse([]byte("{a: [1, 2], sum: [x, [y, z]], b: {c: [3, 4]}}"), found)
+	var got []string
+	for _, n := range Expand(root, []string{"sum"}, found) {
+		got = append(got, Flow(n))
+	}
+	want := []string{"{a: 1, sum: [x, y], b: {c: 3}}", "{a: 1, sum: [x, y], b: {c: 4}}", "{a: 1, sum: [x, z], b: {c: 3}}", "{a: 1, sum: [x, z], b: {c: 4}}",
+		"{a: 2, sum: [x, y], b: {c: 3}}", "{a: 2, sum: [x, y], b: {c: 4}}", "{a: 2, sum: [x, z], b: {c: 3}}", "{a: 2, sum: [x, z], b: {c: 4}}"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || found.Err() != nil {
+		t.Errorf("got\n%s\n%v", strings.Join(got, "\n"), found.Err())
+	}
+	many := Parse([]byte("{"+strings.Repeat("a: [1, 2], ", 17)+"}"), found)
+	if Expand(many, nil, found) != nil || found.Err() == nil {
+		t.Error("2^17 cells were made")
+	}
+}
+
+// FuzzParse holds that any text gives a node or a problem, at a place within the text, and that what was read is read again from
+// what Flow writes.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"a: 1\nb: [x, {c: &d 2}, *d]\n", "\ta", "a: {b", "a: 'b", "- - -\n? a\n: b\n", "a: |\n  b\n c\n", "---\na\n---\nb\n", "<<: {a: 1}\n", "\ufeffa: !!str 1\r\n", "*a", "%YAML 1.1\n---\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		found := NewFindings("f.yaml")
+		root := Parse(text, found)
+		err := found.Err()
+		if root == nil && err == nil {
+			t.Fatal("neither a node nor a problem")
+		}
+		if err != nil {
+			for _, p := range err.(Problems) {
+				if lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 2 + strings.Count(string(text), "\u0085") + strings.Count(string(text), "\u2028") + strings.Count(string(text), "\u2029"); p.Message == "" || p.Line < 0 || p.Line > lines {
+					t.Fatalf("%v, in a text of %d lines", p, lines)
+				}
+			}
+			return
+		}
+		Flow(root)
+		Expand(root, []string{"a"}, found)
+	})
+}
