@@ -1,4 +1,4 @@
-.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes
+.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -6,6 +6,12 @@ DIGITS ?= $(CURDIR)/../shared/data
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## the program, linked statically
+	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
+
+notice: ## write NOTICE, the licences of what is linked into the program, anew
+	go test -count 1 -run TestNotice ./cmd/gpc-tune -args -write-notice
 
 test: ## run all tests
 	go test ./...

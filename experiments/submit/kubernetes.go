@@ -121,7 +121,7 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		}
 	}
 	if dynamic(r.Program) {
-		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build with CGO_ENABLED=0\n", r.Program)
+		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build it with CGO_ENABLED=0\n", r.Program)
 	}
 	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s", "--selector=" + instanceLabel + "=" + instance(r)}
 	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
