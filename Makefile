@@ -1,10 +1,17 @@
-.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full
+.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
+CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
 DIGITS ?= $(CURDIR)/../shared/data
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## the program, linked statically
+	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
+
+notice: ## write NOTICE, the licences of what is linked into the program, anew
+	go test -count 1 -run TestNotice ./cmd/gpc-tune -args -write-notice
 
 test: ## run all tests
 	go test ./...
@@ -22,6 +29,17 @@ test-digits: ## Bayesian optimisation beside random search on the USPS digits (D
 
 mutants: ## change the code in over 300 small ways and count those that a test notices; writes docs/mutants.md (ARGS="-help" for more)
 	go run ./internal/mutants -o docs/mutants.md $(ARGS)
+
+test-slurm: ## submit to a Slurm of this machine, as root, with the packages slurm-wlm and munge
+	go test -v -count 1 -run 'TestSlurm' ./cmd/gpc-tune
+
+test-kubernetes: ## submit to a Kubernetes of this machine, with etcd-server and kubernetes-client; builds its control plane once (CONTROLPLANE=program), minutes
+	@$(MAKE) --no-print-directory $(CONTROLPLANE) || echo "the control plane cannot be built here: the test is skipped"
+	go test -v -count 1 -timeout 30m -run 'TestKubernetes' ./cmd/gpc-tune -args -controlplane $(abspath $(CONTROLPLANE))
+
+$(CONTROLPLANE): $(addprefix cmd/gpc-tune/testdata/kubernetes/controlplane/,go.mod go.sum main.go)
+	mkdir -p $(@D)
+	cd $(<D) && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(abspath $@) .
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

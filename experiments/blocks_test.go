@@ -349,6 +349,30 @@ func TestLayingOutAgainKeepsTheBlocks(t *testing.T) {
 	}
 }
 
+// A worker is allowed what the largest job of the plan needs, also where that is on record and smaller ones are missing.
+func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
+	dir := t.TempDir()
+	p := planned(t, crabs30+"model: {kernel: se, likelihood: logit, inference: [laplace, base_rate]}\ntune: none\nevaluate: {kfold: {k: 3}}\n")
+	l, err := p.LayOut(dir, LayOutOptions{Blocks: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Missing()
+	if err != nil || all.Memory == 0 {
+		t.Fatalf("%v: %+v", err, all)
+	}
+	for block := range l.Blocks {
+		before, err := l.Missing()
+		if err != nil || before.Memory != all.Memory {
+			t.Errorf("%v: %d bytes for the blocks from %d on, want %d", err, before.Memory, block, all.Memory)
+		}
+		o := Options{Options: search.Options{MemoryLimit: before.Memory}, Warn: func(string, ...any) {}}
+		if _, _, err := l.Work(t.Context(), Block{block, l.Blocks}, o); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestParseBlock(t *testing.T) {
 	for _, s := range []string{"", "1", "1/", "/2", "2/2", "-1/2", "0/0", "1/2/3", "a/b"} {
 		if b, err := ParseBlock(s); err == nil {

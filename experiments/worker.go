@@ -287,7 +287,7 @@ type Wave struct {
 type Workload struct {
 	Waves   []Wave
 	Rest    float64 // seconds of processor time of what no wave has: it is done when the results are written
-	Memory  int64   // bytes of the largest job; 0: none is missing
+	Memory  int64   // bytes of the largest job of the plan; 0: none is missing
 	Journal int64   // bytes of the journal once all is done, about
 }
 
@@ -317,7 +317,11 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 		loads[u.wave][d.block[k]] += u.seconds
 		wave := &w.Waves[u.wave]
 		wave.Longest, wave.All = max(wave.Longest, u.seconds), wave.All+u.seconds
-		w.Memory = max(w.Memory, l.Plan.studies[u.study].Memory)
+	}
+	if len(w.Waves) > 0 { // a worker refuses a plan of which any job does not fit, be it one that is on record
+		for _, s := range l.Plan.studies {
+			w.Memory = max(w.Memory, s.Memory)
+		}
 	}
 	for i, by := range loads {
 		w.Waves[i].Blocks = slices.Sorted(maps.Keys(by))

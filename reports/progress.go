@@ -36,7 +36,10 @@ type Queue struct {
 	Engine  string `json:"engine"`
 	Running int    `json:"running"` // blocks, the end of the run counted as one
 	Pending int    `json:"pending"`
-	Failure string `json:"failure,omitempty"` // why it says nothing
+	// Blocks that wait until somebody resumes them.
+	Suspended int      `json:"suspended,omitempty"`
+	Messages  []string `json:"messages,omitempty"` // why blocks do not run, as the engine tells it
+	Failure   string   `json:"failure,omitempty"`  // why it says nothing
 }
 
 // ConfigurationProgress is the progress of one configuration.
@@ -165,7 +168,18 @@ func progressText(out io.Writer, p *Progress) error {
 	if q := p.Queue; q != nil && q.Failure != "" {
 		fmt.Fprintf(w, "%s does not say what is in its queue: %s\n", q.Engine, q.Failure)
 	} else if q != nil {
-		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue\n", q.Engine, q.Running, q.Pending)
+		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue", q.Engine, q.Running, q.Pending)
+		if q.Suspended > 0 {
+			fmt.Fprintf(w, ", %d suspended", q.Suspended)
+		}
+		fmt.Fprintln(w)
+		const most = 8
+		for _, m := range q.Messages[:min(len(q.Messages), most)] {
+			fmt.Fprintf(w, "%s: %s\n", q.Engine, m)
+		}
+		if n := len(q.Messages); n > most {
+			fmt.Fprintf(w, "%s: … and %d more\n", q.Engine, n-most)
+		}
 	}
 	if p.Retry != "" {
 		fmt.Fprintf(w, "to run the failed jobs again: %s\n", p.Retry)

@@ -179,6 +179,16 @@ func valid(t testing.TB, m manifest) {
 	}
 }
 
+// expanded are arguments as a node has them, which no variable is set for.
+func expanded(args []string) (all []string) {
+	for _, a := range args {
+		all = append(all, regexp.MustCompile(`\$\$|\$\(\w+\)`).ReplaceAllStringFunc(a, func(found string) string {
+			return map[bool]string{true: "$", false: "expanded"}[found == "$$"]
+		}))
+	}
+	return all
+}
+
 // kubectl is one that succeeds, and writes what it is asked for.
 func kubectl(t testing.TB) (asked string) {
 	t.Helper()
@@ -230,7 +240,7 @@ func TestKubernetesPods(t *testing.T) {
 	}
 	run := all[1].Metadata.Labels["app.kubernetes.io/instance"]
 	sent, err := os.ReadFile(asked)
-	if want := "delete jobs --ignore-not-found --cascade=foreground --selector=app.kubernetes.io/instance=" + run + " --namespace=on\napply --filename=" + folder + "/kubernetes/jobs.yaml\n"; err != nil || string(sent) != want {
+	if want := "delete jobs --ignore-not-found --cascade=foreground --timeout=90s --selector=app.kubernetes.io/instance=" + run + " --namespace=on\napply --filename=" + folder + "/kubernetes/jobs.yaml\n"; err != nil || string(sent) != want {
 		t.Errorf("%v: kubectl was asked\n%swant\n%s", err, sent, want)
 	}
 	for _, m := range all[2 : len(all)-1] {
@@ -244,12 +254,7 @@ func TestKubernetesPods(t *testing.T) {
 		if worker.Command[0] != "/gpc-tune" || worker.VolumeMounts[0].MountPath != dir || m.Spec.Template.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != "study" {
 			t.Fatalf("%+v", worker)
 		}
-		var args []string
-		for _, a := range worker.Args {
-			args = append(args, regexp.MustCompile(`\$\$|\$\(\w+\)`).ReplaceAllStringFunc(a, func(found string) string {
-				return map[bool]string{true: "$", false: "expanded"}[found == "$$"]
-			}))
-		}
+		args := expanded(worker.Args)
 		c := gpcTune(t, "/", args...)
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index)}
 		out, err := c.CombinedOutput()

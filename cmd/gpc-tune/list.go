@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	gpctune "github.com/gpc-tune/gpc-tune"
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -131,13 +132,20 @@ func describe(w io.Writer, d data.Summary) {
 
 // versionCommand is `gpc-tune version`.
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var licences bool
+	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the Go release and the architecture",
+		Short: "Print the version, the Go release and the architecture, or the licences",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if licences {
+				_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n%s", gpctune.License, gpctune.Notice)
+				return err
+			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", experiments.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+	c.Flags().BoolVar(&licences, "licences", false, "print the licence of gpc-tune and those of what is linked into it: modules, fonts, data sets")
+	return c
 }

@@ -121,15 +121,18 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		}
 	}
 	if dynamic(r.Program) {
-		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build with CGO_ENABLED=0\n", r.Program)
+		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build it with CGO_ENABLED=0\n", r.Program)
 	}
-	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--selector=" + instanceLabel + "=" + instance(r)}
+	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s", "--selector=" + instanceLabel + "=" + instance(r)}
 	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
 	if e.namespace != "" {
 		remove = append(remove, "--namespace="+e.namespace)
 	}
 	for _, args := range [][]string{remove, apply} {
 		said, err := command(ctx, "", "kubectl", args...)
+		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
+			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for good, kubectl delete node NAME, and submit again", err, reports.CommandLine("gpc-tune", "status", r.Dir))
+		}
 		if err != nil {
 			return false, fmt.Errorf("%w\nwhere kubectl has a cluster that has the volume, do\n%s\n%s", err,
 				reports.CommandLine(append([]string{"kubectl"}, remove...)...), reports.CommandLine(append([]string{"kubectl"}, apply...)...))
@@ -165,10 +168,15 @@ func dynamic(program string) bool {
 // object is one of the cluster, or a part of one, as its API names the fields.
 type object = map[string]any
 
-const instanceLabel = "app.kubernetes.io/instance"
+// The labels of what belongs to a run, and to a part of it.
+const (
+	instanceLabel  = "app.kubernetes.io/instance"
+	componentLabel = "app.kubernetes.io/component"
+	instancePrefix = "gpc-tune-"
+)
 
 // instance names the run in the cluster.
-func instance(r *Run) string { return "gpc-tune-" + r.ID }
+func instance(r *Run) string { return instancePrefix + r.ID }
 
 // wavePart names a wave in the cluster.
 func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
@@ -238,7 +246,7 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 	if instructions := os.Getenv("GPC_TUNE_SIMD"); instructions != "" {
 		worker["env"] = []object{{"name": "GPC_TUNE_SIMD", "value": instructions}}
 	}
-	labels := map[string]string{"app.kubernetes.io/name": "gpc-tune", instanceLabel: instance(r), "app.kubernetes.io/component": part}
+	labels := map[string]string{"app.kubernetes.io/name": "gpc-tune", instanceLabel: instance(r), componentLabel: part}
 	spec["podFailurePolicy"] = object{"rules": rules}
 	spec["template"] = object{
 		"metadata": object{"labels": labels},

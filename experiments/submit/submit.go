@@ -90,6 +90,11 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	if err != nil {
 		return err
 	}
+	options := pflag.NewFlagSet("", pflag.ContinueOnError)
+	options.ParseErrorsAllowlist.UnknownFlags = true // some are of submit itself
+	if engine.Flags(options); options.Parse(l.Options) != nil {
+		return nil // those of another version
+	}
 	if e, ok := engine.(interface {
 		Queue(ctx context.Context, id string) (reports.Queue, error)
 	}); ok {

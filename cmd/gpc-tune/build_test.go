@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gpctune "github.com/gpc-tune/gpc-tune"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+var writeNotice = flag.Bool("write-notice", false, "have TestNotice write NOTICE anew")
+
+// The command of README.md gives a program that needs no loader and no library.
+func TestBuildIsStatic(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("builds the program and reads it as Linux does: run it there, without -short")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`(?m)^CGO_ENABLED=0 go build .*\./cmd/gpc-tune$`).FindString(string(readme))
+	if command == "" {
+		t.Fatal("README.md has no command that builds the program")
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil || !bytes.Contains(makefile, []byte("\t"+command+"\n")) {
+		t.Errorf("%v: make build does not do %q", err, command)
+	}
+	program := filepath.Join(t.TempDir(), "gpc-tune")
+	build := exec.Command("sh", "-c", strings.Replace(command, "-o gpc-tune", "-o '"+program+"'", 1))
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	libraries, err := f.ImportedLibraries()
+	if err != nil || len(libraries) > 0 {
+		t.Errorf("%v: it needs the libraries %v", err, libraries)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			t.Errorf("it has a segment %v", p.Type)
+		}
+	}
+	if out, err := exec.Command(program, "version").CombinedOutput(); err != nil || !bytes.HasPrefix(out, []byte("gpc-tune ")) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// module is one that is linked into the program.
+type module struct {
+	Path, Dir string
+	Main      bool
+}
+
+// linked lists the modules of the program for a system.
+func linked(t testing.TB, system string) map[string]string {
+	t.Helper()
+	c := exec.Command("go", "list", "-deps", "-json=Module", ".")
+	c.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ Module *module }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.Module != nil && !p.Module.Main {
+			all[p.Module.Path] = p.Module.Dir
+		}
+	}
+}
+
+// licences are the texts that a module comes with.
+func licences(t testing.TB, module, folder string) (texts []string) {
+	t.Helper()
+	name := regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^patents|third_party_licen[cs]es`)
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == folder {
+			return err
+		}
+		within, err := filepath.Rel(folder, path)
+		if err != nil || !name.MatchString(within) || strings.HasSuffix(within, ".go") {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if e.IsDir() || filepath.Base(path) == "gpl.txt" { // one of two, of which the other is taken
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if !utf8.Valid(text) { // it is Latin-1
+			var decoded []rune
+			for _, b := range text {
+				decoded = append(decoded, rune(b))
+			}
+			text = []byte(string(decoded))
+		}
+		texts = append(texts, strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(texts) == 0 {
+		t.Errorf("%s comes without a licence", module)
+	}
+	return texts
+}
+
+// Every module that is linked into the program has its licence in NOTICE, and every data set says where it comes from.
+func TestNotice(t *testing.T) {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	systems := []string{runtime.GOOS}
+	if *writeNotice {
+		systems = []string{"linux", "darwin", "windows"}
+	}
+	of := map[string][]string{} // modules, by text
+	add := func(module, folder string) {
+		for _, text := range licences(t, module, folder) {
+			if !slices.Contains(of[text], module) {
+				of[text] = append(of[text], module)
+			}
+		}
+	}
+	add("Go", strings.TrimSpace(string(goroot)))
+	for _, system := range systems {
+		for module, folder := range linked(t, system) {
+			add(module, folder)
+		}
+	}
+	var sets strings.Builder
+	for _, s := range data.Table {
+		if s.Train != "" {
+			fmt.Fprintf(&sets, "%s: %s. Licence: %s\n", s.Name, s.Citation, s.Licence)
+		}
+	}
+	if *writeNotice {
+		var notice strings.Builder
+		notice.WriteString("gpc-tune is under the licence in LICENSE. Parts of the program that others have written are under those below. The fonts Liberation Sans and Liberation Sans Bold,\n" +
+			"of the module codeberg.org/go-fonts/liberation, are under the SIL Open Font License; the Go fonts, of golang.org/x/image, under the licence of Go.\n\n## Data sets\n\n" + sets.String())
+		var parts []string
+		for text, modules := range of {
+			slices.Sort(modules)
+			parts = append(parts, "## "+strings.Join(modules, ", ")+"\n\n"+text+"\n")
+		}
+		slices.Sort(parts)
+		notice.WriteString("\n" + strings.Join(parts, "\n"))
+		if err := os.WriteFile("../../NOTICE", []byte(notice.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for text, modules := range of {
+		for _, m := range modules {
+			has := false
+			for rest := gpctune.Notice; !has && rest != ""; {
+				var names string
+				_, rest, _ = strings.Cut(rest, "\n## ")
+				names, rest, _ = strings.Cut(rest, "\n")
+				has = slices.Contains(strings.Split(names, ", "), m) && strings.HasPrefix(rest, "\n"+text+"\n")
+			}
+			if !has {
+				t.Errorf("NOTICE has no licence of %s like the one it comes with: make notice", m)
+			}
+		}
+	}
+	if !strings.Contains(gpctune.Notice, "\n"+sets.String()) {
+		t.Error("NOTICE does not have the data sets as they are: make notice")
+	}
+}
