@@ -152,6 +152,9 @@ func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message
 		return int(m.FieldByName("line").Int()) + 1, int(m.FieldByName("column").Int()) + 1
 	}
 	line, column = mark("problem_mark")
+	if lines := 1 + bytes.Count(text, []byte("\n")); line > lines { // the parser goes on to a line after a last one that does not end
+		line, column = lines, 1+utf8.RuneCount(text[1+bytes.LastIndexByte(text, '\n'):])
+	}
 	message = explain(message)
 	if context := parser.FieldByName("context").String(); context != "" {
 		fromLine, fromColumn := mark("context_mark")
