@@ -60,7 +60,7 @@ func TestCommandLinesGoThroughAShell(t *testing.T) {
 	throughShell(t, args...)
 }
 
-func TestPrintable(t *testing.T) {
+func TestPrintableOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\nc é 日本 👩‍🚀 ±…": "a\tb\nc é 日本 👩‍🚀 ±…", "\x1b[2J": `\x1b[2J`, "\x7f\x00": `\x7f\x00`, "\u009b": `\u009b`, "\x9b": `\x9b`, "a\rb": `a\x0db`,
 		"\u202eabc\u2069": `\u202eabc\u2069`, "\u2028": `\u2028`, "\ufffd": "\ufffd", "\xc3(": `\xc3(`, "\xff": `\xff`, "\xe2\x82": `\xe2\x82`, "\u061c": `\u061c`,

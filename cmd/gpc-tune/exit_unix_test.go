@@ -29,10 +29,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []string
-	for _, row := range regexp.MustCompile(`(?m)^\| [0-9]+ .*$`).FindAllString(string(text), -1) {
-		rows = append(rows, row)
-	}
+	rows := regexp.MustCompile(`(?m)^\| [0-9]+ .*$`).FindAllString(string(text), -1)
 	var want []string
 	explained := succeeds(t, t.TempDir(), "explain", "exit-codes")
 	for _, e := range exitCodes {

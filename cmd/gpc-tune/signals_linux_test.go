@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -104,9 +105,22 @@ func reading(name string) func(*testing.T, *process, string) {
 }
 
 // computing waits until the command has used so much processor time.
-func computing(t *testing.T, p *process, _ string) {
+func computing(t *testing.T, p *process, _ string) { used(t, p, 30) }
+
+// draining waits until the command computes jobs: it has made its run folder before.
+func draining(t *testing.T, p *process, dir string) {
+	for deadline := time.Now().Add(2 * patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "run", "manifest.json")); err == nil {
+			break
+		}
+	}
+	computing(t, p, dir)
+}
+
+// used waits until the command has used so much processor time, in 1/100 s.
+func used(t *testing.T, p *process, least int) {
 	for deadline := time.Now().Add(2 * patience); ; time.Sleep(5 * time.Millisecond) {
-		if ticks(p.Process.Pid) >= 30 {
+		if ticks(p.Process.Pid) >= least {
 			return
 		}
 		select {
@@ -220,8 +234,8 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 		add(interruption{name: "computing", args: args, ready: computing})
 	}
 	for _, args := range [][]string{{"run", file("long.yaml"), "-o", "run", "-j", "1"}, {"fit", file("long.yaml"), "-m", "m.json", "-o", "run", "-j", "1"}} {
-		add(interruption{name: "computing", args: args, ready: computing, signals: 2, done: true})
-		add(interruption{name: "computing, nobody reads stderr", args: args, prepare: stderrFull, ready: computing, signals: 2, done: true})
+		add(interruption{name: "computing", args: args, ready: draining, signals: 2, done: true})
+		add(interruption{name: "computing, nobody reads stderr", args: args, prepare: stderrFull, ready: draining, signals: 2, done: true})
 	}
 
 	for _, args := range [][]string{
@@ -321,7 +335,8 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 			t.Parallel()
 			dir := write(t, "long.yaml", long)
 			submitted := interruption{signals: 2, ready: func(t *testing.T, p *process, dir string) {
-				for deadline := time.Now().Add(2 * patience); journalSize(filepath.Join(dir, "run")) == 0 && len(workers(t, dir)) == 0; time.Sleep(10 * time.Millisecond) {
+				computes := func(pid int) bool { return ticks(pid) >= 200 } // it is past its beginning, in which it ends at the first signal
+				for deadline := time.Now().Add(4 * patience); !slices.ContainsFunc(workers(t, dir), computes); time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(deadline) {
 						t.Fatal("no worker is started")
 					}
@@ -337,7 +352,7 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 			}
 			p = &process{Cmd: gpcTune(t, dir, "worker", "run", "--block", "0/1", "-j", "1"), ended: make(chan struct{})}
 			p.Stdout, p.Stderr = &p.out, &p.out
-			interruption{signals: 2, ready: computing}.stop(t, p, dir, signal)
+			interruption{signals: 2, ready: func(t *testing.T, p *process, _ string) { used(t, p, 200) }}.stop(t, p, dir, signal)
 		})
 	}
 }

@@ -411,7 +411,7 @@ func (j *Journal) begin() (err error) {
 // writing says what failed to be written, and what to do about it.
 func writing(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: %w; change its permissions, or choose another with -o", ErrUnwritable, err)
+		return fmt.Errorf("%w: %w; %s with -o", ErrUnwritable, err, atomicfile.Remedy(err))
 	}
 	return fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err, cmp.Or(atomicfile.Remedy(err), "remove the cause"))
 }
