@@ -207,12 +207,12 @@ func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 		before, initially := d.found.Found(), reflect.New(f.Type()).Elem()
 		initially.Set(f)
 		d.value(value, f, nil)
-		if i, ok := intervals[key.Value]; ok && !strictyaml.IsNull(value) && d.found.Found() == before {
+		i, ranged := intervals[key.Value]
+		if ranged && !strictyaml.IsNull(value) && d.found.Found() == before {
 			d.inside(key.Value, value, f, i)
 		}
-		if d.found.Found() > before {
+		if ranged && d.found.Found() > before {
 			f.Set(initially) // so that the rest of the component can still be checked
-			return
 		}
 		if s, ok := f.Interface().(param.Setting); ok {
 			d.settings.settings = append(d.settings.settings, located{key.Value, value, s})

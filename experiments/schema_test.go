@@ -369,3 +369,42 @@ func TestResultsAreDescribed(t *testing.T) {
 		t.Errorf("%d types in results.json", len(s.Defs))
 	}
 }
+
+// Every number among the options of components and sections has a range, so that no 0 stands for a default in silence. Keys of
+// hyperparameters and grids take any number.
+func TestEveryOptionHasARange(t *testing.T) {
+	free := []string{"init", "fixed", "bounds", "log", "linear", "values"} // none of which has a default of 0
+	checked := 0
+	var visit func(of reflect.Type)
+	visit = func(of reflect.Type) {
+		collect(reflect.New(of).Elem(), func(name string, f reflect.Value, field reflect.StructField) {
+			kind := f.Type()
+			for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Slice || kind.Kind() == reflect.Array || kind.Kind() == reflect.Map {
+				kind = kind.Elem()
+			}
+			switch k := kind.Kind(); {
+			case reflect.PointerTo(kind).Implements(textUnmarshaler) && k != reflect.Struct:
+			case k == reflect.Struct:
+				visit(kind)
+			case k >= reflect.Int && k <= reflect.Float64:
+				checked++
+				if _, ok := within(field); !ok && !slices.Contains(free, name) {
+					t.Errorf("%v has no range of %s: give the field a tag such as within:\"[1,1000]\"", of, name)
+				}
+			}
+		})
+	}
+	for _, kind := range Catalogue() {
+		if kind.Name == "priors" || kind.Name == "illustrations" {
+			continue // whose defaults are not 0, and which check themselves
+		}
+		for _, e := range kind.Entries {
+			if e.options != nil {
+				visit(e.options)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d numbers", checked)
+	}
+}
