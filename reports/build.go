@@ -106,7 +106,7 @@ func (b *builder) build() Configuration {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
-		out.Hyperparameters, out.LogEvidence = values(names(c), f.Natural), Number(f.LogEvidence)
+		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), Number(f.LogEvidence), marked(f)
 		if f.LeaveOneOut != nil {
 			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
 		}
@@ -310,7 +310,7 @@ func (b *builder) fold(s *study) Fold {
 		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
 	}
 	if f.Status == Done {
-		f.Hyperparameters, f.LogEvidence = values(names(b.record), s.fit.Natural), Number(s.fit.LogEvidence)
+		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.fit.Natural), Number(s.fit.LogEvidence), marked(s.fit)
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores

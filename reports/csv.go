@@ -23,31 +23,31 @@ func foldRows(r *Report) Rows { return scoreRows(r, false, true) }
 
 func scoreRows(r *Report, whole, folds bool) Rows {
 	t := Rows{columns: []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
-		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "leave_one_out", "n"}}
+		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "converged", "leave_one_out", "n"}}
 	t.columns = append(t.columns, scoreColumns()...)
 	for i, c := range r.Configurations {
-		row := func(evaluation string, repeat, fold any, status Status, hyperparameters Values, evidence, leaveOneOut Number, scores Scores) {
+		row := func(evaluation string, repeat, fold any, status Status, hyperparameters Values, evidence Number, converged *bool, leaveOneOut Number, scores Scores) {
 			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
-				evaluation, repeat, fold, string(status), hyperparameters, evidence, leaveOneOut}
+				evaluation, repeat, fold, string(status), hyperparameters, evidence, known(status, converged), leaveOneOut}
 			t.cells = append(t.cells, append(cells, scoreCells(scores)...))
 		}
 		if whole {
-			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), Scores{})
+			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.leaveOneOut(), Scores{})
 		}
 		if folds {
 			for _, f := range c.Folds {
-				row(f.Evaluation, f.Repeat, f.Fold, f.Status, f.Hyperparameters, f.LogEvidence, Number(math.NaN()), f.Scores)
+				row(f.Evaluation, f.Repeat, f.Fold, f.Status, f.Hyperparameters, f.LogEvidence, f.Converged, Number(math.NaN()), f.Scores)
 			}
 		}
 		if whole {
 			for _, e := range c.Evaluations {
-				row(e.Name, nil, pooled(e), e.Status, c.Hyperparameters, c.LogEvidence, c.leaveOneOut(), e.Scores)
+				row(e.Name, nil, pooled(e), e.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.leaveOneOut(), e.Scores)
 			}
 		}
 	}
 	if whole {
 		for _, n := range r.Nested {
-			cells := make([]any, 16)
+			cells := make([]any, 17)
 			cells[1], cells[9], cells[11], cells[12] = n.Dataset, n.Name, pooled(n.Evaluation), string(n.Status)
 			t.cells = append(t.cells, append(cells, scoreCells(n.Scores)...))
 		}
@@ -61,6 +61,14 @@ func pooled(e Evaluation) string {
 		return fmt.Sprintf("pooled %v", e.Scores.Partial)
 	}
 	return "pooled"
+}
+
+// known is whether a fit had converged, where there is one.
+func known(s Status, converged *bool) any {
+	if s != Done {
+		return nil
+	}
+	return converged == nil
 }
 
 // scoreColumns names the scores, with two columns for the ends of an interval after each but counts.

@@ -72,6 +72,7 @@ type Configuration struct {
 	Missing         int          `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
 	Hyperparameters Values       `json:"hyperparameters"`           // natural units, of the fit to all of the training data
 	LogEvidence     Number       `json:"log_evidence"`              // nats, of the fit to all of the training data; null where there is none
+	Converged       *bool        `json:"converged,omitempty"`       // false where the fit to all of the training data had not converged and was taken as it is
 	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // of the training cases, where the inference gives it
 	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
 	Correlations    [][]Number   `json:"correlations,omitempty"`    // of the errors of hyperparameters on the theta scale, in the order of standard_errors
@@ -89,6 +90,31 @@ type Configuration struct {
 	nested          bool         // stands for nested cross-validation
 	record          record.Configuration
 	studies         []study
+}
+
+// marked is false, where a fit that is on record had not converged, and else nothing.
+func marked(f *record.Fit) *bool {
+	if f.Converged {
+		return nil
+	}
+	return new(bool)
+}
+
+// unconverged says which fits behind a row had not converged.
+func (c Configuration) unconverged(evaluation string) string {
+	count := 0
+	for _, f := range c.Folds {
+		if f.Evaluation == evaluation && f.Converged != nil {
+			count++
+		}
+	}
+	switch {
+	case c.Converged != nil:
+		return "not converged"
+	case count > 0:
+		return fmt.Sprintf("%d folds not converged", count)
+	}
+	return ""
 }
 
 // LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
@@ -203,15 +229,16 @@ type Decisions struct {
 
 // Fold is one study: tuned on its training part, scored on its held-out cases.
 type Fold struct {
-	Evaluation      string `json:"evaluation"`      // the way of holding out that it belongs to
-	Repeat          int    `json:"repeat"`          // its repeat, from 0
-	Fold            int    `json:"fold"`            // its number, from 0
-	Train           int    `json:"train"`           // training cases
-	Test            int    `json:"test"`            // held-out cases
-	Status          Status `json:"status"`          // done, cut by a race, failed or missing
-	Hyperparameters Values `json:"hyperparameters"` // natural units, tuned on its training cases
-	LogEvidence     Number `json:"log_evidence"`    // nats, of its training cases; null where there is none
-	Scores          Scores `json:"scores"`          // of its held-out cases
+	Evaluation      string `json:"evaluation"`          // the way of holding out that it belongs to
+	Repeat          int    `json:"repeat"`              // its repeat, from 0
+	Fold            int    `json:"fold"`                // its number, from 0
+	Train           int    `json:"train"`               // training cases
+	Test            int    `json:"test"`                // held-out cases
+	Status          Status `json:"status"`              // done, cut by a race, failed or missing
+	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
+	LogEvidence     Number `json:"log_evidence"`        // nats, of its training cases; null where there is none
+	Converged       *bool  `json:"converged,omitempty"` // false where the fit had not converged and was taken as it is
+	Scores          Scores `json:"scores"`              // of its held-out cases
 }
 
 // Failure is something that could not be computed, and why.

@@ -139,10 +139,18 @@ func (c Configuration) facts(number func(Number) string) []fact {
 		{"likelihood", c.Likelihood},
 		{"inference", c.Inference},
 		{"tune", c.Tune + " of " + c.tuned()},
-		{"log evidence", number(c.LogEvidence)},
+		{"log evidence", number(c.LogEvidence) + also(c.Converged)},
 		{"leave one out", number(c.leaveOneOut())},
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
+}
+
+// also says of a fit that it had not converged, where that is so.
+func also(converged *bool) string {
+	if converged == nil {
+		return ""
+	}
+	return " (not converged)"
 }
 
 // headed is a table under a heading.
@@ -176,7 +184,7 @@ func (c Configuration) tables() []headed {
 		folds.columns = append(folds.columns, s.Name)
 	}
 	for _, f := range c.Folds {
-		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status), f.LogEvidence, f.Hyperparameters}
+		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged), f.LogEvidence, f.Hyperparameters}
 		for _, s := range cv.Scores {
 			cell := ""
 			if e, ok := f.Scores.Value(s.Name); ok {

@@ -94,7 +94,7 @@ func state(c Configuration, e Evaluation) string {
 	case c.Missing > 0:
 		return "incomplete"
 	}
-	return ""
+	return c.unconverged(e.Name)
 }
 
 // lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.

@@ -1,0 +1,32 @@
+package reports
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestUnconvergedFitsAreMarked: a fit that was taken as it is has a mark beside its log evidence, in every format.
+func TestUnconvergedFitsAreMarked(t *testing.T) {
+	m, lines := run(t)
+	before := build(t, m, lines)
+	for i, l := range lines {
+		if l.Fit != nil && l.Fit.Failure == "" && l.Fit.Configuration == 0 {
+			fit := *l.Fit
+			fit.Converged = false
+			lines[i].Fit = &fit
+		}
+	}
+	r := build(t, m, lines)
+	if before.Configurations[0].Converged != nil || r.Configurations[0].Converged == nil || *r.Configurations[0].Converged {
+		t.Fatalf("converged is %v, and %v where it is not", before.Configurations[0].Converged, r.Configurations[0].Converged)
+	}
+	for format, want := range map[string]string{"text": "not converged", "html": "not converged", "markdown": "not converged", "latex": "not converged", "json": `"converged": false`, "csv": ",-3.25,false,"} {
+		if text := render(t, format, r); !strings.Contains(string(text), want) {
+			t.Errorf("%s does not say %q", format, want)
+		}
+		if bytes.Contains(render(t, format, before), []byte(want)) {
+			t.Errorf("%s says %q of fits that converged", format, want)
+		}
+	}
+}
