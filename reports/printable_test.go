@@ -2,8 +2,8 @@ package reports
 
 import "testing"
 
-// TestPrintable: what could steer a terminal is written as in a Go string; tabs, line feeds and letters of any script stay.
-func TestPrintable(t *testing.T) {
+// TestPrintableLetters: what could steer a terminal is written as in a Go string; tabs, line feeds and letters of any script stay.
+func TestPrintableLetters(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                  "",
 		"a\tb\nc":           "a\tb\nc",
