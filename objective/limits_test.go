@@ -39,3 +39,14 @@ func TestLatentOfWrongLengths(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberOfClasses: two or more, or none for numbers.
+func TestNumberOfClasses(t *testing.T) {
+	for classes, good := range map[int]bool{-1: false, 0: true, 1: false, 2: true} {
+		d := ring(30, 9)
+		d.Y.Classes = classes
+		if err := d.Check(); (err == nil) != good {
+			t.Errorf("%d classes: %v", classes, err)
+		}
+	}
+}
