@@ -7,10 +7,7 @@ import (
 )
 
 // areaUnderCurve is the Mann-Whitney statistic: with s = p(y = +1), the mean over all pairs of a case of class 1 and one
-// of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. The placement of a case is the share of the other class on its right side; the
-// area is the mean of the placements of either class, and its variance is the sum of the variances of the two means
-// (DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44:837). The interval is cut off at 0 and 1, and has no width where
-// the classes are perfectly separated; there is none with fewer than two cases of a class.
+// of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. Its interval is areaInterval; there is none with fewer than two cases of a class.
 //
 // It is defined for two classes, both of which occur. Predictions of several classifiers are ranked together.
 func areaUnderCurve(p Predictions) (Estimate, bool) {
@@ -20,33 +17,50 @@ func areaUnderCurve(p Predictions) (Estimate, bool) {
 	}
 	s := func(i int) float64 { return p.Proba.At(i, 1) }
 
-	var placements [2][]float64
 	var cases [2][]int
-	var below [2]int // rows of each class with a smaller s
-	pairs := 0.0     // the statistic before it is divided by the number of pairs: exact, a multiple of ½
+	below, pairs := 0, 0.0 // rows of class 0 with a smaller s; pairs in the right order, exact, a multiple of ½
 	for from, to := 0, 0; from < len(rows); from = to {
 		var tied [2]int
 		for to = from; to < len(rows) && s(rows[to]) == s(rows[from]); to++ {
-			tied[p.Labels[rows[to]]]++
+			label := p.Labels[rows[to]]
+			tied[label]++
+			cases[label] = append(cases[label], p.Cases[rows[to]])
 		}
-		for _, i := range rows[from:to] {
-			own := p.Labels[i]
-			other := 1 - own
-			rank := float64(below[other]) + float64(tied[other])/2 // rows of the other class below, ties by halves
-			if own == 1 {
-				pairs += rank
-			} else {
-				rank = float64(size[1]) - rank
-			}
-			placements[own] = append(placements[own], rank/float64(size[other]))
-			cases[own] = append(cases[own], p.Cases[i])
-		}
-		below[0], below[1] = below[0]+tied[0], below[1]+tied[1]
+		pairs += float64(tied[1]) * (float64(below) + float64(tied[0])/2)
+		below += tied[0]
 	}
 	area := pairs / (float64(size[0]) * float64(size[1]))
-	e := normal(area, math.Sqrt(meanVariance(placements[0], area, cases[0])+meanVariance(placements[1], area, cases[1])))
-	e.Lo, e.Hi = max(e.Lo, 0), min(e.Hi, 1)
-	return e, true
+	lo, hi := areaInterval(area, distinct(cases[0]), distinct(cases[1]))
+	return Estimate{area, lo, hi}, true
+}
+
+// areaInterval is the score interval of an area under the curve from m and n cases of the classes, method 5 of Newcombe
+// (2006, Statistics in Medicine 25:559): all θ with |area - θ| ≤ z √V(θ),
+//
+//	V(θ) = θ(1-θ)/(mn) · (1 + N ((1-θ)/(2-θ) + θ/(1+θ))),  N = (m+n)/2 - 1
+//
+// the variance under exponential scores (Hanley & McNeil 1982) made symmetric in the classes. It is within 0 and 1, and has a width
+// where the classes are perfectly separated.
+func areaInterval(area float64, m, n int) (lo, hi float64) {
+	if m < 2 || n < 2 {
+		return math.NaN(), math.NaN()
+	}
+	pairs, cases := float64(m)*float64(n), float64(m+n)/2-1
+	// end is the θ between area and the limit at which the difference is z standard deviations.
+	end := func(limit float64) float64 {
+		in, out := area, limit
+		for range 100 {
+			theta := (in + out) / 2
+			variance := theta * (1 - theta) / pairs * (1 + cases*((1-theta)/(2-theta)+theta/(1+theta)))
+			if math.Abs(area-theta) <= z95*math.Sqrt(variance) {
+				in = theta
+			} else {
+				out = theta
+			}
+		}
+		return in
+	}
+	return end(0), end(1)
 }
 
 // ROC is the receiver operating characteristic: for every threshold on s = p(y = +1), from the highest to the lowest, the share

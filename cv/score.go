@@ -55,7 +55,7 @@ var Scores = []Score{
 	},
 	{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
-		Doc: "area under the ROC curve, two classes only: how probably a case of the second class gets a larger probability of it than one of the first; ties count half; DeLong's interval",
+		Doc: "area under the ROC curve, two classes only: how probably a case of the second class gets a larger probability of it than one of the first; ties count half; Newcombe's score interval (2006, method 5)",
 	},
 	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,

@@ -268,7 +268,7 @@ func (t *training) gram(theta []float64) blas64.General {
 
 // solve trains one machine. One that does not converge is counted.
 func (t *training) solve(ctx context.Context, k blas64.General, y, upper []float64) (separator, error) {
-	s, err := smo(ctx, k, y, upper, t.tolerance(), max(10_000_000, 100*len(y)))
+	s, err := smo(ctx, k, y, upper, t.tolerance(), max(100_000_000/len(y), 100*len(y))) // n operations each
 	if err == nil && !(s.gap <= t.tolerance()) {
 		t.failed++
 	}

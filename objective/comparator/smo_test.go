@@ -1,0 +1,66 @@
+package comparator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// TestSMOOnLinearKernels: classes that overlap on inputs of a large scale, where the costs are large beside 1/K. The solution is held
+// to the optimality conditions, from K and β alone.
+func TestSMOOnLinearKernels(t *testing.T) {
+	const n, dim = 120, 25
+	for _, scale := range []float64{1, 10, 100} {
+		for _, cost := range []float64{1, 100} {
+			t.Run(fmt.Sprint(scale, cost), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(1, 1))
+				x, y, upper := make([][]float64, n), make([]float64, n), make([]float64, n)
+				for i := range x {
+					sum := 2 * rng.NormFloat64()
+					for j := range dim {
+						x[i] = append(x[i], scale*rng.NormFloat64())
+						sum += x[i][j] / scale * float64(j%3-1)
+					}
+					y[i], upper[i] = math.Copysign(1, sum), cost
+				}
+				k := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+				for i := range x {
+					for j := range x {
+						for q := range dim {
+							k.Data[i*n+j] += x[i][q] * x[j][q]
+						}
+					}
+				}
+				s, err := smo(t.Context(), k, y, upper, 1e-3, 100_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, size, top, bottom := 0.0, 0.0, math.Inf(-1), math.Inf(1)
+				for i, b := range s.beta {
+					if alpha := y[i] * b; !(alpha >= 0 && alpha <= cost) {
+						t.Errorf("α = %v of cost %v", alpha, cost)
+					}
+					sum, size = sum+b, size+math.Abs(b)
+					v, magnitude := y[i], 1.0
+					for j, b := range s.beta {
+						v -= k.Data[i*n+j] * b
+						magnitude += math.Abs(k.Data[i*n+j] * b)
+					}
+					rounding := 1e-12 * magnitude // of the sum here, and of residuals that are updated
+					if b < upper[i]*max(y[i], 0) {
+						top = max(top, v-rounding)
+					}
+					if b > upper[i]*min(y[i], 0) {
+						bottom = min(bottom, v+rounding)
+					}
+				}
+				if !(math.Abs(sum) <= 1e-9*size) || !(top-bottom <= 1e-3) {
+					t.Errorf("Σβ = %v, conditions violated by %v, after %d iterations", sum, top-bottom, s.iterations)
+				}
+			})
+		}
+	}
+}
