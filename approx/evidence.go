@@ -259,6 +259,7 @@ func (p *siteFit) leaveOneOutWeight(i int) weight {
 // needSlopes records why there is no derivative where the implicit part cannot be had.
 func (f *siteFunctional) needSlopes() {
 	_, smooth := f.fit.lik.(likelihood.Differentiable)
+	_, positive := f.fit.moments.(likelihood.ExpectedLog) // sites, as p(y|f) is log-concave
 	switch {
 	case f.err != nil:
 	case f.fit.accepts():
@@ -267,7 +268,7 @@ func (f *siteFunctional) needSlopes() {
 		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
 	case f.evidence && f.fit.nodes != nil && !smooth:
 		f.err = fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)
-	case f.fit.negative.f.Rows > 0:
-		f.err = fmt.Errorf("%w: %d sites have negative precision", ErrNoGradient, f.fit.negative.f.Rows)
+	case f.fit.rule.negative() && !positive: // at this point or at the next: Uses promises none
+		f.err = fmt.Errorf("%w: sites may have negative precision, and are kept", ErrNoGradient)
 	}
 }

@@ -335,14 +335,14 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 			t.Parallel()
 			dir := write(t, "long.yaml", long)
 			submitted := interruption{signals: 2, ready: func(t *testing.T, p *process, dir string) {
-				computes := func(pid int) bool { return ticks(pid) >= 200 } // it is past its beginning, in which it ends at the first signal
+				computes := func(pid int) bool { return ticks(pid) >= 100 } // it is past its beginning, in which it ends at the first signal
 				for deadline := time.Now().Add(4 * patience); !slices.ContainsFunc(workers(t, dir), computes); time.Sleep(10 * time.Millisecond) {
 					if time.Now().After(deadline) {
 						t.Fatal("no worker is started")
 					}
 				}
 			}}
-			p := &process{Cmd: gpcTune(t, dir, "submit", "local", "long.yaml", "-o", "run", "--parallel", "2"), ended: make(chan struct{})}
+			p := &process{Cmd: gpcTune(t, dir, "submit", "local", "long.yaml", "-o", "run", "--blocks", "2", "--parallel", "2"), ended: make(chan struct{})}
 			p.Stdout, p.Stderr = &p.out, &p.out
 			submitted.stop(t, p, dir, signal)
 			for deadline := time.Now().Add(patience); len(workers(t, dir)) > 0; time.Sleep(10 * time.Millisecond) {
