@@ -15,7 +15,8 @@ import (
 
 // Limits on what a file may ask for.
 const (
-	maxText     = 1 << 27 // bytes of a file, decompressed
+	maxText     = 1 << 31 // bytes of a plain file
+	maxUnzipped = 1 << 28 // bytes of text in a compressed one, which are not known before they have been counted
 	maxPipe     = 1 << 26 // bytes of what is no regular file and so may have no end
 	maxRatio    = 200     // bytes for each compressed one, beyond
 	ratioFree   = 1 << 25 // bytes, which any file may hold
@@ -102,7 +103,7 @@ func open(path string) (source, error) {
 		e := &FileError{Path: path}
 		e.add(0, 0, "has %d bytes, more than the %d that will be read; take a part of it", info.Size(), maxText)
 		return source{}, e
-	case info.Size() > maxText/maxRatio: // it might be compressed, and hold more: count first
+	case info.Size() > maxUnzipped/maxRatio: // it might be compressed, and hold more: count first
 		if err := measure(path, f, maxText); err != nil {
 			return source{}, err
 		}
@@ -205,6 +206,9 @@ func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size i
 	case bytes.HasPrefix(head, bzip2Magic):
 		form, text = "bzip2 ", bzip2.NewReader(raw)
 	}
+	if form != "" {
+		limit = min(limit, maxUnzipped)
+	}
 	buffer, lines := make([]byte, 1<<20), 1
 	for err == nil {
 		n := 0
@@ -215,6 +219,9 @@ func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size i
 		}
 		size += int64(n)
 		switch {
+		case size > limit && form != "":
+			e.add(0, 0, "holds more than %d bytes of text; decompress it: a plain file may have %d", limit, int64(maxText))
+			return 0, e
 		case size > limit:
 			e.add(0, 0, "holds more than %d bytes of text, which is more than will be read; take a part of it", limit)
 			return 0, e
