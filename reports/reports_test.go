@@ -110,8 +110,7 @@ func compare(t *testing.T, name string, got []byte) {
 //
 // Configuration 1, pooled: base lines ¾ : ¼ and ½ : ½, so p = ¾, ½ | ½, 1 of the true classes are worth 0, 1 | 0, 1
 // bits. The second case is tied, hence decided for F, and wrong. Among p(M) the classes have ¼, ½ (F) and ½, 1 (M):
-// 3½ of 4 pairs. Its placements are ¾, 1 (M) and 1, ¾ (F), each of sample variance 1/32, so the variance of the area is
-// 1/64 + 1/64.
+// 3½ of 4 pairs.
 func TestNumbers(t *testing.T) {
 	var results struct {
 		Missing        int
@@ -176,7 +175,20 @@ func TestNumbers(t *testing.T) {
 	half = z * math.Sqrt((0.15625*0.15625+2*0.21875*0.21875+0.28125*0.28125)/3/4)
 	score("#1", one.Scores, "brier", 0.28125, 0.28125-half, 0.28125+half) // 1/8, 1/2, 1/2, 0
 	score("#1", one.Scores, "ece", 0.0625)                                // ¼ · ¼ of the one case in its bin
-	score("#1", one.Scores, "auc", 0.875, 0.875-z*math.Sqrt(1./32), 1)
+	// The ends A of Newcombe's interval (2006, method 5) for two cases of each class: (0.875 - A)² = z² V(A).
+	end := func(inside, outside float64) float64 {
+		for range 200 {
+			a := (inside + outside) / 2
+			v := a * (1 - a) * (1 + (1-a)/(2-a) + a/(1+a)) / 4
+			if (0.875-a)*(0.875-a) < z*z*v {
+				inside = a
+			} else {
+				outside = a
+			}
+		}
+		return inside
+	}
+	score("#1", one.Scores, "auc", 0.875, end(0.875, 0), end(0.875, 1))
 	if got := fmt.Sprint(one.Evaluations[0].Confusion); got != "[[2 0] [1 1]]" {
 		t.Errorf("#1 confusion %s", got)
 	}
