@@ -60,6 +60,10 @@ func TestCheck(t *testing.T) {
 
 func TestSpecProblemsFoundInTheFile(t *testing.T) {
 	three := "a,b,label\n1,2,M\n3,4,F\n5,6,N\n"
+	var absent []Name
+	for i := range 25 {
+		absent = append(absent, Name(fmt.Sprint("c", i)))
+	}
 	for name, f := range map[string]struct {
 		s    Spec
 		text string
@@ -67,6 +71,7 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 	}{
 		"unknown columns":    {Spec{Label: "lable", Drop: []Name{"c"}, ID: []Name{"9"}}, good, []string{`data.label: no column "lable"; did you mean "label"? (the file's columns are a, b, label, or their numbers)`, `data.drop: no column "c"`, `data.id: no column "9"`}},
 		"no header":          {Spec{Group: "x4"}, "1,2,M\n3,4,F\n", []string{`data.group: no column "x4"`, "no header; its columns are named x1, x2, x3"}},
+		"25 unknown columns": {Spec{Drop: absent}, good, []string{`data.drop: no column "c0"`, `no column "c18"`, "and 6 more columns that the file does not have"}},
 		"aliases":            {Spec{Columns: []Name{"a", "1"}}, good, []string{`data.columns: column "a" occurs twice`}},
 		"default label":      {Spec{Drop: []Name{"label"}}, good, []string{`data.drop: column "label" is already used as label`}},
 		"nothing left":       {Spec{Drop: []Name{"a", "b"}}, good, []string{"data.columns: no input column is left"}},
