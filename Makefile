@@ -1,4 +1,4 @@
-.PHONY: help test test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
+.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -15,6 +15,14 @@ notice: ## write NOTICE, the licences of what is linked into the program, anew
 
 test: ## run all tests
 	go test ./...
+
+FUZZ ?= 20s
+
+fuzz: SHELL := bash -o pipefail
+fuzz: ## fuzz every parser (FUZZ=time for each), minutes
+	@for f in $$(grep -rho '^func Fuzz[A-Za-z]*' --include=*_test.go . | sed 's/func //' | sort -u); do \
+		for d in $$(grep -rl "^func $$f(" --include=*_test.go . | xargs -n1 dirname); do \
+			echo "$$d $$f"; go test $$d -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x | tail -n 3 || exit 1; done; done
 
 DAMAGES ?= 10000
 

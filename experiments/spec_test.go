@@ -294,17 +294,38 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := Parse("f.yaml", text, nil)
-		if err == nil {
-			return
-		}
-		problems, ok := err.(Problems)
-		if !ok || len(problems) == 0 {
-			t.Fatalf("got %T %v, want Problems", err, err)
-		}
-		for _, p := range problems {
-			if p.Message == "" || p.File != "f.yaml" {
-				t.Fatalf("a problem says nothing: %+v", p)
+		for _, p := range problemsOf(t, err) {
+			if p.File != "f.yaml" {
+				t.Fatalf("a problem of another file: %+v", p)
 			}
 		}
 	})
+}
+
+// FuzzSet tries texts of --set.
+func FuzzSet(f *testing.F) {
+	for _, setting := range []string{"model.likelihood=logit", "tune.restarts=3", "model.kernel={sum: [se, noise]}", "evaluate.kfold.k=3", "name=x", "=", "a.b", "data..x=1", "model.kernel.0.se=1", "seed=[", "tune=~"} {
+		f.Add(setting)
+	}
+	f.Fuzz(func(t *testing.T, setting string) {
+		_, err := Parse("f.yaml", []byte(valid), []string{setting})
+		problemsOf(t, err)
+	})
+}
+
+// problemsOf are the problems that an error of Parse consists of; each says something.
+func problemsOf(t *testing.T, err error) Problems {
+	if err == nil {
+		return nil
+	}
+	problems, ok := err.(Problems)
+	if !ok || len(problems) == 0 {
+		t.Fatalf("got %T %v, want Problems", err, err)
+	}
+	for _, p := range problems {
+		if p.Message == "" || p.File == "" {
+			t.Fatalf("a problem says nothing: %+v", p)
+		}
+	}
+	return problems
 }
