@@ -40,9 +40,9 @@ type Laplace struct {
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Points bounds how many points of the latent space a prediction for more than two classes averages, up to 1048576; all are
-	// used, unless the error estimate comes down to 5e-7 before. By default as many are used as bring the estimate of the largest error of a probability
-	// to 1e-5, at most 65536; mostly that takes none to a few hundred. What it comes to is a warning where it is more.
+	// Points is how many points of the latent space the average of a prediction for more than two classes takes, up to 1048576, rounded down to a
+	// multiple of 8. By default it takes what brings the error estimate of every probability to 1e-5, but at most 65536 points of a lattice.
+	// An estimate above 1e-5 is a warning. A diagonal posterior covariance takes no points.
 	Points int `yaml:"points" within:"[1,1048576]"`
 
 	work *Work

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 
@@ -23,14 +24,26 @@ const (
 //
 // Where it comes close to 1e-15 or less, p_c is right in its order of magnitude.
 type gumbelMaximum struct {
-	mean, sd, at     []float64 // of f_c + g_c; at: with u, from the largest
-	tables           []gumbelNormal
-	t, weight, total []float64
-	h                [][]float64
+	mean, sd []float64 // of f_c + g_c
+	tables   []gumbelNormal
+
+	// Of evaluate, for up to block values t, and as many means of f_c + g_c, a row for each class.
+	t, total, slope []float64
+	means, h        blas64.General
+	which           []int
+
+	at, weight   []float64 // of add: the means, and the weights of a rule
+	want, lo, hi []float64 // of shares: log Π F_k(t), and what t is between
 }
 
+const block = 256
+
 func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
-	g := &gumbelMaximum{at: make([]float64, len(mean)), h: make([][]float64, len(mean))}
+	g := &gumbelMaximum{at: make([]float64, len(mean)), which: make([]int, block)}
+	for _, x := range []*[]float64{&g.t, &g.total, &g.slope, &g.weight, &g.want, &g.lo, &g.hi} {
+		*x = make([]float64, block)
+	}
+	g.means, g.h = linalg.NewGeneral(len(mean), block), linalg.NewGeneral(len(mean), block)
 	for c, v := range lambda {
 		g.mean = append(g.mean, mean[c]+gumbelMean)
 		g.sd = append(g.sd, math.Sqrt(v+gumbelVariance))
@@ -45,6 +58,25 @@ var legendreNodes, legendreWeights = func() (x, w [8]float64) {
 	return x, w
 }()
 
+// all are the numbers of the first n values.
+func (g *gumbelMaximum) all(n int) []int {
+	for j := range n {
+		g.which[j] = j
+	}
+	return g.which[:n]
+}
+
+// evaluate sets, at some of the values t, total to Σ_c log F_c, slope to Σ_c h_c, and h.
+func (g *gumbelMaximum) evaluate(which []int) {
+	for _, j := range which {
+		g.total[j], g.slope[j] = 0, 0
+	}
+	for c := range g.tables {
+		row := c * block
+		g.tables[c].evaluate(g.total, g.slope, g.h.Data[row:row+block], g.t, g.means.Data[row:row+block], g.sd[c], which)
+	}
+}
+
 // add adds the p_c given u to p. The rule is applied to panels from where a factor of the product is e^-35 to where all are 1 - 1e-9;
 // none is wider than twice a standard deviation near its mean, nor half the distance from there.
 func (g *gumbelMaximum) add(p, u []float64) {
@@ -55,31 +87,34 @@ func (g *gumbelMaximum) add(p, u []float64) {
 		from = max(from, m+g.tables[c].from*g.sd[c])
 		to = max(to, m+g.tables[c].to*g.sd[c])
 	}
-	g.t, g.weight = g.t[:0], g.weight[:0]
 	for from < to {
-		width := to - from
+		n := 0
+		for ; n < block && from < to; n += len(legendreNodes) {
+			width := to - from
+			for c, m := range g.at {
+				width = min(width, max(2*g.sd[c], (math.Abs(from-m)-6*g.sd[c])/2))
+			}
+			for k, x := range legendreNodes {
+				g.t[n+k], g.weight[n+k] = from+width*x, width*legendreWeights[k]
+			}
+			if from+width == from {
+				from = to
+			}
+			from += width
+		}
 		for c, m := range g.at {
-			width = min(width, max(2*g.sd[c], (math.Abs(from-m)-6*g.sd[c])/2))
+			row := g.means.Data[c*block : c*block+n]
+			for j := range row {
+				row[j] = m
+			}
 		}
-		for k, x := range legendreNodes {
-			g.t = append(g.t, from+width*x)
-			g.weight = append(g.weight, width*legendreWeights[k])
+		g.evaluate(g.all(n))
+		total := g.total[:n]
+		linalg.Exp(total, total)
+		floats.Mul(total, g.weight[:n])
+		for c := range p {
+			p[c] += floats.Dot(g.h.Data[c*block:c*block+n], total)
 		}
-		if from+width == from {
-			break
-		}
-		from += width
-	}
-	g.total = append(g.total[:0], g.t...)
-	clear(g.total)
-	for c := range g.h {
-		g.h[c] = append(g.h[c][:0], g.t...)
-		g.tables[c].add(g.total, g.h[c], g.t, g.at[c], g.sd[c])
-	}
-	linalg.Exp(g.total, g.total)
-	floats.Mul(g.total, g.weight)
-	for c, h := range g.h {
-		p[c] += floats.Dot(h, g.total) / g.sd[c]
 	}
 }
 
@@ -96,12 +131,12 @@ const (
 	tableSize          = (tableTo-tableFrom)/tableStep + 1
 )
 
-// add adds log F at t to logF and sets h.
-func (g *gumbelNormal) add(logF, h, t []float64, mean, sd float64) {
-	scale := 1 / (sd * tableStep)
-	shift := -mean*scale - tableFrom/tableStep
-	for i, x := range t {
-		if x = x*scale + shift; !(x > 0) {
+// evaluate sets h, adds it to slope and log F to total, at the t of some points, for a sum of standard deviation sd.
+func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
+	scale, perUnit := 1/(sd*tableStep), 1/sd
+	for _, j := range which {
+		x := (t[j]-means[j])*scale - tableFrom/tableStep
+		if !(x > 0) {
 			x = 0
 		} else if x >= tableSize-1 {
 			x = tableSize - 1 - 1e-9
@@ -109,8 +144,10 @@ func (g *gumbelNormal) add(logF, h, t []float64, mean, sd float64) {
 		k := int(x)
 		x -= float64(k)
 		c := &g.cubic[k]
-		logF[i] += c[0] + x*(c[1]+x*(c[2]+x*c[3]))
-		h[i] = c[4] + x*(c[5]+x*(c[6]+x*c[7]))
+		total[j] += c[0] + x*(c[1]+x*(c[2]+x*c[3]))
+		v := (c[4] + x*(c[5]+x*(c[6]+x*c[7]))) * perUnit
+		h[j] = v
+		slope[j] += v
 	}
 }
 

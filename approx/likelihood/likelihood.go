@@ -104,8 +104,8 @@ type Multinomial interface {
 	Bound
 	// Probabilities sets pi[c] to p(y = c|f) and g to the derivatives of log p(y|f), and returns log p(y|f).
 	Probabilities(pi, g, f []float64, y int) (logp float64)
-	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C, to 1e-5, and returns an estimate of the
-	// largest error of a probability. points > 0 bounds the points of the latent space that are averaged, whatever the
+	// Average sets pi to E[p(·|f)] for f ~ N(mean, covariance), C values and C×C, and returns an estimate of the largest error of a
+	// probability: 1e-5 where that is to be had. points > 0 is how many points of the latent space are averaged, whatever the
 	// estimate; 0 leaves their number to the likelihood.
 	Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64)
 }

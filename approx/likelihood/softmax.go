@@ -51,7 +51,7 @@ func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 	return floor(f[y] - f[top] - math.Log1p(rest))
 }
 
-// DefaultPoints is how many points Average uses at most when the number is left to it, and MostPoints how many there can be.
+// DefaultPoints is how many lattice points Average uses at most when the number is left to it, and MostPoints how many there can be.
 const (
 	DefaultPoints = 1 << 16
 	MostPoints    = 1 << 20
@@ -59,19 +59,20 @@ const (
 
 const (
 	averageTarget   = 1e-5 // the error at which Average stops adding points
-	finestTarget    = 5e-8 // that where the number of points is given
 	quadratureError = 5e-7 // bounds what tables and the quadrature of gumbelMaximum contribute
 )
 
-// Average implements Multinomial. With independent standard Gumbel variates g_c, class c has the largest f_c + g_c with
-// probability softmax_c(f) (McFadden 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R), the average
-// over e is an integral in one dimension, gumbelMaximum, and only that over u = A z, A Aᵀ = R, takes points: see separate.
-// Posteriors of independent processes leave little to R, and a diagonal covariance, or one of up to three classes, mostly nothing.
+// Average implements Multinomial. Two classes are Logit.LogZ. Of more: with independent standard Gumbel variates g_c, class c has the
+// largest f_c + g_c with probability softmax_c(f) (McFadden 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and
+// u ~ N(0, R), the average over e is an integral in one dimension, gumbelMaximum, and only that over u = A z, A Aᵀ = R, takes
+// points: see separate. Posteriors of independent processes leave little to R, and a diagonal covariance, or one of three classes, mostly
+// nothing.
 //
-// A sparse grid averages over u where its variance along any axis is at most 8 times that of f_c + g_c given u; where it is larger, or the
-// grid does not do, a lattice. Either ends when its error estimate is at most 1e-5, or DefaultPoints are used; with points > 0,
-// when the estimate has come down to that of the integral, or these points are used. The estimate, of the largest error of a
-// probability, is meant to hold in 95 of 100 cases; mostly the error is a small part of it.
+// Where the variance of u along any axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until its
+// error estimate is at most 1e-5. Where it is larger, or 8192 integrals do not do, a lattice averages over u and the largest f_c + g_c,
+// until its estimate is as small or DefaultPoints are used. With points > 0 it is the lattice in any case that does, with these
+// points, rounded down to a multiple of 8, whatever the estimate. The estimate, of the largest error of a probability, is meant to
+// hold in 95 of 100 cases; mostly the error is a small part of it.
 //
 // The probabilities depend on nothing but the arguments, sum to 1 and are positive, unless the mean or the covariance is not
 // finite: then they are NaN.
@@ -84,42 +85,48 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	for _, m := range mean {
 		ok = ok && m-m == 0
 	}
-	if !ok {
+	switch {
+	case !ok:
 		for c := range pi {
 			pi[c] = math.NaN()
 		}
 		return math.NaN()
+	case classes == 2:
+		variance := max(0, covariance.At(0, 0)-covariance.At(0, 1)-covariance.At(0, 1)+covariance.At(1, 1))
+		for c := range pi {
+			logZ, _, _ := Logit{}.LogZ(1, mean[c]-mean[1-c], variance)
+			pi[c] = math.Exp(logZ)
+		}
+		return 0
 	}
-	g, centre, target := newGumbelMaximum(mean, lambda), make([]float64, classes), averageTarget-quadratureError
+	g, centre := newGumbelMaximum(mean, lambda), make([]float64, classes)
 	g.add(centre, make([]float64, classes))
-	if points > 0 {
-		points, target = min(points, MostPoints), finestTarget
-	} else {
-		points = DefaultPoints
-	}
-	spread := 0.0 // variance of u along the first axis
-	for c := range classes {
-		if a.Cols > 0 {
+	switch copy(pi, centre); {
+	case a.Cols == 0:
+	case points > 0:
+		deviation = g.lattice(pi, a, min(points, MostPoints), 0)
+	default:
+		spread := 0.0 // variance of u along the first axis
+		for c := range classes {
 			x := a.Data[c*a.Stride] / g.sd[c]
 			spread += x * x
 		}
-	}
-	if copy(pi, centre); a.Cols > 0 {
 		deviation = math.Inf(1)
+		const target = averageTarget - quadratureError
 		if spread <= 8 {
-			deviation = g.sparseGrid(pi, a, points, target)
+			deviation = g.sparseGrid(pi, a, target)
 		}
-		if !(deviation <= target) {
+		if deviation > target {
 			other := make([]float64, classes)
-			if d := g.lattice(other, a, points, target); d < deviation {
+			if d := g.lattice(other, a, DefaultPoints, target); d < deviation {
 				deviation = d
 				copy(pi, other)
 			}
 		}
 	}
 	deviation += quadratureError
-	for c, p := range pi {
-		if p < deviation { // which may be negative: then it is nearer to that at the centre, as far as the error allows
+	for c, p := range pi { // those of the grid may be negative: then they are nearer to that at the centre, as far as the error allows
+		if p < deviation {
 			pi[c] = max(p, min(centre[c], p+deviation))
 		}
 	}

@@ -73,7 +73,7 @@ var Table = registry.Table[Comparator]{
 	registry.Of[P1NN, Comparator]("p1nn", "probabilistic one-nearest-neighbour, GPML 3.7: the class of the nearest training case with a fitted probability"),
 	registry.Of[LeastSquares, Comparator]("least_squares", "regression on -1 and +1 with the model's kernel, hyperparameters and probabilities from leave-one-out outputs, GPML 6.5.1", LeastSquares{Restarts: 1}),
 	registry.Of[SVM, Comparator]("svm", "support vector machine with the model's kernel, cost and length scale by cross-validation, GPML 6.4", SVM{Costs: SVM{}.costs(), Folds: 5, Tolerance: SVM{}.tolerance()}),
-	registry.Of[LogisticRegression, Comparator]("logistic_regression", "logistic or multiple logistic regression with a Gaussian prior on the weights, Laplace's method, amplitude by its evidence"),
+	registry.Of[LogisticRegression, Comparator]("logistic_regression", "logistic or multiple logistic regression with a Gaussian prior on the weights, Laplace's method, amplitude by its evidence").At(2),
 }
 
 // kernelFree is what comparators without a kernel have in common.
