@@ -296,7 +296,7 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 	}
 	proba, sum := make([]float64, p.classes), 0.0
 	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
-		p.averaged(p.lik.Average(proba, mean, cavity, p.points))
+		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
 		sum += math.Log(max(proba[p.y[i]], leastProbability))
 	})
 	if !finite(sum) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,9 +32,9 @@ type multiclass struct {
 	y          []int
 	lik        likelihood.Multinomial
 	tolerance  float64
-	points     int           // of an average; 0: as many as it takes
-	deviation  atomic.Uint64 // the bits of AverageError
-	scale      []float64     // per class, max K_ii, which bounds every |K_ij|
+	points     int // of an average; 0: as many as it takes
+	deviation  AverageDeviation
+	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
 
 	root []float64           // D^½
 	u    []blas64.Triangular // one per class; below the diagonal is B_c⁻¹

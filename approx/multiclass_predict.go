@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -150,22 +151,12 @@ func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean
 	}
 	center := make([]float64, p.classes)
 	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
-		p.averaged(p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, p.points))
+		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, p.points))
 	})
 }
 
-// averaged keeps the largest error estimate of the averages.
-func (p *multiclass) averaged(deviation float64) {
-	for now := math.Float64bits(deviation); ; { // of numbers that are not negative, in their order
-		before := p.deviation.Load()
-		if before >= now || p.deviation.CompareAndSwap(before, now) {
-			return
-		}
-	}
-}
-
 // AverageError implements Averager.
-func (p *multiclass) AverageError() float64 { return math.Float64frombits(p.deviation.Load()) }
+func (p *multiclass) AverageError() float64 { return p.deviation.AverageError() }
 
 // Averager posteriors average over latent values numerically, in predictions and leave-one-out.
 type Averager interface {
@@ -173,3 +164,19 @@ type Averager interface {
 	// cases; mostly the error is smaller.
 	AverageError() float64
 }
+
+// AverageDeviation is the largest error estimate of averages that may be made at once.
+type AverageDeviation struct{ bits atomic.Uint64 }
+
+// Add counts the error estimate of an average.
+func (a *AverageDeviation) Add(deviation float64) {
+	for now := math.Float64bits(deviation); ; { // of numbers that are not negative, in their order
+		before := a.bits.Load()
+		if before >= now || a.bits.CompareAndSwap(before, now) {
+			return
+		}
+	}
+}
+
+// AverageError is the largest, 0 if there was none.
+func (a *AverageDeviation) AverageError() float64 { return math.Float64frombits(a.bits.Load()) }

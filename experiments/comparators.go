@@ -158,6 +158,7 @@ func (j *job) fitComparator(ctx context.Context, p *prepared) (comparator.Fitted
 func compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o outcome) {
 	o.Proba = mat.NewDense(z.N(), classes, nil)
 	learnt.PredictProba(o.Proba, z)
+	o.averageError = averageError(learnt)
 	if c, ok := learnt.(comparator.Confident); ok {
 		o.Confidence = make([]float64, z.N())
 		c.Confidence(o.Confidence, z)
@@ -186,6 +187,7 @@ func (j *job) learn(ctx context.Context, f *record.Fit) error {
 		return nil
 	}
 	held := compared(learnt, p.held, len(p.counts))
+	f.Warnings = append(f.Warnings, averageWarnings(held.averageError)...)
 	f.Rows, f.Labels = p.rows, p.labels
 	for i := range p.labels {
 		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))

@@ -78,7 +78,8 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: append([]string{}, ds.Warnings...)}
+	warnings := append(append([]string{}, ds.Warnings...), averageWarnings(held.averageError)...)
+	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: warnings}
 	var ids []string
 	for _, id := range ds.IDs {
 		ids = append(ids, id.Name)

@@ -311,12 +311,14 @@ type outcome struct {
 	cv.Predictions
 	means, variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
 	plugged          []float64   // p(y = second class|E[f]), where it is wanted
+	averageError     float64     // estimated, of a probability, see approx.Averager
 }
 
 // outcomeOn is that of cases whose labels nobody knows.
 func outcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (o outcome) {
 	o.Predictions = predictions(fit, classes, z, average)
 	o.means, o.variances = fit.Latents(z)
+	o.averageError = averageError(fit.Posterior)
 	return o
 }
 
@@ -326,6 +328,7 @@ func (o *outcome) average(q outcome, n int) {
 		*o = q
 		return
 	}
+	o.averageError = max(o.averageError, q.averageError)
 	w := 1 / float64(n)
 	o.Mix(q.Predictions, w)
 	for c := range o.means {
@@ -340,6 +343,7 @@ func (o *outcome) average(q outcome, n int) {
 func (p *prepared) outcome(fit *objective.Point, average objective.Average) (o outcome, err error) {
 	o.Predictions, err = p.predict(fit, average)
 	o.means, o.variances = fit.Latents(p.held)
+	o.averageError = averageError(fit.Posterior)
 	if _, plugs := average.(objective.MAP); len(p.counts) == 2 && !plugs {
 		o.plugged = mat.Col(nil, 1, predictions(fit, 2, p.held, objective.MAP{}).Proba)
 	}
@@ -464,15 +468,14 @@ func (j *job) predict(ctx context.Context, free []float64, trials []record.Trial
 	}
 	var held outcome
 	if j.chain == nil {
-		if held, err = p.outcome(fit, j.average); err == nil {
-			f.Warnings = append(f.Warnings, averageWarnings(fit)...)
-		}
+		held, err = p.outcome(fit, j.average)
 	} else {
 		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
 	}
 	if err != nil {
 		return err
 	}
+	f.Warnings = append(f.Warnings, averageWarnings(held.averageError)...)
 	f.Rows, f.Labels = p.rows, p.labels
 	if held.Numeric() {
 		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
@@ -580,13 +583,20 @@ func (j *job) everySample(run *objective.Run, chains [][][]float64, f *record.Fi
 	return nil
 }
 
+// averageError is the error estimate of what averages over latent values, 0 for what does not.
+func averageError(posterior any) float64 {
+	if a, ok := posterior.(approx.Averager); ok {
+		return a.AverageError()
+	}
+	return 0
+}
+
 // averageWarnings says if averages over latent values are less accurate than they are meant to be.
-func averageWarnings(fit *objective.Point) []string {
-	a, ok := fit.Posterior.(approx.Averager)
-	if !ok || a.AverageError() <= 1e-5 {
+func averageWarnings(deviation float64) []string {
+	if !(deviation > 1e-5) {
 		return nil
 	}
-	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a probability; more points (of laplace) make that smaller", a.AverageError())}
+	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a probability; with laplace, more points make that smaller", deviation)}
 }
 
 // standardErrors adds the curvature of the tuned objective. That there is none is a warning.

@@ -161,6 +161,7 @@ type weights struct {
 	iterations int
 	evaluated  int // values of σ
 	warnings   []string
+	deviation  approx.AverageDeviation
 }
 
 // evaluate sets f = X̃w and what follows from it, and returns Ψ.
@@ -458,10 +459,13 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 			}
 		})
 		for i, s := range all {
-			likelihood.Softmax{}.Average(dst.RawRowView(from+i), mean.RawRowView(i), s, 0)
+			f.deviation.Add(likelihood.Softmax{}.Average(dst.RawRowView(from+i), mean.RawRowView(i), s, 0))
 		}
 	}
 }
+
+// AverageError implements approx.Averager.
+func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 
 // State is the amplitude and the weights, a process after the other.
 func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.w...) }
