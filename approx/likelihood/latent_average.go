@@ -73,6 +73,37 @@ type gridCell struct {
 	refined bool
 }
 
+// line averages over u = A z with a single z by the trapezoidal rule, and halves its step until that changes the average by at most target,
+// or 8192 integrals have been taken. It returns that change, which for a smooth integrand is far more than the error.
+func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
+	const end = 7 // beyond, a standard normal has 3e-12
+	sum, u, old := make([]float64, len(pi)), make([]float64, len(pi)), make([]float64, len(pi))
+	part, weights := make([]float64, len(pi)), 0.0
+	add := func(z float64) {
+		for c := range u {
+			u[c] = a.Data[c*a.Stride] * z
+		}
+		clear(part)
+		g.add(part, u)
+		w := math.Exp(-z * z / 2)
+		floats.AddScaled(sum, w, part)
+		weights += w
+	}
+	for z := -float64(end); z <= end; z++ {
+		add(z)
+	}
+	for step := 1.0; ; step /= 2 {
+		floats.ScaleTo(pi, 1/weights, sum)
+		if deviation = floats.Distance(pi, old, math.Inf(1)); step <= 0.25 && deviation <= target || step < 2*end/8192. {
+			return deviation
+		}
+		copy(old, pi)
+		for z := -end + step/2; z < end; z += step {
+			add(z)
+		}
+	}
+}
+
 // sparseGrid sets pi to the average of p over u = A z, z standard normal, by a sum of products of differences of nested
 // rules, which begins with the rule of one node for all z and goes on above that which changed a p_c the most, as long as all
 // below are there (Gerstner & Griebel 2003, Computing 71:65). The error estimate is gridSafety times the root of the sum of squares of

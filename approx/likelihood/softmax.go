@@ -68,7 +68,7 @@ const (
 // points: see separate. Posteriors of independent processes leave little to R, and a diagonal covariance, or one of three classes, mostly
 // nothing.
 //
-// Where the variance of u along any axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until its
+// Where u has one axis, it is a trapezoidal rule of integrals. Where the variance of u along any axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until its
 // error estimate is at most 1e-5. Where it is larger, or 8192 integrals do not do, a lattice averages over u and the largest f_c + g_c,
 // until its estimate is as small or DefaultPoints are used. With points > 0 it is the lattice in any case that does, with these
 // points, rounded down to a multiple of 8, whatever the estimate. The estimate, of the largest error of a probability, is meant to
@@ -113,7 +113,10 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 		}
 		deviation = math.Inf(1)
 		const target = averageTarget - quadratureError
-		if spread <= 8 {
+		switch {
+		case a.Cols == 1:
+			deviation = g.line(pi, a, target)
+		case spread <= 8:
 			deviation = g.sparseGrid(pi, a, target)
 		}
 		if deviation > target {
@@ -206,6 +209,7 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 		} else if top := e.Values(nil)[classes-1]; top > 1 {
 			floats.Scale(1/top, lambda)
 		}
+		maximize(lambda, s, trace)
 	}
 	sd, mean := make([]float64, classes), floats.Sum(lambda)/n
 	for c, v := range lambda {
@@ -225,7 +229,7 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	values, columns := e.Values(nil), 0
-	for columns < classes-1 && values[classes-1-columns] > 1e-9 {
+	for columns < classes-1 && values[classes-1-columns] > 1e-7 {
 		columns++
 	}
 	a = linalg.NewGeneral(classes, columns)
@@ -236,6 +240,72 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 		}
 	}
 	return lambda, a, true
+}
+
+// maximize raises lambda, from values that leave S - HΛH without negative eigenvalues, to those of the largest Σ λ_c/(λ_c + π²/6) in
+// the first order, λ >= 0, that do so too: a minimum-trace factor analysis, by Newton's method with a logarithmic barrier. Where S is a
+// diagonal and a few factors more, mostly those factors are what it leaves.
+func maximize(lambda []float64, s *mat.SymDense, trace float64) {
+	classes := len(lambda)
+	n := float64(classes)
+	// inverse is that of S - HΛH on what sums to zero.
+	inverse := func(lambda []float64) *mat.SymDense {
+		mean := floats.Sum(lambda) / n
+		x := symmetric(classes, func(c, d int) float64 {
+			v := s.At(c, d) + (lambda[c]+lambda[d]-mean+trace)/n
+			if c == d {
+				v -= lambda[c]
+			}
+			return v
+		})
+		var f mat.Cholesky
+		if !f.Factorize(x) || f.InverseTo(x) != nil {
+			return nil
+		}
+		return symmetric(classes, func(c, d int) float64 { return x.At(c, d) - 1/(n*trace) })
+	}
+	at, weights, next := make([]float64, classes), make([]float64, classes), make([]float64, classes)
+	for c, v := range lambda {
+		at[c], weights[c] = max(v/2, 1e-6*trace/n), 1/(v+gumbelVariance)
+	}
+	y := inverse(at)
+	if y == nil {
+		return
+	}
+	for barrier := 0.1; barrier > 1e-10; barrier /= 4 {
+		for range 3 {
+			gradient := mat.NewVecDense(classes, nil)
+			hessian := symmetric(classes, func(c, d int) float64 {
+				v := y.At(c, d) * y.At(c, d)
+				if c == d {
+					v += 1 / (at[c] * at[c])
+				}
+				return v
+			})
+			for c, v := range at {
+				gradient.SetVec(c, weights[c]/barrier-y.At(c, c)+1/v)
+			}
+			var f mat.Cholesky
+			var step mat.VecDense
+			if !f.Factorize(hessian) || f.SolveVecTo(&step, gradient) != nil {
+				break
+			}
+			decrement, moved := mat.Dot(&step, gradient), false
+			for scale := 1.0; scale > 1e-6 && !moved; scale /= 2 {
+				floats.AddScaledTo(next, at, scale, step.RawVector().Data)
+				if floats.Min(next) > 0 {
+					if z := inverse(next); z != nil {
+						y, moved = z, true
+						copy(at, next)
+					}
+				}
+			}
+			if !moved || decrement < 0.1 {
+				break
+			}
+		}
+	}
+	copy(lambda, at)
 }
 
 func symmetric(n int, at func(i, j int) float64) *mat.SymDense {
