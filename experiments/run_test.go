@@ -499,7 +499,7 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 
 // Averages that are less accurate than 1e-5 are a warning, of one fit and of samples.
 func TestAverageWarning(t *testing.T) {
-	text := "data: {dataset: iris, subsample: 30, preprocess: standardize}\nevaluate: {kfold: {k: 2}}\nmodel: {kernel: {se: {length_scale: {prior: {log_normal: {mean: 0, sd: 0.1}}}, amplitude: {fixed: 3}}}, likelihood: softmax, inference: {laplace: {"
+	text := "data: {dataset: glass, subsample: 48, preprocess: standardize}\nevaluate: {kfold: {k: 2}}\nmodel: {kernel: {se: {length_scale: {prior: {log_normal: {mean: 0, sd: 0.1}}}, amplitude: {fixed: 3}}}, likelihood: softmax, inference: {laplace: {"
 	for options, want := range map[string]bool{"points: 8": true, "max_iterations: 100": false} {
 		for _, tune := range []string{"none", "{method: mcmc, samples: 4, burn: 1, objective: log_posterior}"} {
 			r := runs(t, text+options+"}}}\ntune: "+tune+"\n")
