@@ -138,12 +138,12 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 }
 
 // separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A Aᵀ. The columns of A are
-// ordered by their size in units of √(λ_c + π²/6), the standard deviations of √λ_c e_c + g_c; those of a variance below 1e-9 are left
+// ordered by their size in units of √(λ_c + π²/6), the standard deviations of √λ_c e_c + g_c; those of a variance below 1e-7 are left
 // out. ok is false where the covariance is not finite.
 //
 // Up to what is common to all, independent values of variances 1/w_c have a precision of diagonal w_c - w_c²/Σw. Λ + π²/6 has the w
 // for which this is the diagonal of the precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative
-// eigenvalue.
+// eigenvalue, and from there raised as far as that allows: see maximize.
 func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	classes := covariance.SymmetricDim()
 	n, r := float64(classes), 0
@@ -242,9 +242,10 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	return lambda, a, true
 }
 
-// maximize raises lambda, from values that leave S - HΛH without negative eigenvalues, to those of the largest Σ λ_c/(λ_c + π²/6) in
-// the first order, λ >= 0, that do so too: a minimum-trace factor analysis, by Newton's method with a logarithmic barrier. Where S is a
-// diagonal and a few factors more, mostly those factors are what it leaves.
+// maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the λ >= 0 with the largest
+// Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor analysis (Bentler 1972), by Newton's method with a
+// logarithmic barrier. Where S is a diagonal and a few factors more, what it leaves is mostly those factors. It changes nothing
+// where S is nearly singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
 	n := float64(classes)
