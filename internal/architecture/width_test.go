@@ -1,0 +1,69 @@
+package architecture
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Lines of code have at most so many columns, of which a tab takes 4, and lines that are a comment fewer.
+const (
+	codeColumns    = 120
+	commentColumns = 100
+)
+
+// wide are the folders with lines that are wider still.
+var wide = []string{
+	"approx", "bench", "cmd", "cv", "experiments", "internal", "notice.go", "objective", "reports", "search",
+}
+
+func TestLinesAreNarrow(t *testing.T) {
+	root := filepath.Join("..", "..")
+	narrow := map[string]bool{}
+	for _, folder := range wide {
+		narrow[folder] = true
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		lines := bufio.NewScanner(in)
+		for n := 1; lines.Scan(); n++ {
+			columns := utf8.RuneCountInString(strings.ReplaceAll(lines.Text(), "\t", "    "))
+			text := strings.TrimSpace(lines.Text())
+			switch comment := strings.HasPrefix(text, "//"); {
+			case n == 1 && strings.HasPrefix(text, "// Code generated "):
+				return nil
+			case strings.HasPrefix(text, "//go:") || columns <= commentColumns || !comment && columns <= codeColumns:
+			default:
+				folder, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+				if narrow[folder] = false; !slices.Contains(wide, folder) {
+					t.Errorf("%s:%d: %d columns", name, n, columns)
+				}
+			}
+		}
+		return lines.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range wide {
+		if narrow[folder] {
+			t.Errorf("%s: no line is too wide any more: take it out of the list", folder)
+		}
+	}
+}
