@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -182,9 +183,7 @@ func TestBlocksDoTheRun(t *testing.T) {
 			if done+rest.Done != summary.Done || rest.Done > 2 {
 				t.Errorf("%d jobs in blocks and %d of the rest, %d undivided", done, rest.Done, summary.Done)
 			}
-			if a, b := readAll(t, whole, "results.json"), readAll(t, parts, "results.json"); a != b {
-				t.Error("results.json differs")
-			}
+			golden.Equal(t, "results.json differs from that of one process", readAll(t, parts, "results.json"), readAll(t, whole, "results.json"))
 		})
 	}
 }

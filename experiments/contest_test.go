@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -260,9 +261,7 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%d workers: other results", workers)
-		}
+		golden.Equal(t, fmt.Sprintf("%d workers: other results", workers), got, want)
 		f, err := ReadFolder(dir)
 		if err != nil {
 			t.Fatal(err)

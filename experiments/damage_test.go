@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 // damageFile is a run of 2 configurations, of which one climbs and one evaluates rows, small enough to be mended thousands of times.
@@ -111,8 +113,7 @@ func TestDamagedByte(t *testing.T) {
 			switch got := []byte(readAll(t, dir, "results.json")); {
 			case err != nil:
 				refuse(err, "; ")
-			case !bytes.Equal(got, want):
-				t.Errorf("%s: results.json differs", what)
+			case !golden.Equal(t, what+": results.json differs", got, want):
 			case !told:
 				t.Errorf("%s: not told", what)
 			default:

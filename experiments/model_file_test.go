@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
 
@@ -227,9 +228,8 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 		}
 		if first == nil {
 			first = text
-		} else if !bytes.Equal(first, text) {
-			t.Errorf("%d workers write other bytes", workers)
 		}
+		golden.Equal(t, fmt.Sprintf("%d workers write other bytes", workers), text, first)
 	}
 }
 

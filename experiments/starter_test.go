@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -81,9 +82,11 @@ func TestExplain(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name, is := strings.CutPrefix(e.Name, "gallery:"); is {
-				if file, err := gallery.Read(name); err != nil || !bytes.Equal(text.Bytes(), file) {
-					t.Errorf("%s: %v\n%s", e.Name, err, text.String())
+				file, err := gallery.Read(name)
+				if err != nil {
+					t.Errorf("%s: %v", e.Name, err)
 				}
+				golden.Equal(t, e.Name, text.Bytes(), file)
 				continue
 			}
 			_, place, found := strings.Cut(text.String(), e.Name+" (gpc-tune list "+k.Name+")\n"+e.Doc+"\n")

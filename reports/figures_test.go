@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -565,8 +566,8 @@ func TestSameBytes(t *testing.T) {
 	}}
 	want := render(t, "svg", r)
 	for range 5 {
-		if !bytes.Equal(render(t, "svg", r), want) {
-			t.Fatal("the same report, other bytes")
+		if !golden.Equal(t, "the same report, other bytes", render(t, "svg", r), want) {
+			t.FailNow()
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -98,9 +99,8 @@ func compare(t *testing.T, name string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	if want, _ := os.ReadFile("testdata/" + name); !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s", name, got)
-	}
+	want, _ := os.ReadFile("testdata/" + name)
+	golden.Equal(t, name+" (if it is meant: go test ./reports -update)", got, want)
 }
 
 // The numbers of the hand-made run, worked by hand.
@@ -321,8 +321,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		report := build(t, m, shuffled)
 		for _, f := range formats {
-			if !bytes.Equal(render(t, f.Name, report), want[f.Name]) {
-				t.Fatalf("%s depends on the order of the journal", f.Name)
+			if !golden.Equal(t, f.Name+" depends on the order of the journal", render(t, f.Name, report), want[f.Name]) {
+				t.FailNow()
 			}
 		}
 	}
@@ -621,9 +621,7 @@ func built(t *testing.T, manifest, journal []byte) (report, again *Report, ok bo
 // sameBytes holds that a format has the same bytes of both, and is what it says.
 func sameBytes(t *testing.T, format string, report, again *Report) {
 	text := render(t, format, report)
-	if !bytes.Equal(text, render(t, format, again)) {
-		t.Errorf("%s depends on the order of the lines", format)
-	}
+	golden.Equal(t, format+" depends on the order of the lines", render(t, format, again), text)
 	if format == "json" && !json.Valid(text) {
 		t.Errorf("not JSON: %s", text)
 	}

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -38,9 +38,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 			t.Errorf("explain does not say %q", line)
 		}
 	}
-	if !slices.Equal(rows, want) {
-		t.Errorf("docs/exit-codes.md has\n%s\nand the program\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
-	}
+	golden.Equal(t, "docs/exit-codes.md has not the rows of the program", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	for want, errs := range map[int][]error{
 		exitUnexpected: {errors.New("?"), errOutput},
 		exitUsage:      {usageError{errors.New("?")}, submit.ErrOptions, experiments.ErrUnfinished},

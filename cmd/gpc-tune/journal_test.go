@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
@@ -204,9 +205,7 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 			if jobs != latticeJobs || lines > 4*latticeJobs/3 {
 				t.Errorf("%d lines of %d jobs, want %d jobs, few of them twice", lines, jobs, latticeJobs)
 			}
-			if !bytes.Equal(results(t, folder), want) {
-				t.Error("results.json differs from the uninterrupted run's")
-			}
+			golden.Equal(t, "results.json differs from the uninterrupted run's", results(t, folder), want)
 			if lost, _ := filepath.Glob(filepath.Join(folder, "*.json.*")); len(lost) > kills {
 				t.Errorf("left behind: %v", lost)
 			}
@@ -330,9 +329,7 @@ func TestWorkersAndProcessorsDoNotMatter(t *testing.T) {
 				if want == nil {
 					want = got
 				}
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s workers on %s processors: results.json differs from that of one on one", c.workers, c.processors)
-				}
+				golden.Equal(t, c.workers+" workers on "+c.processors+" processors: results.json differs from that of one on one", got, want)
 			}
 		})
 	}

@@ -25,6 +25,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 var controlPlane = flag.String("controlplane", "", "the program of testdata/kubernetes/controlplane, for the tests on a Kubernetes cluster")
@@ -719,9 +721,7 @@ func (r *kubernetesRun) report(of int) {
 	if out := r.status(); !strings.Contains(out, fmt.Sprintf("finished, %d of %[1]d known jobs done, 0 failed", of)) {
 		r.t.Error(out)
 	}
-	if !bytes.Equal(results(r.t, r.folder), results(r.t, filepath.Join(r.dir, "whole"))) {
-		r.t.Error("results.json differs from that of one process")
-	}
+	golden.Equal(r.t, "results.json differs from that of one process", results(r.t, r.folder), results(r.t, filepath.Join(r.dir, "whole")))
 }
 
 // A run on a Kubernetes of which pods, nodes and the API server are lost: the bytes of the run of one process.

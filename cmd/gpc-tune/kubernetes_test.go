@@ -16,6 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -240,9 +241,11 @@ func TestKubernetesPods(t *testing.T) {
 	}
 	run := all[1].Metadata.Labels["app.kubernetes.io/instance"]
 	sent, err := os.ReadFile(asked)
-	if want := "delete jobs --ignore-not-found --cascade=foreground --timeout=90s --selector=app.kubernetes.io/instance=" + run + " --namespace=on\napply --filename=" + folder + "/kubernetes/jobs.yaml\n"; err != nil || string(sent) != want {
-		t.Errorf("%v: kubectl was asked\n%swant\n%s", err, sent, want)
+	if err != nil {
+		t.Error(err)
 	}
+	golden.Equal(t, "what kubectl was asked", sent, "delete jobs --ignore-not-found --cascade=foreground --timeout=90s"+
+		" --selector=app.kubernetes.io/instance="+run+" --namespace=on\napply --filename="+folder+"/kubernetes/jobs.yaml\n")
 	for _, m := range all[2 : len(all)-1] {
 		if want := "job.batch/" + m.Metadata.Name + " is suspended until the wave before is over"; !strings.Contains(said, want) {
 			t.Errorf("submit says %q, and not %q", said, want)
@@ -283,9 +286,7 @@ func TestKubernetesPods(t *testing.T) {
 	if lines, jobs := journalled(t, folder); lines != jobs {
 		t.Errorf("%d lines of %d jobs", lines, jobs)
 	}
-	if !bytes.Equal(results(t, folder), results(t, filepath.Join(dir, "whole"))) {
-		t.Error("results.json differs from that of one process")
-	}
+	golden.Equal(t, "results.json differs from that of one process", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
 // The schema takes nothing that the API does not have.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -82,9 +83,10 @@ func TestServeBesideARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if _, err := got.ReadFrom(answer.Body); err != nil || !bytes.Equal(got.Bytes(), results(t, filepath.Join(dir, "run"))) {
-		t.Errorf("results.json is not that of the folder, %v", err)
+	if _, err := got.ReadFrom(answer.Body); err != nil {
+		t.Error(err)
 	}
+	golden.Equal(t, "results.json is not that of the folder", got.Bytes(), results(t, filepath.Join(dir, "run")))
 	answer.Body.Close()
 	if err := served.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

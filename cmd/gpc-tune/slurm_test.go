@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 // array is some seconds of computing: rows of a grid under Laplace's method.
@@ -285,9 +287,7 @@ func TestSlurm(t *testing.T) {
 	if jobs != arrayJobs || lines < jobs {
 		t.Errorf("%d lines of %d jobs, want %d jobs", lines, jobs, arrayJobs)
 	}
-	if !bytes.Equal(results(t, folder), results(t, filepath.Join(dir, "whole"))) {
-		t.Error("results.json differs from that of one process")
-	}
+	golden.Equal(t, "results.json differs from that of one process", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
 // What a worker cannot mend ends its task at once, and every wave waits for the one before: nested cross-validation.
@@ -303,9 +303,8 @@ func TestSlurmWaves(t *testing.T) {
 	args := []string{"submit", "slurm", "nested.yaml", "-o", "run", "--blocks", "4", "--template", "mine.sh", "--partition", "test", "--time", "5", "--mem", "600M", "--array-parallelism", "3"}
 	succeeds(t, dir, args...)
 	until(t, "an empty queue", c.drained)
-	if !bytes.Equal(results(t, filepath.Join(dir, "run")), results(t, filepath.Join(dir, "whole"))) {
-		t.Error("results.json differs from that of one process")
-	}
+	golden.Equal(t, "results.json differs from that of one process",
+		results(t, filepath.Join(dir, "run")), results(t, filepath.Join(dir, "whole")))
 	script, err := os.ReadFile(filepath.Join(dir, "run", "slurm", "worker.sh"))
 	if err != nil || !bytes.Contains(script, []byte("FROM_TEMPLATE")) || !bytes.Contains(script, []byte("--mem=600M")) {
 		t.Errorf("%v: the script is\n%s", err, script)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 // children are the processes that a process has started and that are not over.
@@ -90,9 +91,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	if jobs != latticeJobs {
 		t.Errorf("%d jobs are on record, want %d", jobs, latticeJobs)
 	}
-	if !bytes.Equal(results(t, folder), results(t, filepath.Join(dir, "whole"))) {
-		t.Error("results.json differs from the undivided run's")
-	}
+	golden.Equal(t, "results.json differs from the undivided run's", results(t, folder), results(t, filepath.Join(dir, "whole")))
 }
 
 // A signal to submit local goes to its workers, which end resumable; submitted again, only what is missing runs.

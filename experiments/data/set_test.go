@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 // shared is the path of a file among the data sets that the project does not bundle; the test is skipped without it.
@@ -100,9 +102,11 @@ func TestBundledFilesAreTheOriginals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := sets.ReadFile("sets/" + file); err != nil || string(got) != string(want) {
-				t.Errorf("%s differs from its original (%v)", file, err)
+			got, err := sets.ReadFile("sets/" + file)
+			if err != nil {
+				t.Fatal(err)
 			}
+			golden.Equal(t, file+" differs from its original", got, want)
 		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 var pictures = flag.String("pictures", "", "folder for the pictures that the tests draw, as SVG and PNG")
@@ -334,9 +336,7 @@ func TestOddNumbers(t *testing.T) {
 
 func TestSameBytes(t *testing.T) {
 	for _, f := range examples() {
-		if want := svg(t, f); svg(t, f) != want {
-			t.Errorf("%s: the same figure, other bytes", f.Name)
-		}
+		golden.Equal(t, f.Name+": the same figure, other bytes", svg(t, f), svg(t, f))
 	}
 }
 

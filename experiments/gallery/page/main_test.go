@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -76,9 +77,11 @@ func TestShortExperiments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if written, err := os.ReadFile(p.file); err != nil || string(written) != text {
-		t.Errorf("%v: the page is another", err)
+	written, err := os.ReadFile(p.file)
+	if err != nil {
+		t.Error(err)
 	}
+	golden.Equal(t, "the page that was written", written, text)
 	links := regexp.MustCompile(`!\[[^\]]*\]\(([^)]*)\)`).FindAllStringSubmatch(text, -1)
 	if len(links) != len(p.figures) || len(links) < len(short) {
 		t.Errorf("%d pictures on the page, %d figures", len(links), len(p.figures))

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
 func TestKernelsAreCurrent(t *testing.T) {
@@ -10,7 +12,5 @@ func TestKernelsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != kernels() {
-		t.Error("kernels_amd64.s differs from what gen prints: run go generate ./internal/linalg")
-	}
+	golden.Equal(t, "kernels_amd64.s is not what gen prints: run go generate ./internal/linalg", got, kernels())
 }
