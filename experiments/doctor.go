@@ -350,14 +350,14 @@ func kernelRates(k kernel.Kernel, sizes []int) KernelRates {
 				}
 			}
 			inputs := &kernel.Inputs{X: x}
-			k.Gram(own, theta, inputs)
-			again := seconds(nothing, func() { k.Gram(own, theta, inputs) })
+			kernel.Gram(k, own, theta, inputs)
+			again := seconds(nothing, func() { kernel.Gram(k, own, theta, inputs) })
 			var fresh *kernel.Inputs
-			once := seconds(func() { fresh = &kernel.Inputs{X: x} }, func() { k.Gram(own, theta, fresh) })
+			once := seconds(func() { fresh = &kernel.Inputs{X: x} }, func() { kernel.Gram(k, own, theta, fresh) })
 			terms = append(terms, kernelTerms(n, dim))
 			first = append(first, max(once-again, again/100))
 			gram = append(gram, again)
-			pullback = append(pullback, seconds(nothing, func() { k.Pullback(grad, theta, inputs, own, g) }))
+			pullback = append(pullback, seconds(nothing, func() { kernel.Pullback(k, grad, theta, inputs, own, g) }))
 		}
 	}
 	return KernelRates{First: fitRate(terms, first), Gram: fitRate(terms, gram), Pullback: fitRate(terms, pullback)}
@@ -379,7 +379,7 @@ func methodRates(ctx context.Context, method approx.Approximation, lik likelihoo
 		inputs, z := &kernel.Inputs{X: p.x}, &kernel.Inputs{X: p.z}
 		prior := func(length, amplitude float64) []approx.Cov {
 			k, theta := mat.NewSymDense(n, nil), []float64{math.Log(amplitude), math.Log(length)}
-			kernel.SE{}.Gram(k, theta, inputs)
+			kernel.Gram(kernel.SE{}, k, theta, inputs)
 			if _, noise := bound.(likelihood.GaussianNoise); noise && bound.(likelihood.GaussianNoise).NoiseVariance() == 0 {
 				for i := range n {
 					k.SetSym(i, i, k.At(i, i)+1)
@@ -445,7 +445,7 @@ func methodRates(ctx context.Context, method approx.Approximation, lik likelihoo
 		}
 		held, _ := p.z.Dims()
 		cross, diag := mat.NewDense(n, held, nil), make([]float64, held)
-		kernel.SE{}.Cross(cross, []float64{math.Log(3), math.Log(length)}, inputs, z)
+		kernel.Cross(kernel.SE{}, cross, []float64{math.Log(3), math.Log(length)}, inputs, z)
 		for j := range diag {
 			diag[j] = 9
 		}

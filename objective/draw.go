@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Draw is one draw of the latent processes from their prior, at some cases.
@@ -37,7 +38,7 @@ func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, see
 	roots := make([]blas64.Triangular, len(m.Kernels))
 	k := mat.NewSymDense(n, nil)
 	for j, part := range m.Kernels {
-		part.Gram(k, l.kernel(theta, j), d.X)
+		kernel.Gram(part, k, l.kernel(theta, j), d.X)
 		u, added, ok := linalg.CholeskyJitter(k.RawSymmetric())
 		if !ok {
 			return nil, 0, fmt.Errorf("objective: K at %s overflows, or has a negative eigenvalue beyond rounding error", l.describe(theta))

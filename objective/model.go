@@ -41,7 +41,10 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	n, held := int64(s.Cases), int64(s.New)
 	method := m.Inference.Memory(s)
 	sum := method.Fit
-	covariances := 2 * int64(s.Kernels) * (n*n + n*held) // and at amplitude 1, which a Run keeps
+	covariances := int64(s.Kernels) * (n*n + n*held)
+	for _, k := range m.Kernels {
+		covariances += int64(kernel.Remembered(k)) * (n*n + n*held) // a Run keeps them
+	}
 	if c != nil {
 		sum = sum.And(c.Memory(method, gradient))
 	}

@@ -88,7 +88,7 @@ func (o *Objective) MergesEqual() bool {
 	}
 	k, theta := mat.NewSymDense(2, nil), o.Layout.Start()
 	for j, kernelOf := range o.model.Kernels {
-		kernelOf.Gram(k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
+		kernel.Gram(kernelOf, k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
 		if k.At(0, 1) != k.At(0, 0) {
 			return false
 		}
@@ -164,7 +164,7 @@ func (o *Objective) prior(theta []float64) (*Point, error) {
 		o.model.mean().At(mean, l.mean(p.Theta), o.data.X)
 	}
 	for j, k := range o.model.Kernels {
-		k.Gram(p.cov[j].K, l.kernel(p.Theta, j), o.data.X)
+		kernel.Gram(k, p.cov[j].K, l.kernel(p.Theta, j), o.data.X)
 		p.cov[j].Mean = mean
 	}
 	p.lik = o.model.Likelihood.At(l.likelihood(p.Theta))
@@ -259,7 +259,7 @@ func (p *Point) pullback(grad []float64) error {
 		if err := p.criterion.Adjoint(adjoint, j); err != nil {
 			return err
 		}
-		k.Pullback(l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
+		kernel.Pullback(k, l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
 		if o.needsMean {
 			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, adjoint.Mean)
 		}

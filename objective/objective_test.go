@@ -120,7 +120,7 @@ func TestLatentIncludesTheMeanAndKnowsNoBlocks(t *testing.T) {
 	for _, i := range []int{0, 17, block - 1, block, 2*block + 2} {
 		one := &kernel.Inputs{X: mat.NewDense(1, 1, []float64{many.At(i, 0)})}
 		k := mat.NewDense(12, 1, nil)
-		squaredExponential{}.Cross(k, p.Theta, o.data.X, one)
+		kernel.Cross(squaredExponential{}, k, o.Layout.kernel(p.Theta, 0), o.data.X, one)
 		e := p.Posterior.(*exactPosterior)
 		var solved mat.VecDense
 		solved.MulVec(&e.inverse, k.ColView(0))

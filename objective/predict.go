@@ -46,8 +46,8 @@ func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []f
 	cross = mat.NewDense(n, m, data)
 	diag, mean = make([]float64, z.N()), make([]float64, z.N())
 	theta := l.kernel(p.Theta, j)
-	o.model.Kernels[j].Cross(cross, theta, o.data.X, z)
-	o.model.Kernels[j].Diag(diag, theta, z)
+	kernel.Cross(o.model.Kernels[j], cross, theta, o.data.X, z)
+	kernel.Diag(o.model.Kernels[j], diag, theta, z)
 	o.model.mean().At(mean, l.mean(p.Theta), z)
 	return cross, diag, mean
 }

@@ -208,7 +208,7 @@ func TestSamplesOfAConstantMean(t *testing.T) {
 	o.criterion = LogPosterior{}
 	n := o.data.X.N()
 	c := mat.NewSymDense(n, nil)
-	o.model.Kernels[0].Gram(c, []float64{math.Log(0.8), math.Log(1.2)}, o.data.X)
+	kernel.Gram(o.model.Kernels[0], c, []float64{math.Log(0.8), math.Log(1.2)}, o.data.X)
 	ones := mat.NewVecDense(n, nil)
 	for i := range n {
 		c.SetSym(i, i, c.At(i, i)+0.09)

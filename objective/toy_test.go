@@ -22,22 +22,18 @@ type formula struct {
 	df    func(grad, theta []float64)
 }
 
-func (k formula) Params(int) []param.Spec { return k.specs }
-func (k formula) Gram(dst *mat.SymDense, theta []float64, _ *kernel.Inputs) {
-	dst.SetSym(0, 0, k.f(slices.Clone(theta)))
+func (k formula) Params(int) []param.Spec  { return k.specs }
+func (formula) Memory(int, int, int) int64 { return 0 }
+func (k formula) Fill(dst kernel.Block, theta []float64) {
+	dst.Row(0)[0] = k.f(slices.Clone(theta))
 }
-func (k formula) Pullback(grad, theta []float64, _ *kernel.Inputs, _, g *mat.SymDense) {
+func (k formula) Pull(grad, theta []float64, _, g kernel.Block) {
 	d := make([]float64, len(grad))
 	k.df(d, slices.Clone(theta))
 	for i := range d {
-		grad[i] += g.At(0, 0) * d[i]
+		grad[i] += g.Row(0)[0] * d[i]
 	}
 }
-func (formula) Memory(int, int, int) int64                                                     { return 0 }
-func (formula) Cross(*mat.Dense, []float64, *kernel.Inputs, *kernel.Inputs)                    {}
-func (formula) Diag([]float64, []float64, *kernel.Inputs)                                      {}
-func (formula) PullbackCross([]float64, []float64, *kernel.Inputs, *kernel.Inputs, *mat.Dense) {}
-func (formula) PullbackDiag([]float64, []float64, *kernel.Inputs, []float64)                   {}
 
 type entry struct {
 	fail       func(value float64) error // may fail a fit
@@ -102,50 +98,31 @@ type squaredExponential struct{ amplitude, lengthScale param.Setting }
 func (k squaredExponential) Params(int) []param.Spec {
 	return []param.Spec{k.amplitude.Spec("amplitude", param.Log, 1), k.lengthScale.Spec("length_scale", param.Log, math.NaN())}
 }
-func (squaredExponential) value(theta []float64, x, z *mat.Dense, i, j int) (k, r2 float64) {
-	_, d := x.Dims()
-	for c := range d {
-		r2 += (x.At(i, c) - z.At(j, c)) * (x.At(i, c) - z.At(j, c))
+func (squaredExponential) Memory(int, int, int) int64 { return 0 }
+func (squaredExponential) value(theta []float64, b kernel.Block, i, j int) (k, r2 float64) {
+	x, z := b.X.X.RawRowView(i), b.Z.X.RawRowView(b.First(i)+j)
+	for c := range x {
+		r2 += (x[c] - z[c]) * (x[c] - z[c])
 	}
 	r2 *= math.Exp(-2 * theta[1])
 	return math.Exp(2*theta[0] - r2/2), r2
 }
-func (s squaredExponential) Gram(dst *mat.SymDense, theta []float64, x *kernel.Inputs) {
-	for i := range x.N() {
-		for j := i; j < x.N(); j++ {
-			k, _ := s.value(theta, x.X, x.X, i, j)
-			dst.SetSym(i, j, k)
+func (s squaredExponential) Fill(dst kernel.Block, theta []float64) {
+	for i := range dst.Rows() {
+		row := dst.Row(i)
+		for j := range row {
+			row[j], _ = s.value(theta, dst, i, j)
 		}
 	}
 }
-func (s squaredExponential) Cross(dst *mat.Dense, theta []float64, x, z *kernel.Inputs) {
-	for i := range x.N() {
-		for j := range z.N() {
-			k, _ := s.value(theta, x.X, z.X, i, j)
-			dst.Set(i, j, k)
+func (s squaredExponential) Pull(grad, theta []float64, _, g kernel.Block) {
+	for i := range g.Rows() {
+		for j, v := range g.Row(i) {
+			k, r2 := s.value(theta, g, i, j)
+			grad[0] += g.Weight(i, j) * v * 2 * k
+			grad[1] += g.Weight(i, j) * v * k * r2
 		}
 	}
-}
-func (squaredExponential) Diag(dst, theta []float64, _ *kernel.Inputs) {
-	for i := range dst {
-		dst[i] = math.Exp(2 * theta[0])
-	}
-}
-func (s squaredExponential) Pullback(grad, theta []float64, x *kernel.Inputs, _, g *mat.SymDense) {
-	for i := range x.N() {
-		for j := range x.N() {
-			k, r2 := s.value(theta, x.X, x.X, i, j)
-			grad[0] += g.At(i, j) * 2 * k
-			grad[1] += g.At(i, j) * k * r2
-		}
-	}
-}
-func (squaredExponential) PullbackCross([]float64, []float64, *kernel.Inputs, *kernel.Inputs, *mat.Dense) {
-	panic("not needed")
-}
-func (squaredExponential) Memory(int, int, int) int64 { return 0 }
-func (squaredExponential) PullbackDiag([]float64, []float64, *kernel.Inputs, []float64) {
-	panic("not needed")
 }
 
 // gaussian is N(y; f, noise²), and exact its inference, GPML Alg. 2.1 and (5.9), with every derivative: of K, of the mean

@@ -163,7 +163,7 @@ func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) 
 func (l LeastSquares) leaveOut(theta []float64, x *kernel.Inputs, y []float64, groups [][]int) (mean, variance []float64) {
 	n, last := x.N(), len(theta)-1
 	k := mat.NewSymDense(n, nil)
-	l.kernel.Gram(k, theta[:last], x)
+	kernel.Gram(l.kernel, k, theta[:last], x)
 	noise := l.model().Likelihood.At(theta[last:]).(likelihood.GaussianNoise).NoiseVariance()
 	for i := range n {
 		k.SetSym(i, i, k.At(i, i)+noise)

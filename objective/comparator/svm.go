@@ -256,7 +256,7 @@ func (c candidate) better(than candidate) bool {
 
 // gram is the whole of K, in the memory of the last.
 func (t *training) gram(theta []float64) blas64.General {
-	t.kernel.Gram(t.k, theta, t.x)
+	kernel.Gram(t.kernel, t.k, theta, t.x)
 	n, raw := t.x.N(), t.k.RawSymmetric()
 	for i := range n {
 		for j := range i {
@@ -348,7 +348,7 @@ func (v *vectors) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 // outputs is f of every machine.
 func (v *vectors) outputs(z *kernel.Inputs) (f [][]float64) {
 	cross := mat.NewDense(v.x.N(), z.N(), nil)
-	v.kernel.Cross(cross, v.theta, v.x, z)
+	kernel.Cross(v.kernel, cross, v.theta, v.x, z)
 	for m, beta := range v.beta {
 		f = append(f, make([]float64, z.N()))
 		for i := range f[m] {

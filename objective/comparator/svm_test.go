@@ -21,7 +21,7 @@ import (
 // covariance is the whole matrix of a squared exponential kernel.
 func covariance(x *kernel.Inputs, amplitude, length float64) blas64.General {
 	k := mat.NewSymDense(x.N(), nil)
-	kernel.SE{}.Gram(k, []float64{math.Log(amplitude), math.Log(length)}, x)
+	kernel.Gram(kernel.SE{}, k, []float64{math.Log(amplitude), math.Log(length)}, x)
 	full := mat.DenseCopyOf(k)
 	return full.RawMatrix()
 }

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Active is a kernel that sees some of the input columns only. theta and its names are the kernel's own; inside a sum
-// or a product the prefix is the position and the kind of the kernel ("2.se.length_scale").
+// Active is a kernel that sees some of the input columns only. theta and its names are the kernel's
+// own; inside a sum or a product the prefix is the position and the kind of the kernel
+// ("2.se.length_scale").
 type Active struct {
 	Dims []int // the columns, counted from 1
 	Named
@@ -26,6 +25,13 @@ func (a Active) Params(int) []param.Spec {
 		}
 	}
 	return specs
+}
+
+func (a Active) leaves(int) []Leaf { return Leaves(a.Kernel, len(a.Dims)) }
+
+func (a Active) with(f func(Kernel) Kernel) Kernel {
+	a.Kernel = f(a.Kernel)
+	return a
 }
 
 func (a Active) checkDim(dim int) error {
@@ -52,32 +58,18 @@ func (a Active) Memory(n, m, dim int) int64 {
 	return a.Kernel.Memory(n, m, len(a.Dims)) + words((n+m)*len(a.Dims))
 }
 
-// Gram implements Kernel.
-func (a Active) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
-	a.Kernel.Gram(dst, theta, x.only(a.Dims))
+// seen is a block with the columns that the kernel sees; no matrix stays none.
+func (a Active) seen(b Block) Block {
+	if b.known() {
+		b.X, b.Z = b.X.only(a.Dims), b.Z.only(a.Dims)
+	}
+	return b
 }
 
-// Cross implements Kernel.
-func (a Active) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
-	a.Kernel.Cross(dst, theta, x.only(a.Dims), z.only(a.Dims))
-}
+// Fill implements Kernel.
+func (a Active) Fill(dst Block, theta []float64) { a.Kernel.Fill(a.seen(dst), theta) }
 
-// Diag implements Kernel.
-func (a Active) Diag(dst, theta []float64, z *Inputs) {
-	a.Kernel.Diag(dst, theta, z.only(a.Dims))
-}
-
-// Pullback implements Kernel.
-func (a Active) Pullback(grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
-	a.Kernel.Pullback(grad, theta, x.only(a.Dims), own, g)
-}
-
-// PullbackCross implements Kernel.
-func (a Active) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense) {
-	a.Kernel.PullbackCross(grad, theta, x.only(a.Dims), z.only(a.Dims), g)
-}
-
-// PullbackDiag implements Kernel.
-func (a Active) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
-	a.Kernel.PullbackDiag(grad, theta, z.only(a.Dims), g)
+// Pull implements Kernel.
+func (a Active) Pull(grad, theta []float64, own, g Block) {
+	a.Kernel.Pull(grad, theta, a.seen(own), a.seen(g))
 }

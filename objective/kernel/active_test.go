@@ -24,7 +24,7 @@ func TestMemoryOfColumns(t *testing.T) {
 	cross := mat.NewDense(n, m, nil)
 	kept, passing := allocated.Large(func() any {
 		x, z := &kernel.Inputs{X: x.X}, &kernel.Inputs{X: z.X}
-		k.Cross(cross, theta, x, z)
+		kernel.Cross(k, cross, theta, x, z)
 		return []*kernel.Inputs{x, z}
 	})
 	got, stated := float64(kept+passing), float64(k.Memory(n, m, dim)-k.Kernel.Memory(n, m, len(dims)))

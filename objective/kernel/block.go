@@ -11,104 +11,150 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// block is a covariance matrix row by row, so that Gram and Cross are one piece of code: all of an n×m matrix, or the
-// upper triangle of a symmetric one, whose row i starts at its diagonal element. The zero block is no matrix.
-type block struct {
-	rows, cols, stride int
-	data               []float64
-	upper              bool
+// Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It has
+// one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at its
+// diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose row i is
+// its one element. Code that goes through the rows serves all three. The zero Block is no matrix.
+type Block struct {
+	X, Z *Inputs // the cases of the rows and of the columns; Z is X but for a whole matrix
+
+	shape  shape
+	stride int // the elements from one row of the matrix to the next
+	data   []float64
 }
 
-// newBlock is a block of zeros for K(X, X) (z nil) or K(X, Z).
-func newBlock(x, z *Inputs) block {
-	b := block{rows: x.N(), upper: z == nil}
-	b.cols = b.rows
-	if z != nil {
-		b.cols = z.N()
-	}
-	b.stride = b.cols
-	b.data = linalg.Floats(b.rows * b.cols)
-	return b
-}
+type shape int
 
-// triangle views s, n×n for the n cases of x; nil gives the zero block.
-func triangle(s *mat.SymDense, x *Inputs) block {
-	if s == nil {
-		return block{}
-	}
-	if s.SymmetricDim() != x.N() {
-		panic(fmt.Sprintf("kernel: symmetric matrix of order %d, want %d", s.SymmetricDim(), x.N()))
-	}
+const (
+	whole shape = iota
+	upper
+	diagonal
+)
+
+// upperOf views s as the triangle over x, which must have as many cases.
+func upperOf(s *mat.SymDense, x *Inputs) Block {
 	raw := s.RawSymmetric()
-	return block{rows: raw.N, cols: raw.N, stride: raw.Stride, data: raw.Data, upper: true}
+	if raw.N != x.N() {
+		panic(fmt.Sprintf("kernel: symmetric matrix of order %d, want %d", raw.N, x.N()))
+	}
+	return Block{X: x, Z: x, shape: upper, stride: raw.Stride, data: raw.Data}
 }
 
-// full views d, n×m for the n cases of x and the m of z.
-func full(d *mat.Dense, x, z *Inputs) block {
+// wholeOf views d, which must have a row for every case of x and a column for every case of z.
+func wholeOf(d *mat.Dense, x, z *Inputs) Block {
 	raw := d.RawMatrix()
 	if raw.Rows != x.N() || raw.Cols != z.N() {
 		panic(fmt.Sprintf("kernel: %d×%d matrix, want %d×%d", raw.Rows, raw.Cols, x.N(), z.N()))
 	}
-	return block{rows: raw.Rows, cols: raw.Cols, stride: raw.Stride, data: raw.Data}
+	return Block{X: x, Z: z, stride: raw.Stride, data: raw.Data}
 }
 
-// first is the column of row i's first element.
-func (b block) first(i int) int {
-	if b.upper {
-		return i
+// diagonalOf views d, which must have an element for every case of x; what names it.
+func diagonalOf(what string, d []float64, x *Inputs) Block {
+	checkLen(what, len(d), x.N())
+	return Block{X: x, Z: x, shape: diagonal, stride: 1, data: d}
+}
+
+// known says whether there is a matrix at all.
+func (b Block) known() bool { return b.data != nil }
+
+// Rows is the number of rows.
+func (b Block) Rows() int { return b.X.N() }
+
+// First is the column of the first element of row i: its case is First(i) of Z, and so on.
+func (b Block) First(i int) int {
+	if b.shape == whole {
+		return 0
 	}
-	return 0
+	return i
 }
 
-// row is row i from its first element on.
-func (b block) row(i int) []float64 {
-	return b.data[i*b.stride+b.first(i) : i*b.stride+b.cols]
-}
-
-// like is a new block of the same shape.
-func (b block) like() block {
-	b.stride = b.cols
-	b.data = linalg.Floats(b.rows * b.cols)
-	return b
-}
-
-// set copies c, of the same shape, to b.
-func (b block) set(c block) {
-	for i := range b.rows {
-		copy(b.row(i), c.row(i))
-	}
-}
-
-// mul sets b to b∘c.
-func (b block) mul(c block) {
-	for i := range b.rows {
-		floats.Mul(b.row(i), c.row(i))
+// Row is row i from its first element on, to read and to write.
+func (b Block) Row(i int) []float64 {
+	switch at := i * b.stride; b.shape {
+	case upper:
+		return b.data[at+i : at+b.Z.N()]
+	case diagonal:
+		return b.data[at : at+1]
+	default:
+		return b.data[at : at+b.Z.N()]
 	}
 }
 
-// add sets b to b + c.
-func (b block) add(c block) {
-	for i := range b.rows {
-		floats.Add(b.row(i), c.row(i))
-	}
-}
-
-// count is how often an element off the diagonal counts in a sum over i and j: twice if the triangle stands for a
-// symmetric matrix.
-func (b block) count() float64 {
-	if b.upper {
+// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle stands
+// for a symmetric matrix, but for its diagonal.
+func (b Block) Weight(i, j int) float64 {
+	if b.shape == upper && j > 0 {
 		return 2
 	}
 	return 1
 }
 
+// count is the weight of an element off the diagonal.
+func (b Block) count() float64 { return b.Weight(0, 1) }
+
+// like is a new block of zeros for the same pairs.
+func (b Block) like() Block {
+	b.stride = b.Z.N()
+	size := b.Rows() * b.stride
+	if b.shape == diagonal {
+		b.stride, size = 1, b.Rows()
+	}
+	b.data = linalg.Floats(size)
+	return b
+}
+
+// diagonal views the diagonal of a block that has one.
+func (b Block) diagonal() Block {
+	if b.shape == upper {
+		b.shape, b.stride = diagonal, b.stride+1
+	}
+	return b
+}
+
+// over is the block with other inputs for the same cases.
+func (b Block) over(x, z *Inputs) Block {
+	b.X, b.Z = x, z
+	return b
+}
+
+// sides is f of X and f of Z.
+func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
+	x = f(b.X)
+	if b.Z == b.X {
+		return x, x
+	}
+	return x, f(b.Z)
+}
+
+// set copies c, of the same shape, to b.
+func (b Block) set(c Block) {
+	for i := range b.Rows() {
+		copy(b.Row(i), c.Row(i))
+	}
+}
+
+// mul sets b to b∘c.
+func (b Block) mul(c Block) {
+	for i := range b.Rows() {
+		floats.Mul(b.Row(i), c.Row(i))
+	}
+}
+
+// add sets b to b + c.
+func (b Block) add(c Block) {
+	for i := range b.Rows() {
+		floats.Add(b.Row(i), c.Row(i))
+	}
+}
+
 // total is Σ_ij b_ij c_ij.
-func (b block) total(c block) float64 {
+func (b Block) total(c Block) float64 {
 	sum := 0.0
-	for i := range b.rows {
-		bi, ci := b.row(i), c.row(i)
+	for i := range b.Rows() {
+		bi, ci := b.Row(i), c.Row(i)
 		sum += b.count() * floats.Dot(bi, ci)
-		if b.upper {
+		if b.shape == upper {
 			sum -= bi[0] * ci[0]
 		}
 	}
@@ -116,59 +162,77 @@ func (b block) total(c block) float64 {
 }
 
 // sums is the row sums and the column sums, one and the same slice for a symmetric matrix.
-func (b block) sums() (rows, cols []float64) {
-	rows = make([]float64, b.rows)
-	if cols = rows; !b.upper {
-		cols = make([]float64, b.cols)
+func (b Block) sums() (rows, cols []float64) {
+	rows = make([]float64, b.Rows())
+	if cols = rows; b.shape != upper {
+		cols = make([]float64, b.Z.N())
 	}
 	for i := range rows {
-		r := b.row(i)
-		rows[i] += floats.Sum(r)
-		if b.upper {
-			r = r[1:]
-			floats.Add(cols[i+1:], r)
-		} else {
-			floats.Add(cols, r)
+		row, at := b.Row(i), b.First(i)
+		rows[i] += floats.Sum(row)
+		if b.shape == upper {
+			row, at = row[1:], at+1
 		}
+		floats.Add(cols[at:at+len(row)], row)
 	}
 	return rows, cols
 }
 
-// outer sets b to alpha·A·Cᵀ; for a symmetric matrix C is A.
-func (b block) outer(alpha float64, a, c blas64.General) {
-	if b.upper {
+// outer sets b to alpha·A·Cᵀ; but for a whole matrix C is A.
+func (b Block) outer(alpha float64, a, c blas64.General) {
+	switch b.shape {
+	case upper:
 		linalg.Syrk(blas.NoTrans, alpha, a, 0, b.symmetric())
-		return
+	case diagonal:
+		for i := range b.Rows() {
+			b.Row(i)[0] = alpha * squaredNorm(generalRow(a, i))
+		}
+	default:
+		linalg.Gemm(blas.NoTrans, blas.Trans, alpha, a, c, 0, b.general())
 	}
-	linalg.Gemm(blas.NoTrans, blas.Trans, alpha, a, c, 0, b.general())
+}
+
+// inner sets b to a_i·c_j. The diagonal of a symmetric matrix is squaredNorm to the last bit.
+func (b Block) inner(a, c blas64.General) {
+	b.outer(1, a, c)
+	if b.shape == upper {
+		b.diagonal().outer(1, a, a)
+	}
 }
 
 // times is B·C, or Bᵀ·C.
-func (b block) times(t blas.Transpose, c blas64.General) blas64.General {
-	if b.upper {
-		dst := linalg.NewGeneral(b.rows, c.Cols)
-		linalg.Symm(1, b.symmetric(), c, 0, dst)
-		return dst
-	}
-	dst := linalg.NewGeneral(b.rows, c.Cols)
+func (b Block) times(t blas.Transpose, c blas64.General) blas64.General {
+	rows := b.Rows()
 	if t == blas.Trans {
-		dst = linalg.NewGeneral(b.cols, c.Cols)
+		rows = b.Z.N()
 	}
-	linalg.Gemm(t, blas.NoTrans, 1, b.general(), c, 0, dst)
+	dst := linalg.NewGeneral(rows, c.Cols)
+	switch b.shape {
+	case upper:
+		linalg.Symm(1, b.symmetric(), c, 0, dst)
+	case diagonal:
+		for i := range dst.Rows {
+			floats.ScaleTo(generalRow(dst, i), b.Row(i)[0], generalRow(c, i))
+		}
+	default:
+		linalg.Gemm(t, blas.NoTrans, 1, b.general(), c, 0, dst)
+	}
 	return dst
 }
 
-func (b block) symmetric() blas64.Symmetric {
-	return blas64.Symmetric{Uplo: blas.Upper, N: b.rows, Stride: b.stride, Data: b.data}
+func (b Block) symmetric() blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Upper, N: b.Rows(), Stride: b.stride, Data: b.data}
 }
 
-func (b block) general() blas64.General {
-	return blas64.General{Rows: b.rows, Cols: b.cols, Stride: b.stride, Data: b.data}
+func (b Block) general() blas64.General {
+	return blas64.General{Rows: b.Rows(), Cols: b.Z.N(), Stride: b.stride, Data: b.data}
 }
 
 func generalRow(a blas64.General, i int) []float64 {
 	return a.Data[i*a.Stride : i*a.Stride+a.Cols]
 }
+
+func squaredNorm(row []float64) float64 { return floats.Dot(row, row) }
 
 // checkLen panics unless what has the wanted length.
 func checkLen(what string, got, want int) {

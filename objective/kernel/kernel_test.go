@@ -199,7 +199,7 @@ func normals(n, dim int, seed uint64) *kernel.Inputs {
 
 func gram(k kernel.Kernel, theta []float64, x *kernel.Inputs) *mat.SymDense {
 	dst := mat.NewSymDense(x.N(), nil)
-	k.Gram(dst, theta, x)
+	kernel.Gram(k, dst, theta, x)
 	return dst
 }
 
@@ -291,8 +291,8 @@ func TestARDWithEqualLengthScales(t *testing.T) {
 			t.Errorf("%s differs from one length scale", name)
 		}
 		one, many := make([]float64, len(theta)), make([]float64, len(spread))
-		plain.Pullback(one, theta, x, nil, g)
-		ard.Pullback(many, spread, x, nil, g)
+		kernel.Pullback(plain, one, theta, x, nil, g)
+		kernel.Pullback(ard, many, spread, x, nil, g)
 		many = slices.Concat(many[:1], []float64{floats.Sum(many[1 : 1+dim])}, many[1+dim:])
 		if !floats.EqualApprox(one, many, 1e-10) {
 			t.Errorf("%s: gradient %v, without %v", name, many, one)
@@ -369,8 +369,8 @@ func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	within, across := make([]float64, 4), make([]float64, 4)
 	symmetric := mat.NewSymDense(n, slices.Clone(g.RawMatrix().Data))
 	k := kernel.Matern12{ARD: true}
-	k.Pullback(within, theta, x, nil, symmetric)
-	k.PullbackCross(across, theta, x, z, g)
+	kernel.Pullback(k, within, theta, x, nil, symmetric)
+	kernel.PullbackCross(k, across, theta, x, z, g)
 	if want := sum(x); !floats.EqualApprox(within, want, 1e-12*want[0]) {
 		t.Errorf("gradient %v, pair by pair %v", within, want)
 	}
@@ -389,7 +389,7 @@ func TestIsolatedCases(t *testing.T) {
 			continue
 		}
 		grad := make([]float64, len(k.Params(3)))
-		k.Pullback(grad, corner(k, 0, -10), x, nil, g)
+		kernel.Pullback(k, grad, corner(k, 0, -10), x, nil, g)
 		for i, v := range grad[1:4] {
 			if v != 0 {
 				t.Errorf("%s: gradient %v over length scale %d of isolated cases", name, v, i+1)
@@ -409,11 +409,11 @@ func TestDistanceFromItself(t *testing.T) {
 		theta := theta[:len(k.Params(3))]
 		g := gram(kernel.SE{}, []float64{0, 1}, x)
 		small, large := make([]float64, len(theta)), make([]float64, len(theta))
-		k.Pullback(small, theta, x, nil, g)
+		kernel.Pullback(k, small, theta, x, nil, g)
 		for i := range 10 {
 			g.SetSym(i, i, 1e15)
 		}
-		k.Pullback(large, theta, x, nil, g)
+		kernel.Pullback(k, large, theta, x, nil, g)
 		if !slices.Equal(small[1:], large[1:]) {
 			t.Errorf("%s: gradient over length scales %v, with another diagonal of the adjoint %v", name, small[1:], large[1:])
 		}
@@ -439,7 +439,7 @@ func TestFarOutside(t *testing.T) {
 				theta := corner(k, amplitude, rest)
 				grad := make([]float64, len(theta))
 				dst := gram(k, theta, x)
-				k.Pullback(grad, theta, x, dst, g)
+				kernel.Pullback(k, grad, theta, x, dst, g)
 				if floats.HasNaN(dst.RawSymmetric().Data) || floats.HasNaN(grad) {
 					t.Errorf("%s at θ = %v: %v, gradient %v", name, theta, mat.Formatted(dst), grad)
 				}
@@ -494,7 +494,7 @@ func TestConcurrentUse(t *testing.T) {
 	evaluate := func(k kernel.Kernel, x, z *kernel.Inputs) []float64 {
 		theta := make([]float64, len(k.Params(3)))
 		cross := mat.NewDense(x.N(), z.N(), nil)
-		k.Cross(cross, theta, x, z)
+		kernel.Cross(k, cross, theta, x, z)
 		return slices.Concat(gram(k, theta, x).RawSymmetric().Data, cross.RawMatrix().Data)
 	}
 	var wait sync.WaitGroup
@@ -520,8 +520,8 @@ func TestMemory(t *testing.T) {
 		dst := gram(k, theta, x) // fills what Inputs keeps
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		k.Gram(dst, theta, x)
-		k.Pullback(make([]float64, len(theta)), theta, x, nil, dst)
+		kernel.Gram(k, dst, theta, x)
+		kernel.Pullback(k, make([]float64, len(theta)), theta, x, nil, dst)
 		runtime.ReadMemStats(&after)
 		numbers := int(after.TotalAlloc-before.TotalAlloc) / 8
 		if limit := 8*n*n + 20*n*dim; numbers > limit {

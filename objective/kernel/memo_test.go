@@ -49,12 +49,12 @@ func TestRemember(t *testing.T) {
 				z = inputs(6)
 			}
 			gram, want := mat.NewSymDense(x.N(), nil), mat.NewSymDense(x.N(), nil)
-			remembered.Gram(gram, theta, x)
-			k.Gram(want, theta, x)
+			kernel.Gram(remembered, gram, theta, x)
+			kernel.Gram(k, want, theta, x)
 			same(t, fmt.Sprintf("%s, step %d: Gram", name, step), gram, want)
 			cross, wantCross := mat.NewDense(x.N(), z.N(), nil), mat.NewDense(x.N(), z.N(), nil)
-			remembered.Cross(cross, theta, x, z)
-			k.Cross(wantCross, theta, x, z)
+			kernel.Cross(remembered, cross, theta, x, z)
+			kernel.Cross(k, wantCross, theta, x, z)
 			same(t, fmt.Sprintf("%s, step %d: Cross", name, step), cross, wantCross)
 		}
 	}

@@ -1,52 +1,51 @@
 package kernel
 
 import (
+	"math"
+	"slices"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // closeness is the share of |a|² + |b|² below which |a - b|² is summed directly rather than expanded.
 //
-// The expansion |a|² + |b|² - 2a·b over d columns is off by at most (2d+7)u(|a|² + |b|²), u = 2⁻⁵³, and rounding in the
-// centring and scaling of a and b by 4u√(2|a-b|²(|a|²+|b|²)). Where the expansion is kept, the relative error of
-// |a - b|² is therefore at most
+// The expansion |a|² + |b|² - 2a·b over d columns is off by at most (2d+7)u(|a|² + |b|²), u = 2⁻⁵³, and
+// rounding in the centring and scaling of a and b by 4u√(2|a-b|²(|a|²+|b|²)). Where the expansion is
+// kept, the relative error of |a - b|² is therefore at most
 //
 //	(2d+7)u/closeness + 6u/√closeness,
 //
-// 4e-12 at d = 256 and 2e-13 at d = 10 (the bound of the worst case; rounding errors mostly cancel). A pair summed
-// directly has relative error (d+4)u, and a duplicate is at distance exactly 0.
+// 4e-12 at d = 256 and 2e-13 at d = 10 (the bound of the worst case; rounding errors mostly cancel). A
+// pair summed directly has relative error (d+4)u, and a duplicate is at distance exactly 0.
 const closeness = 1.0 / 64
 
-// pairs is what the distances between the rows of X∘scale and Z∘scale need: the rows a_i and b_j, centred on X's
-// column means, and their squared norms.
+// pairs is what the distances between the rows of X∘scale and Z∘scale need, for the X and Z of a block:
+// the rows a_i and b_j, centred on X's column means, and their squared norms.
 type pairs struct {
-	x, z  *Inputs // z nil: the pairs within X
-	scale []float64
-	a, b  blas64.General
-	na    []float64 // |a_i|²
-	nb    []float64 // |b_j|²
+	x, z   *Inputs
+	scale  []float64
+	a, b   blas64.General
+	na, nb []float64 // |a_i|², |b_j|²
 }
 
-// newPairs scales column k by scale[k]; z nil stands for X itself.
-func newPairs(x, z *Inputs, scale []float64) *pairs {
-	p := &pairs{x: x, z: z, scale: scale}
-	p.a = x.scaledRows(x.means(), scale)
+// newPairs is the pairs of cases of a block, column k scaled by scale[k].
+func newPairs(of Block, scale []float64) *pairs {
+	p := &pairs{x: of.X, z: of.Z, scale: scale}
+	p.a, p.b = of.sides(func(x *Inputs) blas64.General { return x.scaled(of.X.means(), scale) })
 	p.na = squaredNorms(p.a)
-	if z == nil {
-		p.b, p.nb = p.a, p.na
-	} else {
-		p.b = z.scaledRows(x.means(), scale)
+	if p.nb = p.na; p.z != p.x {
 		p.nb = squaredNorms(p.b)
 	}
 	return p
 }
 
 // squared sets dst to |a_i - b_j|².
-func (p *pairs) squared(dst block) {
+func (p *pairs) squared(dst Block) {
 	dst.outer(-2, p.a, p.b)
-	for i := range dst.rows {
-		row, first := dst.row(i), dst.first(i)
+	for i := range dst.Rows() {
+		row, first := dst.Row(i), dst.First(i)
 		na, nb := p.na[i], p.nb[first:]
 		for j, v := range row {
 			norms := na + nb[j]
@@ -61,7 +60,7 @@ func (p *pairs) squared(dst block) {
 
 // direct is |a_i - b_j|² summed over the differences of the inputs as they came.
 func (p *pairs) direct(i, j int) float64 {
-	xi, zj := p.inputs(i, j)
+	xi, zj := p.x.X.RawRowView(i), p.z.X.RawRowView(j)
 	sum := 0.0
 	for k, v := range xi {
 		d := (v - zj[k]) * p.scale[k]
@@ -70,28 +69,20 @@ func (p *pairs) direct(i, j int) float64 {
 	return sum
 }
 
-func (p *pairs) inputs(i, j int) (xi, zj []float64) {
-	z := p.z
-	if z == nil {
-		z = p.x
-	}
-	return p.x.X.RawRowView(i), z.X.RawRowView(j)
-}
-
-// takeClose moves the close pairs of row i out of m: it adds what they contribute to Σ_ij m_ij (a_ik - b_jk)² to
-// grad[k] and zeroes their m. s is the row of squared distances.
+// takeClose moves the close pairs of row i out of m: it adds what they contribute to
+// Σ_ij m_ij (a_ik - b_jk)² to grad[k] and zeroes their m. s is the row of squared distances.
 //
-// Where m_ij grows as the distance shrinks (a Matérn kernel's slope does), the matrix product in differences would
-// leave m_ij·u·|a|² of the cancelled terms.
-func (p *pairs) takeClose(grad []float64, m block, s []float64, i int) {
-	row, first := m.row(i), m.first(i)
+// Where m_ij grows as the distance shrinks (a Matérn kernel's slope does), the matrix product in
+// differences would leave m_ij·u·|a|² of the cancelled terms.
+func (p *pairs) takeClose(grad []float64, m Block, s []float64, i int) {
+	row, first := m.Row(i), m.First(i)
 	na, nb := p.na[i], p.nb[first:]
 	for j, v := range s {
 		if v > closeness*(na+nb[j]) {
 			continue
 		}
 		if w := m.count() * row[j]; w != 0 && v > 0 {
-			xi, zj := p.inputs(i, first+j)
+			xi, zj := p.x.X.RawRowView(i), p.z.X.RawRowView(first+j)
 			for k, f := range p.scale {
 				d := (xi[k] - zj[k]) * f
 				grad[k] += w * d * d
@@ -101,42 +92,44 @@ func (p *pairs) takeClose(grad []float64, m block, s []float64, i int) {
 	}
 }
 
-// side is one of the two sets of rows a pair is made of, and the sum of their weighted differences from the other set.
+// side is one of the two sets of rows a pair is made of, with the sum of their weighted differences
+// from the other set.
 type side struct {
+	inputs            *Inputs
 	rows, differences blas64.General
 }
 
-// differences returns, for the rows a_i, Σ_j m_ij (a_i - b_j) and, for the rows b_j, Σ_i m_ij (b_j - a_i), from which
-// every derivative of the distances is a sum over rows:
+// differences returns, for the rows a_i, Σ_j m_ij (a_i - b_j) and, for the rows b_j,
+// Σ_i m_ij (b_j - a_i), from which every derivative of the distances is a sum over rows:
 //
 //	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j) = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
 //
-// It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m gives one side that
-// stands for both, its differences doubled. The diagonal of a symmetric m says nothing and is zeroed: it would leave
-// rounding errors of its own size times |a_i|².
-func (p *pairs) differences(m block) []side {
-	if m.upper {
-		for i := range m.rows {
-			m.row(i)[0] = 0
+// It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m gives
+// one side that stands for both, its differences doubled. A diagonal says nothing and is zeroed: it
+// would leave rounding errors of its own size times |a_i|².
+func (p *pairs) differences(m Block) []side {
+	if m.shape != whole {
+		for i := range m.Rows() {
+			m.Row(i)[0] = 0
 		}
 	}
 	rows, cols := m.sums()
-	sides := []side{subtractFrom(p.a, rows, m.times(blas.NoTrans, p.b), m.count())}
-	if !m.upper {
-		sides = append(sides, subtractFrom(p.b, cols, m.times(blas.Trans, p.a), 1))
+	sides := []side{{p.x, p.a, differencesOf(p.a, rows, m.times(blas.NoTrans, p.b), m.count())}}
+	if m.shape == whole {
+		sides = append(sides, side{p.z, p.b, differencesOf(p.b, cols, m.times(blas.Trans, p.a), 1)})
 	}
 	return sides
 }
 
-// subtractFrom makes the side of a with differences factor·(sums_i a_i - product_i).
-func subtractFrom(a blas64.General, sums []float64, product blas64.General, factor float64) side {
+// differencesOf turns the product M·B into factor·(sums_i a_i - product_i).
+func differencesOf(a blas64.General, sums []float64, product blas64.General, factor float64) blas64.General {
 	for i, r := range sums {
 		row := generalRow(product, i)
 		for k, v := range generalRow(a, i) {
 			row[k] = factor * (r*v - row[k])
 		}
 	}
-	return side{rows: a, differences: product}
+	return product
 }
 
 // addColumns adds factor·Σ_i a_ik b_ik to grad[k].
@@ -158,14 +151,86 @@ func squaredNorms(a blas64.General) []float64 {
 	return norms
 }
 
-func squaredNorm(row []float64) float64 { return floats.Dot(row, row) }
+// distances is the squared distances of the pairs of a block; Inputs keep them.
+func distances(of Block) Block {
+	compute := func() []float64 {
+		ones := slices.Repeat([]float64{1}, of.X.Dim())
+		dst := of.like()
+		newPairs(of, ones).squared(dst)
+		return dst.data
+	}
+	of.stride = of.Z.N()
+	switch x := of.X; of.shape {
+	case upper:
+		of.data = x.squared.get(compute)
+	case diagonal:
+		of = of.like()
+	default:
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.latest.z != of.Z {
+			x.latest = crossSquared{z: of.Z, squared: compute()}
+		}
+		of.data = x.latest.squared
+	}
+	return of
+}
 
-// innerProducts sets dst to a_i·b_j. The diagonal of a symmetric dst is squaredNorm to the last bit, as in Diag.
-func innerProducts(dst block, a, b blas64.General) {
-	dst.outer(1, a, b)
-	if dst.upper {
-		for i := range dst.rows {
-			dst.row(i)[0] = squaredNorm(generalRow(a, i))
+// products sets dst to the inner products of its pairs; Inputs keep those within one set.
+func products(dst Block) {
+	if dst.shape != upper {
+		dst.outer(1, dst.X.X.RawMatrix(), dst.Z.X.RawMatrix())
+		return
+	}
+	kept := dst
+	kept.stride = dst.Rows()
+	kept.data = dst.X.products.get(func() []float64 {
+		b := dst.like()
+		b.inner(dst.X.X.RawMatrix(), dst.X.X.RawMatrix())
+		return b.data
+	})
+	dst.set(kept)
+}
+
+// medianRows bounds the work of MedianDistance: about half a million pairs.
+const medianRows = 1000
+
+// MedianDistance is the median Euclidean distance over all pairs of cases that do not coincide, a start
+// for length scales on inputs of unknown scale. Of more than 1000 cases it takes every k-th, with the
+// least k that leaves no more than 1000. It is 1 if all cases coincide, when no length scale is better
+// than another.
+func (x *Inputs) MedianDistance() float64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.median == 0 {
+		x.median = x.medianDistance()
+	}
+	return x.median
+}
+
+func (x *Inputs) medianDistance() float64 {
+	n := x.N()
+	sample, k := x, (n+medianRows-1)/medianRows
+	if k > 1 {
+		rows := mat.NewDense((n+k-1)/k, x.Dim(), nil)
+		for i := range rows.RawMatrix().Rows {
+			rows.SetRow(i, x.X.RawRowView(i*k))
+		}
+		sample = &Inputs{X: rows}
+	}
+	all := distances(Block{X: sample, Z: sample, shape: upper})
+	var squared []float64
+	for i := range all.Rows() {
+		for _, v := range all.Row(i) {
+			if v > 0 {
+				squared = append(squared, v)
+			}
 		}
 	}
+	if len(squared) == 0 {
+		return 1
+	}
+	slices.Sort(squared)
+	half := len(squared) / 2
+	return (math.Sqrt(squared[half]) + math.Sqrt(squared[(len(squared)-1)/2])) / 2
 }

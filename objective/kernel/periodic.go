@@ -26,7 +26,7 @@ type Periodic struct {
 	Period      param.Setting `yaml:"period"`
 }
 
-// Settings lists the hyperparameters.
+// Settings implements Configurable.
 func (k Periodic) Settings() []Setting {
 	return []Setting{
 		amplitude(k.Amplitude),
@@ -38,10 +38,8 @@ func (k Periodic) Settings() []Setting {
 // Params implements Kernel.
 func (k Periodic) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// check panics unless what, theta or a gradient, has one element for every hyperparameter.
-func (k Periodic) check(what string, v []float64, dim int) {
-	checkLen(what, len(v), lengths(k.ARD, dim)+2)
-}
+// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their differences.
+func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
 
 // turns is (x - shift)/p, the inputs in whole periods, row by row.
 func turns(x *Inputs, shift []float64, period float64) blas64.General {
@@ -69,58 +67,51 @@ func circles(t blas64.General) *Inputs {
 	return &Inputs{X: u}
 }
 
-// around is the pairs on the circles, in units of the length scales, and the turns of x and of z (nil for a nil z).
-func (k Periodic) around(theta []float64, x, z *Inputs) (p *pairs, turned []blas64.General) {
-	k.check("theta", theta, x.Dim())
+// around is the pairs of a block on the circles, in units of the length scales, and the turns of its X
+// and Z.
+func (k Periodic) around(of Block, theta []float64) (p *pairs, turned [2]blas64.General) {
 	last := len(theta) - 1
 	period := natural(theta[last])
-	inv := inverses(theta[1:last], x.Dim())
-	inv = append(inv, inv...)
-	turned = []blas64.General{turns(x, x.means(), period)}
-	u := circles(turned[0])
-	if z == nil {
-		return newPairs(u, nil, inv), turned
+	inv := inverses(theta[1:last], of.X.Dim())
+	turned[0], turned[1] = of.sides(func(x *Inputs) blas64.General { return turns(x, of.X.means(), period) })
+	x := circles(turned[0])
+	z := x
+	if of.Z != of.X {
+		z = circles(turned[1])
 	}
-	turned = append(turned, turns(z, x.means(), period))
-	return newPairs(u, circles(turned[1]), inv), turned
+	return newPairs(Block{X: x, Z: z}, append(inv, inv...)), turned
 }
 
-func (k Periodic) fill(dst block, theta []float64, x, z *Inputs) {
-	p, _ := k.around(theta, x, z)
+// Fill implements Kernel.
+func (k Periodic) Fill(dst Block, theta []float64) {
+	p, _ := k.around(dst, theta)
 	p.squared(dst)
 	v := variance(theta[0])
-	for i := range dst.rows {
-		row := dst.row(i)
+	for i := range dst.Rows() {
+		row := dst.Row(i)
 		squaredExponential{}.kappa(row, row, 1, 0)
 		floats.Scale(v, row)
 	}
 }
 
-// pull adds the gradient. With M = G∘K, rows a of the circles in units of the length scales and t the turns,
+// Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t the
+// turns, ∂a_k = 2πt_k (sin, -cos)/l_k and
 //
-//	∂/∂ln σ: 2 Σ M    ∂/∂ln l_k: Σ M |a_k - a'_k|²    ∂/∂ln p: -Σ M (a - a')·(∂a - ∂a'),   ∂a_k = 2πt_k (sin, -cos)/l_k.
-func (k Periodic) pull(grad, theta []float64, x, z *Inputs, own, g block) {
-	k.check("grad", grad, x.Dim())
-	if own.data == nil {
-		own = g.like()
-		k.fill(own, theta, x, z)
-	}
+//	∂/∂ln σ: 2 Σ M    ∂/∂ln l_k: Σ M |a_k - a'_k|²    ∂/∂ln p: -Σ M (a - a')·(∂a - ∂a').
+func (k Periodic) Pull(grad, theta []float64, own, g Block) {
+	own = given(k, theta, own, g)
 	grad[0] += 2 * g.total(own)
 
-	p, turned := k.around(theta, x, z)
+	p, turned := k.around(g, theta)
 	m := g.like()
 	m.set(own)
 	m.mul(g)
-	d, last := x.Dim(), len(grad)-1
+	d, last := g.X.Dim(), len(grad)-1
 	perColumn := make([]float64, 2*d)
 	for i, side := range p.differences(m) {
 		addColumns(perColumn, 1, side.rows, side.differences)
-		u := p.x
-		if i == 1 {
-			u = p.z
-		}
-		for r := range u.N() {
-			circle, diff := u.X.RawRowView(r), generalRow(side.differences, r)
+		for r := range side.inputs.N() {
+			circle, diff := side.inputs.X.RawRowView(r), generalRow(side.differences, r)
 			for c, t := range generalRow(turned[i], r) {
 				cos, sin := circle[c], circle[d+c]
 				grad[last] -= 2 * math.Pi * t * p.scale[c] * (sin*diff[c] - cos*diff[d+c])
@@ -129,40 +120,4 @@ func (k Periodic) pull(grad, theta []float64, x, z *Inputs, own, g block) {
 	}
 	fold(grad[1:last], perColumn[:d])
 	fold(grad[1:last], perColumn[d:])
-}
-
-// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their differences.
-func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
-
-// Gram implements Kernel.
-func (k Periodic) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
-	k.fill(triangle(dst, x), theta, x, nil)
-}
-
-// Cross implements Kernel.
-func (k Periodic) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
-	k.fill(full(dst, x, z), theta, x, z)
-}
-
-// Diag implements Kernel: σ².
-func (k Periodic) Diag(dst, theta []float64, z *Inputs) {
-	k.check("theta", theta, z.Dim())
-	fillDiag(dst, theta[0], z)
-}
-
-// Pullback implements Kernel.
-func (k Periodic) Pullback(grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
-	k.pull(grad, theta, x, nil, triangle(own, x), triangle(g, x))
-}
-
-// PullbackCross implements Kernel.
-func (k Periodic) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense) {
-	k.pull(grad, theta, x, z, block{}, full(g, x, z))
-}
-
-// PullbackDiag implements Kernel.
-func (k Periodic) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
-	k.check("theta", theta, z.Dim())
-	k.check("grad", grad, z.Dim())
-	pullDiag(grad, theta[0], z, g)
 }

@@ -1,11 +1,6 @@
 package kernel
 
-import (
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/gpc-tune/gpc-tune/objective/param"
-)
+import "github.com/gpc-tune/gpc-tune/objective/param"
 
 // Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input columns
 // [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.
@@ -14,11 +9,14 @@ type Polynomial struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-// Settings lists the hyperparameters.
+// Settings implements Configurable.
 func (k Polynomial) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 
 // Params implements Kernel.
 func (k Polynomial) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
+
+// Memory implements Kernel: the inner products.
+func (k Polynomial) Memory(n, m, dim int) int64 { return words(n * n) }
 
 // at is k of the inner product p over dim columns.
 func (k Polynomial) at(variance, p float64, dim int) float64 {
@@ -36,66 +34,19 @@ func (k Polynomial) at(variance, p float64, dim int) float64 {
 	return variance
 }
 
-func (k Polynomial) fill(dst block, theta []float64, x, z *Inputs) {
-	checkLen("theta", len(theta), 1)
-	x.inner(dst, z)
-	v := variance(theta[0])
-	for i := range dst.rows {
-		row := dst.row(i)
+// Fill implements Kernel.
+func (k Polynomial) Fill(dst Block, theta []float64) {
+	products(dst)
+	v, dim := variance(theta[0]), dst.X.Dim()
+	for i := range dst.Rows() {
+		row := dst.Row(i)
 		for j, p := range row {
-			row[j] = k.at(v, p, x.Dim())
+			row[j] = k.at(v, p, dim)
 		}
 	}
 }
 
-func (k Polynomial) pull(grad, theta []float64, x, z *Inputs, own, g block) {
-	checkLen("theta", len(theta), 1)
-	checkLen("grad", len(grad), 1)
-	if own.data == nil {
-		own = g.like()
-		k.fill(own, theta, x, z)
-	}
-	grad[0] += 2 * g.total(own)
-}
-
-// Memory implements Kernel: the inner products.
-func (k Polynomial) Memory(n, m, dim int) int64 { return words(n * n) }
-
-// Gram implements Kernel.
-func (k Polynomial) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
-	k.fill(triangle(dst, x), theta, x, nil)
-}
-
-// Cross implements Kernel.
-func (k Polynomial) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
-	k.fill(full(dst, x, z), theta, x, z)
-}
-
-// Diag implements Kernel.
-func (k Polynomial) Diag(dst, theta []float64, z *Inputs) {
-	checkLen("theta", len(theta), 1)
-	checkLen("dst", len(dst), z.N())
-	v := variance(theta[0])
-	for j, p := range squaredNorms(z.X.RawMatrix()) {
-		dst[j] = k.at(v, p, z.Dim())
-	}
-}
-
-// Pullback implements Kernel.
-func (k Polynomial) Pullback(grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
-	k.pull(grad, theta, x, nil, triangle(own, x), triangle(g, x))
-}
-
-// PullbackCross implements Kernel.
-func (k Polynomial) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense) {
-	k.pull(grad, theta, x, z, block{}, full(g, x, z))
-}
-
-// PullbackDiag implements Kernel.
-func (k Polynomial) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
-	diag := make([]float64, z.N())
-	k.Diag(diag, theta, z)
-	checkLen("grad", len(grad), 1)
-	checkLen("g", len(g), z.N())
-	grad[0] += 2 * floats.Dot(g, diag)
+// Pull implements Kernel.
+func (k Polynomial) Pull(grad, theta []float64, own, g Block) {
+	grad[0] += 2 * g.total(given(k, theta, own, g))
 }

@@ -204,8 +204,8 @@ func compare(t *testing.T, k kernel.Kernel, reference func(pair) (float64, float
 	t.Helper()
 	n, m, dim := x.N(), z.N(), x.Dim()
 	gram, cross := mat.NewSymDense(n, nil), mat.NewDense(n, m, nil)
-	k.Gram(gram, theta, x)
-	k.Cross(cross, theta, x, z)
+	kernel.Gram(k, gram, theta, x)
+	kernel.Cross(k, cross, theta, x, z)
 
 	p := pair{
 		sigma: math.Exp(theta[0]), last: math.Exp(theta[len(theta)-1]),

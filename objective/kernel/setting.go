@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Setting is one hyperparameter of a kernel as a user sets it. Every kernel hyperparameter is positive and on the log
-// scale.
+// Setting is one hyperparameter of a kernel as a user sets it. Every kernel hyperparameter is positive
+// and on the log scale.
 type Setting struct {
 	Name      string  // natural name without a path: "length_scale"
 	Default   float64 // start in natural units if the user gives none; NaN: from the data
@@ -24,11 +22,12 @@ func (s Setting) Check() error { return s.Setting.Check(s.Name, param.Log) }
 
 // Configurable kernels list their settings. All of Table are.
 type Configurable interface {
+	// Settings lists the hyperparameters in the order of theta, an amplitude first.
 	Settings() []Setting
 }
 
-// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings, and options that do
-// not go together.
+// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings, and
+// options that do not go together.
 func Check(k Kernel) error {
 	var errs []error
 	if c, ok := k.(Configurable); ok {
@@ -42,17 +41,12 @@ func Check(k Kernel) error {
 	return errors.Join(errs...)
 }
 
-// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel that cannot. Kernels
-// with no such limit always can.
-func CheckDim(k Kernel, dim int) error {
-	if c, ok := k.(interface{ checkDim(dim int) error }); ok {
-		return c.checkDim(dim)
-	}
-	return nil
-}
+// amplitudeName is the setting σ of a kernel that is σ² times a function of the rest of theta; it is
+// the first.
+const amplitudeName = "amplitude"
 
 func amplitude(s param.Setting) Setting {
-	return Setting{Name: "amplitude", Default: 1, Setting: s}
+	return Setting{Name: amplitudeName, Default: 1, Setting: s}
 }
 
 func lengthScale(s param.Setting, ard bool) Setting {
@@ -76,8 +70,8 @@ func specs(dim int, settings ...Setting) []param.Spec {
 	return out
 }
 
-// natural is a hyperparameter in natural units, held within 1e±50, far outside the default bounds, so that squares and
-// their products with squared distances stay finite and 0·∞ never arises.
+// natural is a hyperparameter in natural units, held within 1e±50, far outside the default bounds, so
+// that squares and their products with squared distances stay finite and 0·∞ never arises.
 func natural(theta float64) float64 {
 	return math.Min(math.Max(param.Log.Natural(theta), 1e-50), 1e50)
 }
@@ -94,7 +88,8 @@ func inverseSquare(theta float64) float64 {
 	return 1 / (l * l)
 }
 
-// inverses is the factor 1/l of every column, from one length scale for all columns or from one for each.
+// inverses is the factor 1/l of every column, from one length scale for all columns or from one for
+// each.
 func inverses(theta []float64, dim int) []float64 {
 	inv := make([]float64, dim)
 	for k := range inv {
@@ -103,8 +98,8 @@ func inverses(theta []float64, dim int) []float64 {
 	return inv
 }
 
-// fold adds what each column's length scale contributes to the gradient of the length scales that there are: the
-// columns' own, or one that they share.
+// fold adds what each column's length scale contributes to the gradient of the length scales that
+// there are: the columns' own, or one that they share.
 func fold(grad, perColumn []float64) {
 	for k, v := range perColumn {
 		grad[k%len(grad)] += v
@@ -117,18 +112,4 @@ func lengths(ard bool, dim int) int {
 		return dim
 	}
 	return 1
-}
-
-// fillDiag sets dst to σ², the diagonal of a kernel that is σ² at distance zero.
-func fillDiag(dst []float64, theta float64, z *Inputs) {
-	checkLen("dst", len(dst), z.N())
-	for j := range dst {
-		dst[j] = variance(theta)
-	}
-}
-
-// pullDiag adds the gradient of that diagonal.
-func pullDiag(grad []float64, theta float64, z *Inputs, g []float64) {
-	checkLen("g", len(g), z.N())
-	grad[0] += 2 * variance(theta) * floats.Sum(g)
 }

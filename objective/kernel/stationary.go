@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -42,7 +41,7 @@ type shaped interface {
 	pullShape(m, s []float64, c, shape float64) float64
 }
 
-// Settings lists the hyperparameters.
+// Settings implements Configurable.
 func (k Stationary[P]) Settings() []Setting {
 	all := []Setting{amplitude(k.Amplitude), lengthScale(k.LengthScale, k.ARD)}
 	if p, ok := any(k.Shape).(shaped); ok {
@@ -55,81 +54,79 @@ func (k Stationary[P]) Settings() []Setting {
 func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 // split cuts theta or grad into the amplitude's part, the length scales' and the shape's.
-func (k Stationary[P]) split(what string, v []float64, dim int) (amplitude, length, shape []float64) {
+func (k Stationary[P]) split(v []float64, dim int) (amplitude, length, shape []float64) {
 	n := 1 + lengths(k.ARD, dim)
-	want := n
-	if _, ok := any(k.Shape).(shaped); ok {
-		want++
-	}
-	checkLen(what, len(v), want)
 	return v[:1], v[1:n], v[n:]
 }
 
-// fill sets dst to K(X, Z), or to K(X, X) for a nil z.
-func (k Stationary[P]) fill(dst block, theta []float64, x, z *Inputs) {
-	_, length, own := k.split("theta", theta, x.Dim())
+// Fill implements Kernel.
+func (k Stationary[P]) Fill(dst Block, theta []float64) {
+	_, length, own := k.split(theta, dst.X.Dim())
 	d2, c := dst, 1.0
 	if k.ARD {
-		newPairs(x, z, inverses(length, x.Dim())).squared(dst)
+		newPairs(dst, inverses(length, dst.X.Dim())).squared(dst)
 	} else {
-		d2, c = x.distances(z), inverseSquare(length[0])
+		d2, c = distances(dst), inverseSquare(length[0])
 	}
 	v, shape := variance(theta[0]), naturalShape(own)
-	for i := range dst.rows {
-		row := dst.row(i)
-		k.Shape.kappa(row, d2.row(i), c, shape)
+	for i := range dst.Rows() {
+		row := dst.Row(i)
+		k.Shape.kappa(row, d2.Row(i), c, shape)
 		floats.Scale(v, row)
 	}
 }
 
-// pull adds Σ_ij G_ij ∂K_ij/∂θ to grad. With M = G∘K and w = -2κ'/κ,
+// Pull implements Kernel. With M = G∘K and w = -2κ'/κ,
 //
 //	∂/∂ln σ: 2 Σ M      ∂/∂ln l: Σ M w s      ∂/∂ln l_k: Σ M w (x_k - x'_k)²/l_k²
 //
-// so that a given K (own) spares every exponential.
-func (k Stationary[P]) pull(grad, theta []float64, x, z *Inputs, own, g block) {
-	gradAmplitude, gradLength, gradShape := k.split("grad", grad, x.Dim())
-	_, length, ownShape := k.split("theta", theta, x.Dim())
+// so that K, once known, spares every exponential.
+func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
+	dim := g.X.Dim()
+	gradAmplitude, gradLength, gradShape := k.split(grad, dim)
+	_, length, ownShape := k.split(theta, dim)
 	shape := naturalShape(ownShape)
 	w, weighted := any(k.Shape).(weigher)
-	if own.data == nil {
-		own = g.like()
-		k.fill(own, theta, x, z)
-	}
+	own = given(k, theta, own, g)
 
-	var d2, m block
+	var d2, m Block
 	var p *pairs
-	c := 1.0
+	c, one := 1.0, []float64(nil) // without ARD, one row of m at a time
 	if k.ARD {
 		m = g.like()
-		p = newPairs(x, z, inverses(length, x.Dim()))
+		p = newPairs(g, inverses(length, dim))
 		if weighted {
 			d2 = g.like()
 			p.squared(d2)
 		}
 	} else {
-		m = block{cols: g.cols, data: make([]float64, g.cols)} // one row at a time
-		d2, c = x.distances(z), inverseSquare(length[0])
+		one = make([]float64, g.Z.N())
+		d2, c = distances(g), inverseSquare(length[0])
 	}
-	for i := range g.rows {
-		row := m.row(i)[:len(g.row(i))]
-		floats.MulTo(row, g.row(i), own.row(i))
+	for i := range g.Rows() {
+		gRow := g.Row(i)
+		row := one
+		if k.ARD {
+			row = m.Row(i)
+		}
+		row = row[:len(gRow)]
+		floats.MulTo(row, gRow, own.Row(i))
 		total := g.count() * floats.Sum(row)
-		if g.upper {
+		if g.shape == upper {
 			total -= row[0]
 		}
 		gradAmplitude[0] += 2 * total
 		if weighted {
 			if s, ok := w.(shaped); ok {
-				gradShape[0] += g.count() * s.pullShape(row, d2.row(i), c, shape)
+				gradShape[0] += g.count() * s.pullShape(row, d2.Row(i), c, shape)
 			}
-			w.weigh(row, d2.row(i), c, shape)
+			w.weigh(row, d2.Row(i), c, shape)
 		}
 		switch {
 		case !k.ARD:
-			gradLength[0] += g.count() * c * floats.Dot(row, d2.row(i))
+			gradLength[0] += g.count() * c * floats.Dot(row, d2.Row(i))
 		case weighted:
-			p.takeClose(gradLength, m, d2.row(i), i)
+			p.takeClose(gradLength, m, d2.Row(i), i)
 		}
 	}
 	if k.ARD {
@@ -149,39 +146,6 @@ func (k Stationary[P]) Memory(n, m, dim int) int64 {
 		passing += n * n
 	}
 	return words(passing)
-}
-
-// Gram implements Kernel.
-func (k Stationary[P]) Gram(dst *mat.SymDense, theta []float64, x *Inputs) {
-	k.fill(triangle(dst, x), theta, x, nil)
-}
-
-// Cross implements Kernel.
-func (k Stationary[P]) Cross(dst *mat.Dense, theta []float64, x, z *Inputs) {
-	k.fill(full(dst, x, z), theta, x, z)
-}
-
-// Diag implements Kernel: σ².
-func (k Stationary[P]) Diag(dst, theta []float64, z *Inputs) {
-	k.split("theta", theta, z.Dim())
-	fillDiag(dst, theta[0], z)
-}
-
-// Pullback implements Kernel.
-func (k Stationary[P]) Pullback(grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
-	k.pull(grad, theta, x, nil, triangle(own, x), triangle(g, x))
-}
-
-// PullbackCross implements Kernel.
-func (k Stationary[P]) PullbackCross(grad, theta []float64, x, z *Inputs, g *mat.Dense) {
-	k.pull(grad, theta, x, z, block{}, full(g, x, z))
-}
-
-// PullbackDiag implements Kernel.
-func (k Stationary[P]) PullbackDiag(grad, theta []float64, z *Inputs, g []float64) {
-	k.split("theta", theta, z.Dim())
-	k.split("grad", grad, z.Dim())
-	pullDiag(grad, theta[0], z, g)
 }
 
 // naturalShape is the natural value of the one shape hyperparameter, if there is one.

@@ -104,20 +104,20 @@ func (c *check) shapes(t *testing.T) {
 	for _, bad := range []int{p - 1, p + 1} {
 		wrong, right := make([]float64, bad), make([]float64, p)
 		for name, f := range map[string]func(){
-			"Gram":                 func() { c.k.Gram(g, wrong, x) },
-			"Cross":                func() { c.k.Cross(gx, wrong, x, x) },
-			"Diag":                 func() { c.k.Diag(gd, wrong, x) },
-			"Pullback, theta":      func() { c.k.Pullback(right, wrong, x, nil, g) },
-			"Pullback, grad":       func() { c.k.Pullback(wrong, right, x, nil, g) },
-			"PullbackCross, theta": func() { c.k.PullbackCross(right, wrong, x, x, gx) },
-			"PullbackDiag, theta":  func() { c.k.PullbackDiag(right, wrong, x, gd) },
-			"PullbackDiag, grad":   func() { c.k.PullbackDiag(wrong, right, x, gd) },
-			"Gram, dst":            func() { c.k.Gram(mat.NewSymDense(4, nil), right, x) },
-			"Cross, dst":           func() { c.k.Cross(mat.NewDense(3, 4, nil), right, x, x) },
-			"Diag, dst":            func() { c.k.Diag(make([]float64, 4), right, x) },
-			"Pullback, g":          func() { c.k.Pullback(right, right, x, nil, mat.NewSymDense(4, nil)) },
-			"PullbackCross, g":     func() { c.k.PullbackCross(right, right, x, x, mat.NewDense(3, 4, nil)) },
-			"PullbackDiag, g":      func() { c.k.PullbackDiag(right, right, x, make([]float64, 4)) },
+			"Gram":                 func() { kernel.Gram(c.k, g, wrong, x) },
+			"Cross":                func() { kernel.Cross(c.k, gx, wrong, x, x) },
+			"Diag":                 func() { kernel.Diag(c.k, gd, wrong, x) },
+			"Pullback, theta":      func() { kernel.Pullback(c.k, right, wrong, x, nil, g) },
+			"Pullback, grad":       func() { kernel.Pullback(c.k, wrong, right, x, nil, g) },
+			"PullbackCross, theta": func() { kernel.PullbackCross(c.k, right, wrong, x, x, gx) },
+			"PullbackDiag, theta":  func() { kernel.PullbackDiag(c.k, right, wrong, x, gd) },
+			"PullbackDiag, grad":   func() { kernel.PullbackDiag(c.k, wrong, right, x, gd) },
+			"Gram, dst":            func() { kernel.Gram(c.k, mat.NewSymDense(4, nil), right, x) },
+			"Cross, dst":           func() { kernel.Cross(c.k, mat.NewDense(3, 4, nil), right, x, x) },
+			"Diag, dst":            func() { kernel.Diag(c.k, make([]float64, 4), right, x) },
+			"Pullback, g":          func() { kernel.Pullback(c.k, right, right, x, nil, mat.NewSymDense(4, nil)) },
+			"PullbackCross, g":     func() { kernel.PullbackCross(c.k, right, right, x, x, mat.NewDense(3, 4, nil)) },
+			"PullbackDiag, g":      func() { kernel.PullbackDiag(c.k, right, right, x, make([]float64, 4)) },
 		} {
 			if !panics(f) {
 				t.Errorf("%s of the wrong length or shape does not panic", name)
@@ -150,9 +150,9 @@ func (c *check) values(t *testing.T, theta []float64) {
 	}
 
 	diag := nans(n)
-	c.k.Diag(diag, theta, c.x)
+	kernel.Diag(c.k, diag, theta, c.x)
 	cross := mat.NewDense(n, n, nans(n*n))
-	c.k.Cross(cross, theta, c.x, c.x)
+	kernel.Cross(c.k, cross, theta, c.x, c.x)
 	for i, v := range diag {
 		if v != k.At(i, i) {
 			t.Errorf("Diag[%d] = %v, Gram's diagonal %v", i, v, k.At(i, i))
@@ -174,7 +174,7 @@ func (c *check) values(t *testing.T, theta []float64) {
 	both.Slice(n, n+m, 0, c.dim).(*mat.Dense).Copy(c.z.X)
 	joint := c.gram(theta, &kernel.Inputs{X: both})
 	cross = mat.NewDense(n, m, nans(n*m))
-	c.k.Cross(cross, theta, c.x, c.z)
+	kernel.Cross(c.k, cross, theta, c.x, c.z)
 	for i := range n {
 		for j := range m {
 			scale := math.Sqrt(joint.At(i, i) * joint.At(n+j, n+j))
@@ -240,21 +240,21 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 			}
 		}
 		return sum
-	}, func(grad []float64) { c.k.Pullback(grad, theta, c.x, nil, g) },
-		func(grad []float64) { c.k.Pullback(grad, theta, c.x, c.gram(theta, c.x), g) })
+	}, func(grad []float64) { kernel.Pullback(c.k, grad, theta, c.x, nil, g) },
+		func(grad []float64) { kernel.Pullback(c.k, grad, theta, c.x, c.gram(theta, c.x), g) })
 
 	c.gradient(t, "PullbackCross", theta, func(theta []float64) float64 {
 		k := mat.NewDense(n, m, nil)
-		c.k.Cross(k, theta, c.x, c.z)
+		kernel.Cross(c.k, k, theta, c.x, c.z)
 		k.MulElem(k, gx)
 		return mat.Sum(k)
-	}, func(grad []float64) { c.k.PullbackCross(grad, theta, c.x, c.z, gx) })
+	}, func(grad []float64) { kernel.PullbackCross(c.k, grad, theta, c.x, c.z, gx) })
 
 	c.gradient(t, "PullbackDiag", theta, func(theta []float64) float64 {
 		diag := make([]float64, m)
-		c.k.Diag(diag, theta, c.z)
+		kernel.Diag(c.k, diag, theta, c.z)
 		return floats.Dot(diag, gd)
-	}, func(grad []float64) { c.k.PullbackDiag(grad, theta, c.z, gd) })
+	}, func(grad []float64) { kernel.PullbackDiag(c.k, grad, theta, c.z, gd) })
 }
 
 // gradient compares every way of adding a gradient with differences of l, and the ways with each other.
@@ -313,10 +313,10 @@ func (c *check) corners(t *testing.T) {
 			theta[j] = []float64{-10, 15}[c.rng.IntN(2)]
 		}
 		c.values(t, theta)
-		c.k.Pullback(grad, theta, c.x, nil, g)
-		c.k.Pullback(grad, theta, c.x, c.gram(theta, c.x), g)
-		c.k.PullbackCross(grad, theta, c.x, c.z, gx)
-		c.k.PullbackDiag(grad, theta, c.z, gd)
+		kernel.Pullback(c.k, grad, theta, c.x, nil, g)
+		kernel.Pullback(c.k, grad, theta, c.x, c.gram(theta, c.x), g)
+		kernel.PullbackCross(c.k, grad, theta, c.x, c.z, gx)
+		kernel.PullbackDiag(c.k, grad, theta, c.z, gd)
 		if s := floats.Sum(grad); math.IsNaN(s) || math.IsInf(s, 0) {
 			t.Errorf("gradient at %v: %v", theta, grad)
 		}
@@ -327,7 +327,7 @@ func (c *check) corners(t *testing.T) {
 func (c *check) gram(theta []float64, x *kernel.Inputs) *mat.SymDense {
 	n := x.N()
 	k := mat.NewSymDense(n, nans(n*n))
-	c.k.Gram(k, theta, x)
+	kernel.Gram(c.k, k, theta, x)
 	return k
 }
 
@@ -374,9 +374,9 @@ func (c *check) memoryOf(t *testing.T, n, m, dim int) {
 	k, g, cross := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewDense(n, m, nil)
 	kept, passing := allocated.Large(func() any {
 		x, z := &kernel.Inputs{X: x.X}, &kernel.Inputs{X: z.X}
-		c.k.Gram(k, theta, x)
-		c.k.Pullback(grad, theta, x, k, g)
-		c.k.Cross(cross, theta, x, z)
+		kernel.Gram(c.k, k, theta, x)
+		kernel.Pullback(c.k, grad, theta, x, k, g)
+		kernel.Cross(c.k, cross, theta, x, z)
 		return []*kernel.Inputs{x, z}
 	})
 	runtime.KeepAlive([]any{x, z, k, g, cross})

@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// combination is a kernel made of others.
+type combination interface {
+	Kernel
+	// leaves is what Leaves returns.
+	leaves(dim int) []Leaf
+	// with is the combination of f of each of its kernels.
+	with(f func(Kernel) Kernel) Kernel
+	// path is what stands between the combination's own prefix and the name of a hyperparameter.
+	path() string
+	checkDim(dim int) error
+}
+
+// Leaf is a kernel of which others are made, with the number of columns that it sees.
+type Leaf struct {
+	Kernel
+	Dim int
+}
+
+// Leaves lists the kernels that k is made of, k itself if it is no combination.
+func Leaves(k Kernel, dim int) []Leaf {
+	if c, ok := k.(combination); ok {
+		return c.leaves(dim)
+	}
+	return []Leaf{{k, dim}}
+}
+
+// count is the number of k's hyperparameters on inputs with dim columns.
+func count(k Kernel, dim int) (n int) {
+	for _, leaf := range Leaves(k, dim) {
+		c, ok := leaf.Kernel.(Configurable)
+		if !ok {
+			n += len(leaf.Params(leaf.Dim))
+			continue
+		}
+		for _, s := range c.Settings() {
+			if n++; s.PerColumn {
+				n += leaf.Dim - 1
+			}
+		}
+	}
+	return n
+}
+
+// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel that
+// cannot. Kernels with no such limit always can.
+func CheckDim(k Kernel, dim int) error {
+	if c, ok := k.(combination); ok {
+		return c.checkDim(dim)
+	}
+	return nil
+}
+
+// Named is a kernel inside a combination, with its name in Table, which becomes part of the names of
+// its hyperparameters. Combinations need no Kind.
+type Named struct {
+	Kind   string
+	Kernel Kernel
+}
+
+// path is the kernel's component in the names of hyperparameters. Sums and products have none: the
+// components of what they combine follow.
+func (n Named) path() string {
+	if c, ok := n.Kernel.(combination); ok {
+		return c.path()
+	}
+	return n.Kind + "."
+}
+
+// parts is the kernels of a sum or a product; theta is theirs in order.
+type parts []Named
+
+// params names every hyperparameter by position and kind, "1.se.length_scale", or, inside a combination
+// of combinations, by the positions and the kind: "1.2.se.length_scale".
+func (ps parts) params(dim int) []param.Spec {
+	var out []param.Spec
+	for i, p := range ps {
+		for _, s := range p.Kernel.Params(dim) {
+			s.Name = strconv.Itoa(i+1) + "." + p.path() + s.Name
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (ps parts) leaves(dim int) (all []Leaf) {
+	for _, p := range ps {
+		all = append(all, Leaves(p.Kernel, dim)...)
+	}
+	return all
+}
+
+func (ps parts) with(f func(Kernel) Kernel) (all []Named) {
+	for _, p := range ps {
+		all = append(all, Named{p.Kind, f(p.Kernel)})
+	}
+	return all
+}
+
+// split cuts theta or grad into the kernels' own.
+func (ps parts) split(v []float64, dim int) [][]float64 {
+	own := make([][]float64, len(ps))
+	for i, p := range ps {
+		n := count(p.Kernel, dim)
+		own[i], v = v[:n], v[n:]
+	}
+	return own
+}
+
+// memory is that of the kernels one by one.
+func (ps parts) memory(n, m, dim int) (sum int64) {
+	for _, p := range ps {
+		sum += p.Kernel.Memory(n, m, dim)
+	}
+	return sum
+}
+
+// check says which of the kernels cannot be used on inputs with dim columns; what is the combination's
+// name.
+func (ps parts) check(what string, dim int) error {
+	if len(ps) == 0 {
+		return fmt.Errorf("%s: no kernels; give at least one", what)
+	}
+	var errs []error
+	for i, p := range ps {
+		if err := CheckDim(p.Kernel, dim); err != nil {
+			errs = append(errs, fmt.Errorf("%s, kernel %d: %w", what, i+1, err))
+		}
+	}
+	return errors.Join(errs...)
+}
