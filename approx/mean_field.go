@@ -219,3 +219,58 @@ func (p *meanField) restore(s State) error {
 	}
 	return p.finish()
 }
+
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites in linear response. Fields z, with b and τ, move with K
+// as m₀ + A b = <h> says, and so do the λ.
+func (p *meanField) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	mu := make([]float64, len(p.b))
+	p.latentAt(mu, p.b)
+	c, err := p.cavities(mu)
+	if err != nil {
+		return nil, err
+	}
+	p.precisions(c)
+	return functional{value: c.sum, err: p.evidence.err, adjoint: func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }}, nil
+}
+
+// leaveOneOutAdjoint: with C_i = r_i (z_i + r_i) and V_i = 1 - C_i a site is τ = C/D, D = λV + vC, b = yr/√λ, and the
+// derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights b̄ and τ̄ are, at fixed λ, ζ = Rρ on
+// -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C D²).
+func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
+	n := len(p.b)
+	byB, rho, zeta, shift := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	copy(byB, c.byB)
+	linalg.Symv(1, p.k, c.byMu, 1, byB) // μ = m₀ + K b
+	for i, l := range p.lambda {
+		curvature, d := p.response(i)
+		if rho[i] = byB[i]; curvature > 0 {
+			rho[i] += c.byTau[i] * p.y[i] * l * math.Sqrt(l) * p.cut[i].Third / curvature / (d * d)
+		}
+		zeta[i] = p.root[i] * rho[i]
+	}
+	linalg.SolveTriVec(blas.Trans, p.u, zeta)
+	linalg.SolveTriVec(blas.NoTrans, p.u, zeta)
+	for i, r := range p.root {
+		zeta[i] *= r
+	}
+	linalg.Symv(1, p.a, zeta, 0, shift)
+	u, byLambda := make([]float64, n), make([]float64, n)
+	for i, l := range p.lambda {
+		curvature, d := p.response(i)
+		h := p.y[i] * math.Sqrt(l) * p.cut[i].Mean
+		u[i] = c.byMu[i] - zeta[i]
+		byLambda[i] = -c.byTau[i]*curvature*p.cut[i].Variance/(d*d) + (zeta[i]*h-p.b[i]*(byB[i]-shift[i]))/(2*l)
+	}
+	p.pullBack(dst, c.inverse, u, c.byV)
+	p.pullLambda(dst.K, byLambda)
+	p.pullJitter(dst.K)
+}
+
+// response is C_i and D_i of the site τ_i = C_i/D_i.
+func (p *meanField) response(i int) (curvature, d float64) {
+	curvature = p.cut[i].Hazard * p.cut[i].Mean
+	return curvature, p.lambda[i]*p.cut[i].Variance + p.noise*curvature
+}
