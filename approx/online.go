@@ -86,12 +86,12 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 || o.Seen > 0 {
-		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
+		return Caps{Ordered: true, NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
 	gradient := higher && (params || !hasFree(lik))
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	return Caps{Ordered: true, Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // sweeps is how many there are over n cases, and how many of them the last one takes in.
