@@ -55,6 +55,7 @@ type Caps struct {
 	LeaveOneOutGradient bool
 	NoEvidence          bool // the method makes predictions only
 	Unconverged         bool // Fit gives what it has where it stops, which depends on its start
+	Ordered             bool // the result depends on the order of the cases
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 

@@ -1,8 +1,8 @@
 package approx_test
 
 import (
+	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,7 +10,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/approxtest"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+var (
+	twoClasses = approxtest.TwoClasses
+	seGram     = approxtest.SquaredExponential
 )
 
 type pair struct {
@@ -21,15 +27,7 @@ type pair struct {
 
 // prior is the covariance that the pair is tried with: a likelihood without noise of its own needs it in the kernel.
 func (p pair) prior(k *mat.SymDense) *mat.SymDense {
-	if _, smooth := p.lik.(likelihood.Differentiable); smooth {
-		return k
-	}
-	noisy := mat.NewSymDense(k.SymmetricDim(), nil)
-	noisy.CopySym(k)
-	for i := range k.SymmetricDim() {
-		noisy.SetSym(i, i, k.At(i, i)+1)
-	}
-	return noisy
+	return approxtest.Prior(p.lik, k)
 }
 
 // fickle says that the method need not have a fixed point: EP, unless the likelihood is log-concave.
@@ -60,45 +58,48 @@ func pairs(t testing.TB) []pair {
 			if err != nil || !caps.Gradient {
 				continue
 			}
-			theta := make([]float64, len(lik.Params()))
-			for i, s := range lik.Params() {
-				theta[i] = s.Map.Theta(s.Init)
-			}
-			list = append(list, pair{m.Name + "/" + l.Name, method, lik.At(theta)})
+			list = append(list, pair{m.Name + "/" + l.Name, method, approxtest.AtInit(lik)})
 		}
 	}
 	return list
 }
 
-// twoClasses draws two overlapping classes in the plane.
-func twoClasses(n int, seed uint64) (x [][]float64, y []float64) {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range n {
-		p := []float64{rng.NormFloat64(), rng.NormFloat64()}
-		x = append(x, p)
-		y = append(y, math.Copysign(1, p[0]+p[1]*p[1]/2+0.7*rng.NormFloat64()-0.3))
+// fit fits and requires convergence.
+func (p pair) fit(t testing.TB, k *mat.SymDense, mean, y []float64, start approx.State) approx.Posterior {
+	t.Helper()
+	post, err := p.method.Fit(context.Background(), []approx.Cov{{K: p.prior(k), Mean: mean}}, approx.Targets{Classes: 2, Value: y}, p.lik, start)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return x, y
+	if !post.Diagnostics().Converged {
+		t.Fatalf("not converged: %+v", post.Diagnostics())
+	}
+	return post
 }
 
-// seGram returns the squared-exponential Gram matrix and its derivatives with respect to log length scale and log
-// amplitude.
-func seGram(x [][]float64, logLength, logAmp float64) (k, byLength, byAmp *mat.SymDense) {
-	n := len(x)
-	k, byLength, byAmp = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
-	for i := range x {
-		for j := i; j < n; j++ {
-			v := squaredExponential(x[i], x[j], logLength, logAmp)
-			k.SetSym(i, j, v)
-			byAmp.SetSym(i, j, 2*v)
-			d := 0.0
-			for c := range x[i] {
-				d += (x[i][c] - x[j][c]) * (x[i][c] - x[j][c])
-			}
-			byLength.SetSym(i, j, v*d*math.Exp(-2*logLength))
-		}
+func (p pair) adjoint(t testing.TB, post approx.Posterior, n int) approx.Cov {
+	t.Helper()
+	dst := approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
+	if err := post.Evidence().Adjoint(&dst, 0); err != nil {
+		t.Fatal(err)
 	}
-	return k, byLength, byAmp
+	return dst
+}
+
+// predict gives the class probabilities at the training inputs.
+func predict(post approx.Posterior, k *mat.SymDense, mean []float64) *mat.Dense {
+	n := k.SymmetricDim()
+	diag := make([]float64, n)
+	for i := range diag {
+		diag[i] = k.At(i, i)
+	}
+	var means [][]float64
+	if mean != nil {
+		means = [][]float64{mean}
+	}
+	dst := mat.NewDense(n, 2, nil)
+	post.PredictProba(dst, []*mat.Dense{mat.DenseCopyOf(k)}, [][]float64{diag}, means)
+	return dst
 }
 
 // along returns tr(G E).

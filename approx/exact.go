@@ -137,15 +137,11 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 	n := len(p.y)
 	q, c := make([]float64, n), make([]float64, n)
-	full := linalg.NewGeneral(n, n)
 	for i, b := range p.b {
 		q[i] = b / r.At(i, i)
 		c[i] = (1 + b*q[i]) / r.At(i, i) / 2
-		for j := range n {
-			full.Data[i*n+j] = r.At(i, j)
-		}
 	}
-	p.leftOutAdjoint(dst, r, q, full, c)
+	p.leftOutAdjoint(dst, r, q, full(r.RawSymmetric()), c)
 }
 
 // leftOutAdjoint sets dst from R, q and C, for which root diag(c) rootᵀ = R C R.

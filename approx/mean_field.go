@@ -11,41 +11,131 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// meanField is what the two mean-field theories of Csató et al. (2000), [MF], share. Both describe a case by its noisy
-// latent value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With A = K + vI the
-// covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the cut Gaussian has the mean and variance
+// meanFieldTheory is what tells one of the mean-field methods of Csató et al. (2000), [MF], from
+// another; everything else is meanField's.
+type meanFieldTheory struct {
+	method        string
+	tolerance     float64
+	maxIterations int
+	// fields fills λ and the constant of the log evidence, and says how both change with K.
+	fields func(*meanField) error
+}
+
+// uses says what the method can do with lik on this many classes: probit, and step where the kernel
+// has the noise.
+func (t meanFieldTheory) uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+	if err := checkIteration(t.method, t.tolerance, t.maxIterations); err != nil {
+		return Caps{}, err
+	}
+	var lacks error
+	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok {
+		lacks = fmt.Errorf("%s needs labels that are the sign of f plus Gaussian noise; "+
+			"use likelihood: probit, or step with a noise kernel, or inference: ep", t.method)
+	}
+	if err := usesBinary(t.method, lik, classes, lacks); err != nil {
+		return Caps{}, err
+	}
+	gradient := !hasFree(lik)
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+}
+
+func (t meanFieldTheory) fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return interrupt.Do(ctx, func() (Posterior, error) {
+		p, err := t.begin(cov, y, lik)
+		if err != nil {
+			return nil, err
+		}
+		if start != nil {
+			if err := p.set(start); err != nil {
+				return nil, err
+			}
+		}
+		return p, p.solve(ctx, cmp.Or(t.maxIterations, defaultIterations))
+	})
+}
+
+func (t meanFieldTheory) restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	p, err := t.begin(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.set(s); err != nil {
+		return nil, err
+	}
+	p.evaluate()
+	if err := p.newton(); err != nil {
+		return nil, err
+	}
+	return p, p.finish()
+}
+
+// begin checks the arguments, forms A and fills the fields.
+func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
+	s, err := newSites(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.y)
+	v := func() []float64 { return make([]float64, n) }
+	p := &meanField{
+		sites: s, method: t.method, tolerance: cmp.Or(t.tolerance, defaultTolerance),
+		a: linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
+		z: v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
+	}
+	for i := range n {
+		copy(p.a.Data[i*n+i:(i+1)*n], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+n])
+		p.a.Data[i*n+i] += p.noise
+		p.scale = max(p.scale, p.a.Data[i*n+i])
+		if !(p.a.Data[i*n+i] > 0) {
+			return nil, fmt.Errorf("%w: K[%d,%d] = 0 and the likelihood has no noise; add a noise kernel",
+				ErrNotPositiveDefinite, i, i)
+		}
+	}
+	return p, t.fields(p)
+}
+
+// meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
+// value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With
+// A = K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the
+// cut Gaussian has the mean and variance
 //
 //	<h>_i = m_i + λ_i b_i,   v_i = λ_i (1 - r_i (z_i + r_i)),   b_i = y_i r_i/√λ_i
 //
-// and the equations [MF 5, 6, 9] of both read
+// and the equations [MF 5, 6, 9] of all methods read
 //
 //	<h> = m₀ + A b
 //
-// with a λ that does not depend on b. They have one solution, for they say that the strictly convex function
+// with a λ that does not depend on b. They have one solution, for they say that the strictly convex
+// function
 //
 //	D(b) = ½ bᵀA b + m₀ᵀb - Σ_i W_i(b_i),   W_i = b_i m_i + ½ λ_i b_i² - log Φ(z_i),   dW_i/db_i = <h>_i
 //
 // is least. Its least value is log evidence, but for a constant: Σ_i log Φ(z_i) - ½ bᵀ(m - m₀).
 //
-// A new latent value has mean k*ᵀb. For its variance, which [MF] does not give, each case becomes the Gaussian site that
-// has b_i and v_i in linear response. Its precision, 1/v_i - 1/λ_i seen from h, is τ_i seen from f, which lacks the noise:
+// A new latent value has mean k*ᵀb. For its variance, which [MF] does not give, each case becomes
+// the Gaussian site that has b_i and v_i in linear response. Its precision, 1/v_i - 1/λ_i seen from
+// h, is τ_i seen from f, which lacks the noise:
 //
 //	τ_i = r_i (z_i + r_i)/(v_i + v r_i (z_i + r_i))
 //
 // A State holds z, n numbers.
 type meanField struct {
 	*sites
-	method      string
-	tolerance   float64
-	a           blas64.Symmetric // A
-	scale       float64          // max A_ii, which bounds every |A_ij|
-	lambda      []float64
-	noise       float64 // v
-	constant    float64 // what log evidence adds to D
-	jitterShare float64 // of the jitter in the largest prior variance; 0: none was needed
+	method    string
+	tolerance float64
+	a         blas64.Symmetric // A
+	scale     float64          // max A_ii, which bounds every |A_ij|
+	lambda    []float64
+	noise     float64 // v
+	constant  float64 // what log evidence adds to D
+	// pullLambda adds to dst the derivative Σ_i weight_i ∂λ_i/∂K, and what a jitter makes of dst.
+	pullLambda func(dst *mat.SymDense, weight []float64)
 
 	z        []float64
 	cut      []linalg.Truncated // at z
@@ -57,41 +147,6 @@ type meanField struct {
 	tau      []float64
 	step     []float64 // Newton's step of z
 	length   float64   // of Newton's step, in units of D's curvature
-
-	pullLambda func(dst *mat.SymDense, weight []float64) // adds Σ_i weight_i ∂λ_i/∂K to dst
-}
-
-// usesMeanField says why a mean-field method cannot work with lik on this many classes, or nil.
-func usesMeanField(method string, lik likelihood.Likelihood, classes int) error {
-	var lacks error
-	if _, ok := bound(lik).(likelihood.GaussianNoise); !ok {
-		lacks = fmt.Errorf("%s needs labels that are the sign of f plus Gaussian noise; use likelihood: probit, or step with a noise kernel, or inference: ep", method)
-	}
-	return usesBinary(method, lik, classes, lacks)
-}
-
-// newMeanField checks the arguments and forms A.
-func newMeanField(method string, tolerance float64, cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
-	s, err := newSites(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	n := len(s.y)
-	v := func() []float64 { return make([]float64, n) }
-	p := &meanField{
-		sites: s, method: method, tolerance: cmp.Or(tolerance, defaultTolerance), a: linalg.NewSym(n), lambda: v(),
-		noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
-		z:     v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
-	}
-	for i := range n {
-		copy(p.a.Data[i*n+i:(i+1)*n], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+n])
-		p.a.Data[i*n+i] += p.noise
-		p.scale = max(p.scale, p.a.Data[i*n+i])
-		if !(p.a.Data[i*n+i] > 0) {
-			return nil, fmt.Errorf("%w: K[%d,%d] = 0 and the likelihood has no noise; add a noise kernel", ErrNotPositiveDefinite, i, i)
-		}
-	}
-	return p, nil
 }
 
 // set copies a State.
@@ -103,14 +158,9 @@ func (p *meanField) set(s State) error {
 	return nil
 }
 
-// solve minimises D by Newton's method in z: b is a fast-growing function of z where a case is surely on its side, and <h>
-// is where it is surely not, but z changes steadily with either.
-func (p *meanField) solve(ctx context.Context, start State, maxIterations int) error {
-	if start != nil {
-		if err := p.set(start); err != nil {
-			return err
-		}
-	}
+// solve minimises D by Newton's method in z: b is a fast-growing function of z where a case is
+// surely on its side, and <h> is where it is surely not, but z changes steadily with either.
+func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 	p.evaluate()
 	z, last := make([]float64, len(p.z)), math.Inf(1)
 	for ; ; p.diagnostics.Iterations++ {
@@ -121,7 +171,7 @@ func (p *meanField) solve(ctx context.Context, start State, maxIterations int) e
 			return err
 		}
 		if p.length <= p.tolerance || p.length <= p.rounding() && p.length > last/2 ||
-			p.diagnostics.Iterations == cmp.Or(maxIterations, defaultIterations) || math.IsNaN(p.length) {
+			p.diagnostics.Iterations == maxIterations || math.IsNaN(p.length) {
 			return p.finish()
 		}
 		last = p.length
@@ -162,14 +212,20 @@ func (p *meanField) evaluate() {
 	p.slack += eps * p.scale * p.size * p.size
 }
 
-// newton fills the Newton step. In b it is -x, x = (A + T)⁻¹ residual with T_i = d<h>_i/d(-b_i) = v_i/(r_i (z_i + r_i)); and
-// A + T = K + S⁻¹. In m it is x_i λ_i/(r_i (z_i + r_i)), which is also (residual - A x)_i/(1 - r_i (z_i + r_i)).
+// response is r_i (z_i + r_i) and v_i + v r_i (z_i + r_i), whose ratio is τ_i.
+func (p *meanField) response(i int) (curvature, d float64) {
+	curvature = p.cut[i].Hazard * p.cut[i].Mean
+	return curvature, p.lambda[i]*p.cut[i].Variance + p.noise*curvature
+}
+
+// newton fills the Newton step. In b it is -x, x = (A + T)⁻¹ residual with
+// T_i = d<h>_i/d(-b_i) = v_i/(r_i (z_i + r_i)); and A + T = K + S⁻¹. In m it is
+// x_i λ_i/(r_i (z_i + r_i)), which is also (residual - A x)_i/(1 - r_i (z_i + r_i)).
 func (p *meanField) newton() error {
 	if err := p.factorise(p.tau); err != nil {
 		return err
 	}
-	n := len(p.z)
-	x := make([]float64, n)
+	x := make([]float64, len(p.z))
 	for i, r := range p.root {
 		x[i] = r * p.residual[i]
 	}
@@ -192,7 +248,8 @@ func (p *meanField) newton() error {
 	return nil
 }
 
-// rounding is the length of a Newton step that may be left: an error η of A b gives √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη).
+// rounding is the length of a Newton step that may be left: an error η of A b gives
+// √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη).
 func (p *meanField) rounding() float64 {
 	weight := 0.0
 	for _, t := range p.tau {
@@ -208,14 +265,51 @@ func (p *meanField) finish() error {
 	return p.conclude(p.method, fixedPoint{distance: p.length, rounding: p.rounding()}, p.tolerance)
 }
 
-// restore is solve without iterating.
-func (p *meanField) restore(s State) error {
-	if err := p.set(s); err != nil {
-		return err
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites in linear response. Fields z,
+// with b and τ, move with K as m₀ + A b = <h> says, and so do the λ.
+func (p *meanField) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
 	}
-	p.evaluate()
-	if err := p.newton(); err != nil {
-		return err
+	mu := make([]float64, len(p.b))
+	p.latentAt(mu, p.b)
+	c, err := p.cavities(mu)
+	if err != nil {
+		return nil, err
 	}
-	return p.finish()
+	p.precisions(c)
+	adjoint := func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }
+	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
+}
+
+// leaveOneOutAdjoint: with C_i = r_i (z_i + r_i) and V_i = 1 - C_i a site is τ = C/D, D = λV + vC,
+// b = yr/√λ, and the derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights b̄
+// and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C D²).
+func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
+	n := len(p.b)
+	byB, rho, zeta, shift := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	copy(byB, c.byB)
+	linalg.Symv(1, p.k, c.byMu, 1, byB) // μ = m₀ + K b
+	for i, l := range p.lambda {
+		curvature, d := p.response(i)
+		if rho[i] = byB[i]; curvature > 0 {
+			rho[i] += c.byTau[i] * p.y[i] * l * math.Sqrt(l) * p.cut[i].Third / curvature / (d * d)
+		}
+		zeta[i] = p.root[i] * rho[i]
+	}
+	linalg.SolveTriVec(blas.Trans, p.u, zeta)
+	linalg.SolveTriVec(blas.NoTrans, p.u, zeta)
+	for i, r := range p.root {
+		zeta[i] *= r
+	}
+	linalg.Symv(1, p.a, zeta, 0, shift)
+	u, byLambda := make([]float64, n), make([]float64, n)
+	for i, l := range p.lambda {
+		curvature, d := p.response(i)
+		h := p.y[i] * math.Sqrt(l) * p.cut[i].Mean
+		u[i] = c.byMu[i] - zeta[i]
+		byLambda[i] = -c.byTau[i]*curvature*p.cut[i].Variance/(d*d) + (zeta[i]*h-p.b[i]*(byB[i]-shift[i]))/(2*l)
+	}
+	p.pullBack(dst, c.inverse, u, c.byV)
+	p.pullLambda(dst.K, byLambda)
 }

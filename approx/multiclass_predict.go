@@ -180,3 +180,108 @@ func (a *AverageDeviation) Add(deviation float64) {
 
 // AverageError is the largest, 0 if there was none.
 func (a *AverageDeviation) AverageError() float64 { return math.Float64frombits(a.bits.Load()) }
+
+// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in predictions. It has no
+// derivatives.
+func (p *multiclass) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	proba, sum := make([]float64, p.classes), 0.0
+	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
+		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
+		sum += math.Log(max(proba[p.y[i]], leastProbability))
+	})
+	if !finite(sum) {
+		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
+	}
+	return functional{value: sum, err: ErrNoGradient}, nil
+}
+
+// leastProbability is the smallest whose logarithm is taken.
+const leastProbability = 0x1p-1022
+
+// blockCavities calls visit for every case with the mean and covariance of its latent values without its site, of precision
+// W_i = D - ππᵀ, D = diag π, and slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with
+// C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to all classes, which softmax does not see,
+//
+//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
+//
+// where nothing is divided by a small π.
+func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
+	n, classes := p.n, p.classes
+	cross, diag := make([]*mat.Dense, len(p.k)), make([][]float64, len(p.k))
+	for j, k := range p.k {
+		cross[j], diag[j] = mat.NewDense(n, n, full(k).Data), make([]float64, n)
+		for i := range n {
+			diag[j][i] = cross[j].At(i, i)
+		}
+	}
+	vector := func() []float64 { return make([]float64, classes) }
+	pi, root, b, mean := vector(), vector(), vector(), vector()
+	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
+		for c, j := 0, i; c < classes; c, j = c+1, j+n {
+			pi[c], root[c], b[c] = p.at.w[j], math.Sqrt(p.at.w[j]), p.left[j] // which is 1 - πq without the cancellation
+		}
+		cavity := blockCavity(pi, root, b, q, s)
+		for c := range classes {
+			mean[c] = p.at.f[c*n+i]
+			for d := range classes {
+				mean[c] -= cavity.At(c, d) * p.b[d*n+i]
+			}
+		}
+		visit(i, mean, cavity)
+	})
+}
+
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 - πq, [B_c⁻¹]_ii. I - D^½ Σ_H D^½ =
+// √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ has eigenvalues between 0 and 1.
+func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
+	classes := len(pi)
+	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)
+	for c := range pi {
+		for d := c; d < classes; d++ {
+			rest.SetSym(c, d, -root[c]*root[d]*s.At(c, d))
+			sigma.SetSym(c, d, s.At(c, d))
+		}
+		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
+	}
+	projectOut(rest, root, root)
+	ones := make([]float64, classes)
+	for c := range ones {
+		ones[c] = 1
+	}
+	projectOut(sigma, ones, pi)
+	var eigen mat.EigenSym
+	rest.SymRankOne(rest, 1, mat.NewVecDense(classes, root))
+	if !eigen.Factorize(rest, true) {
+		sigma.SetSym(0, 0, math.NaN())
+		return sigma
+	}
+	var vectors, gain mat.Dense
+	eigen.VectorsTo(&vectors)
+	for c, r := range root { // D^½ V
+		row := vectors.RawRowView(c)
+		for d := range row {
+			row[d] *= r
+		}
+	}
+	gain.Mul(sigma, &vectors)
+	for d, lambda := range eigen.Values(nil) {
+		sigma.SymRankOne(sigma, 1/max(lambda, eps), gain.ColView(d))
+	}
+	return sigma
+}
+
+// projectOut sets a ← (I - u wᵀ) a (I - w uᵀ).
+func projectOut(a *mat.SymDense, u, w []float64) {
+	n := len(u)
+	var aw mat.VecDense
+	aw.MulVec(a, mat.NewVecDense(n, w))
+	waw := mat.Dot(mat.NewVecDense(n, w), &aw)
+	for c := range n {
+		for d := c; d < n; d++ {
+			a.SetSym(c, d, a.At(c, d)-u[c]*aw.AtVec(d)-aw.AtVec(c)*u[d]+waw*u[c]*u[d])
+		}
+	}
+}

@@ -6,37 +6,32 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
-var _ Approximation = NaiveMeanField{}
-
-// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on a case is the sum of
-// what the other cases say, of the variance that it has a priori, λ_i = A_ii. See meanField for the notation; the log
-// evidence, in nats, is
+// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on a
+// case is the sum of what the other cases say, of the variance that it has a priori, λ_i = A_ii. See
+// meanField for the notation; the log evidence, in nats, is
 //
 //	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀)
 //
-// It is exact for one case, and for independent ones; otherwise it is no bound. A fit that stops before it converges has
-// Diagnostics.Converged false, and its adjoint is ErrNotConverged.
+// It is exact for one case, and for independent ones; otherwise it is no bound. A fit that stops
+// before it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 type NaiveMeanField struct {
-	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is the error of the log
-	// evidence in nats. Where the rounding error of A b allows no better, that is the bound. Default 1e-10.
+	// Tolerance bounds the last Newton step, in posterior standard deviations: half its square is
+	// the error of the log evidence in nats. Where the rounding error of A b allows no better, that
+	// is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
 }
 
+func (m NaiveMeanField) theory() meanFieldTheory {
+	return meanFieldTheory{"naive_mean_field", m.Tolerance, m.MaxIterations, (*meanField).naiveFields}
+}
+
 // Uses implements Approximation: probit, and step where the kernel has the noise.
 func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if err := checkIteration("naive_mean_field", m.Tolerance, m.MaxIterations); err != nil {
-		return Caps{}, err
-	}
-	if err := usesMeanField("naive_mean_field", lik, classes); err != nil {
-		return Caps{}, err
-	}
-	gradient := !hasFree(lik)
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	return m.theory().uses(lik, classes)
 }
 
 // Memory implements Approximation: A and the factor of B.
@@ -46,36 +41,19 @@ func (m NaiveMeanField) Memory(s Size) Memory {
 }
 
 // Fit implements Approximation.
-func (m NaiveMeanField) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, err := m.begin(cov, y, lik)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.solve(ctx, start, m.MaxIterations); err != nil {
-			return nil, err
-		}
-		return p, nil
-	})
+func (m NaiveMeanField) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return m.theory().fit(ctx, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (m NaiveMeanField) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.restore(s); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return m.theory().restore(cov, y, lik, s)
 }
 
-func (m NaiveMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*meanField, error) {
-	p, err := newMeanField("naive_mean_field", m.Tolerance, cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
+// naiveFields has λ_i = A_ii.
+func (p *meanField) naiveFields() error {
 	for i := range p.lambda {
 		p.lambda[i] = p.a.Data[i*p.a.Stride+i]
 	}
@@ -85,7 +63,7 @@ func (m NaiveMeanField) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mean
 			dst.SetSym(i, i, dst.At(i, i)+w)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // naiveAdjoint sets dst to the explicit weight on dK and on dm₀, for L is stationary in b:

@@ -9,13 +9,17 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-var _ Approximation = Online{}
+var (
+	_ Approximation = Online{}
+	_ LeaveOneOuter = (*onlinePosterior)(nil)
+)
 
 // Online is the online method of Csató et al. (2000), equations (10)-(12), also known as assumed-density filtering: it takes
 // in one case after the other and each time replaces the posterior by the Gaussian with its mean and variances, which is
@@ -82,12 +86,12 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if o.Sweeps > 1 || o.Seen > 0 {
-		return Caps{NoEvidence: true, LeaveOneOut: true}, nil
+		return Caps{Ordered: true, NoEvidence: true, LeaveOneOut: true}, nil
 	}
 	_, higher := bound(lik).(likelihood.HigherMoments)
 	_, params := bound(lik).(likelihood.MomentParams)
 	gradient := higher && (params || !hasFree(lik))
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	return Caps{Ordered: true, Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // sweeps is how many there are over n cases, and how many of them the last one takes in.
@@ -330,4 +334,63 @@ func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetr
 		row[0] = byVariance + (by1[t]*(d3+2*v.d1*v.d2)+by2[t]*(d4+2*v.d2*v.d2+2*v.d1*d3))/2
 	}
 	return mean, by1, by2
+}
+
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. With γ the weight on μ, which includes
+// that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν, and -μ times that on τ beside its own.
+func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
+	if !p.diagnostics.Converged {
+		return nil, p.evidence.err
+	}
+	n := len(p.b)
+	mu := make([]float64, n)
+	p.latentAt(mu, p.b)
+	c, err := p.cavities(mu)
+	if err != nil {
+		return nil, err
+	}
+	f := functional{value: c.sum}
+	higher, ok := p.lik.(likelihood.HigherMoments)
+	switch {
+	case !ok:
+		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
+	case p.diagnostics.Iterations > 1:
+		f.err = fmt.Errorf("%w: online with several sweeps", ErrNoGradient)
+	}
+	if f.err != nil {
+		return f, nil
+	}
+	p.precisions(c)
+	solve := func() (u []float64, w visitWeights) {
+		gamma, u := make([]float64, n), make([]float64, n)
+		w = visitWeights{tau: make([]float64, n), nu: make([]float64, n)}
+		for i, r := range p.root {
+			gamma[i] = c.byMu[i] - (r*r+p.negative.tau[i])*c.byB[i]
+		}
+		linalg.Symv(1, p.k, gamma, 0, u)
+		p.shrink(u, gamma, u)
+		linalg.Symv(1, p.k, u, 0, w.nu)
+		for i, b := range c.byB {
+			w.nu[i] += b
+			w.tau[i] = c.byTau[i] - mu[i]*w.nu[i]
+		}
+		return u, w
+	}
+	f.adjoint = func(dst *Cov) {
+		u, w := solve()
+		p.pullBack(dst, c.inverse, u, c.byV)
+		p.addReverse(dst, higher, w)
+	}
+	if model, ok := p.lik.(likelihood.MomentParams); ok {
+		f.likelihood = func(grad []float64) {
+			_, w := solve()
+			p.addParams(grad, model, higher, w)
+			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+			for i, y := range p.y {
+				model.DLogZ(d, d1, d2, y, c.mean[i], c.variance[i])
+				floats.Add(grad, d)
+			}
+		}
+	}
+	return f, nil
 }

@@ -121,6 +121,16 @@ func allFinite(x []float64) bool {
 	return a+b+c+d == 0
 }
 
+// full is a symmetric matrix with both of its triangles.
+func full(s blas64.Symmetric) blas64.General {
+	a := linalg.NewGeneral(s.N, s.N)
+	for i := range s.N {
+		copy(a.Data[i*a.Stride+i:(i+1)*a.Stride], s.Data[i*s.Stride+i:i*s.Stride+s.N])
+	}
+	linalg.Reflect(blas.Lower, a, a)
+	return a
+}
+
 // factorise sets S = diag(tau) and factors B.
 func (s *sites) factorise(tau []float64) error {
 	s.diagnostics.Factorizations++

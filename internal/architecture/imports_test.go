@@ -35,6 +35,7 @@ var allowed = map[string][]string{
 	"objective/kernel/kerneltest": {"internal/allocated", "internal/registry", "objective/kernel", "objective/param"},
 	"approx/likelihood":           {"internal/linalg", "internal/registry", "objective/param"},
 	"approx":                      {"approx/likelihood", "internal/elliptical", "internal/interrupt", "internal/linalg", "internal/registry"},
+	"approx/approxtest":           {"approx", "approx/likelihood", "internal/allocated", "internal/registry"},
 	"objective":                   {"approx", "approx/likelihood", "internal/elliptical", "internal/interrupt", "internal/linalg", "internal/panicked", "internal/registry", "objective/kernel", "objective/param"},
 	"objective/comparator":        {"approx", "approx/likelihood", "cv", "internal/interrupt", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param"},
 	"search":                      {"internal/interrupt", "internal/journal", "internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},

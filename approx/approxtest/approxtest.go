@@ -1,0 +1,646 @@
+// Package approxtest holds the checks that every method of approximate inference must pass. It knows
+// what package approx promises and no method's formula: a method's own tests compare it with an
+// independent one.
+//
+// What some methods cannot do the kit learns from what they say of themselves, never from their
+// names: from approx.Caps (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State,
+// Diagnostics.Floors and Jitter, the options tolerance and max_iterations, approx.Abridger.
+package approxtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+)
+
+// Check runs all checks of m: with every likelihood of likelihood.Table that it takes, on two
+// classes and on numbers, for ordinary and extreme covariances; and what it says of what it refuses.
+func Check(t *testing.T, m approx.Approximation) {
+	t.Helper()
+	takes := 0
+	for _, e := range likelihood.Table {
+		lik, err := e.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, classes := range []int{0, 2, 4} {
+			name := fmt.Sprintf("%s, %d classes", e.Name, classes)
+			caps, err := m.Uses(lik, classes)
+			if err != nil {
+				if len(err.Error()) < 20 {
+					t.Errorf("%s: refused without a reason: %v", name, err)
+				}
+				continue
+			}
+			takes++
+			if caps.Sampled && takes > 1 {
+				continue // chains are slow, and do not depend on the likelihood
+			}
+			c := check{method: m, lik: AtInit(lik), classes: classes, caps: caps}
+			t.Run(name, c.run)
+		}
+	}
+	if takes == 0 {
+		t.Error("it takes no likelihood of the table")
+	}
+	t.Run("options", func(t *testing.T) { options(t, m) })
+}
+
+// check is a method with a likelihood that it takes.
+type check struct {
+	method  approx.Approximation
+	lik     likelihood.Bound
+	classes int
+	caps    approx.Caps
+}
+
+func (c check) run(t *testing.T) {
+	if a, ok := c.method.(approx.Abridger); ok {
+		c.method, _ = a.Abridged()
+	}
+	t.Run("memory", c.memory)
+	t.Run("stops", c.stops)
+	if c.classes > 2 {
+		return // the rest has one latent process
+	}
+	t.Run("defaults", c.defaults)
+	t.Run("bad covariances", c.badCovariances)
+	if c.caps.Sampled {
+		return // the rest is of methods whose results are not random
+	}
+	t.Run("beyond double precision", c.beyondDoublePrecision)
+	if !c.caps.Gradient {
+		return
+	}
+	t.Run("adjoint through a kernel", c.adjointThroughKernel)
+	t.Run("adjoint of entries", c.adjointOfEntries)
+	t.Run("invariance", c.invariance)
+	t.Run("warm start", c.warmStart)
+	t.Run("always answers", c.alwaysAnswers)
+	if c.caps.LeaveOneOutGradient {
+		t.Run("adjoint of leave-one-out", c.leaveOneOutAdjoint)
+	}
+}
+
+// AtInit is a likelihood at the start of its parameters.
+func AtInit(lik likelihood.Likelihood) likelihood.Bound {
+	theta := make([]float64, len(lik.Params()))
+	for i, s := range lik.Params() {
+		theta[i] = s.Map.Theta(s.Init)
+	}
+	return lik.At(theta)
+}
+
+// cases draws n inputs in the plane and labels of two overlapping classes, or numbers.
+func (c check) cases(n int, seed uint64) (x [][]float64, y []float64) {
+	x, y = TwoClasses(n, seed)
+	if c.classes == 0 {
+		for i, p := range x {
+			y[i] += p[0]
+		}
+	}
+	return x, y
+}
+
+// TwoClasses draws two overlapping classes in the plane, labelled ±1.
+func TwoClasses(n int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range n {
+		p := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		x = append(x, p)
+		y = append(y, math.Copysign(1, p[0]+p[1]*p[1]/2+0.7*rng.NormFloat64()-0.3))
+	}
+	return x, y
+}
+
+// SquaredExponential returns σ² exp(-|x_i - x_j|²/2l²) over x, n×n, and its derivatives with respect
+// to log l and log σ.
+func SquaredExponential(x [][]float64, logLength, logAmp float64) (k, byLength, byAmp *mat.SymDense) {
+	n := len(x)
+	k, byLength, byAmp = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for i := range x {
+		for j := i; j < n; j++ {
+			d := 0.0
+			for c := range x[i] {
+				d += (x[i][c] - x[j][c]) * (x[i][c] - x[j][c])
+			}
+			v := math.Exp(2*logAmp - d/2*math.Exp(-2*logLength))
+			k.SetSym(i, j, v)
+			byAmp.SetSym(i, j, 2*v)
+			byLength.SetSym(i, j, v*d*math.Exp(-2*logLength))
+		}
+	}
+	return k, byLength, byAmp
+}
+
+// Prior is the covariance that lik is tried with: k, with noise of variance 1 on its diagonal where
+// the likelihood jumps and has none of its own.
+func Prior(lik likelihood.Bound, k *mat.SymDense) *mat.SymDense {
+	if _, smooth := lik.(likelihood.Differentiable); smooth || lik.Likelihood().Domain() != likelihood.Binary {
+		return k
+	}
+	noisy := mat.NewSymDense(k.SymmetricDim(), nil)
+	noisy.CopySym(k)
+	for i := range k.SymmetricDim() {
+		noisy.SetSym(i, i, k.At(i, i)+1)
+	}
+	return noisy
+}
+
+func (c check) prior(k *mat.SymDense, mean []float64) []approx.Cov {
+	return []approx.Cov{{K: Prior(c.lik, k), Mean: mean}}
+}
+
+// targets is y, or of more than two classes labels that take turns.
+func (c check) targets(y []float64) approx.Targets {
+	if c.classes <= 2 {
+		return approx.Targets{Classes: c.classes, Value: y}
+	}
+	index := make([]int, len(y))
+	for i := range index {
+		index[i] = i % c.classes
+	}
+	return approx.Targets{Classes: c.classes, Index: index}
+}
+
+// fit fits and requires convergence.
+func (c check) fit(t testing.TB, k *mat.SymDense, mean, y []float64, start approx.State) approx.Posterior {
+	t.Helper()
+	post, err := c.method.Fit(context.Background(), c.prior(k, mean), c.targets(y), c.lik, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !post.Diagnostics().Converged {
+		t.Fatalf("not converged: %+v", post.Diagnostics())
+	}
+	return post
+}
+
+func adjoint(t testing.TB, f approx.Functional, n int) approx.Cov {
+	t.Helper()
+	dst := approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
+	if err := f.Adjoint(&dst, 0); err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+// along returns tr(G E).
+func along(g, e *mat.SymDense) float64 {
+	sum := 0.0
+	for i := range g.SymmetricDim() {
+		for j := range g.SymmetricDim() {
+			sum += g.At(i, j) * e.At(i, j)
+		}
+	}
+	return sum
+}
+
+// near reports |got - want| ≤ tol max(1, |want|).
+func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }
+
+// adjointThroughKernel holds the adjoint to central differences of the evidence over the
+// hyperparameters of a squared exponential, from where the prior says nothing to where it says
+// everything.
+func (c check) adjointThroughKernel(t *testing.T) {
+	const h = 2e-5
+	x, y := c.cases(25, 2)
+	grid := []float64{-5, -2.5, 0, 2.5, 5}
+	for _, logLength := range grid {
+		for _, logAmp := range grid {
+			value := func(dl, da float64) float64 {
+				k, _, _ := SquaredExponential(x, logLength+dl, logAmp+da)
+				return c.fit(t, k, nil, y, nil).Evidence().Value()
+			}
+			k, byLength, byAmp := SquaredExponential(x, logLength, logAmp)
+			post := c.fit(t, k, nil, y, nil)
+			g := adjoint(t, post.Evidence(), len(y))
+			got := []float64{along(g.K, byLength), along(g.K, byAmp)}
+			want := []float64{(value(h, 0) - value(-h, 0)) / (2 * h), (value(0, h) - value(0, -h)) / (2 * h)}
+			scale := max(1, math.Abs(want[0]), math.Abs(want[1]), math.Abs(post.Evidence().Value()))
+			for i := range got {
+				if !(math.Abs(got[i]-want[i]) <= 1e-6*scale) {
+					t.Errorf("log l = %v, log sf = %v: gradient[%d] = %.10g, differences give %.10g",
+						logLength, logAmp, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// adjointOfEntries holds the adjoint to central differences along random directions of K and of the
+// prior mean.
+func (c check) adjointOfEntries(t *testing.T) {
+	const n, h = 15, 2e-5
+	x, y := c.cases(n, 3)
+	rng := rand.New(rand.NewPCG(3, 0))
+	for _, logAmp := range []float64{-3, 0, 1.5} {
+		k, _, _ := SquaredExponential(x, 0, logAmp)
+		scale := math.Exp(2 * logAmp)
+		mean := make([]float64, n)
+		for i := range n {
+			k.SetSym(i, i, k.At(i, i)+scale) // so that K + hE stays positive definite
+			mean[i] = rng.NormFloat64()
+		}
+		g := adjoint(t, c.fit(t, k, mean, y, nil).Evidence(), n)
+		for range 4 {
+			e, em := mat.NewSymDense(n, nil), make([]float64, n)
+			want := 0.0
+			for i := range n {
+				em[i] = rng.NormFloat64()
+				want += g.Mean[i] * em[i]
+				for j := i; j < n; j++ {
+					e.SetSym(i, j, scale*rng.NormFloat64())
+				}
+			}
+			want += along(g.K, e)
+			value := func(h float64) float64 {
+				kh, mh := mat.NewSymDense(n, nil), make([]float64, n)
+				for i := range n {
+					mh[i] = mean[i] + h*em[i]
+					for j := i; j < n; j++ {
+						kh.SetSym(i, j, k.At(i, j)+h*e.At(i, j))
+					}
+				}
+				return c.fit(t, kh, mh, y, nil).Evidence().Value()
+			}
+			if got := (value(h) - value(-h)) / (2 * h); !near(got, want, 1e-6) {
+				t.Errorf("log sf = %v: differences give %.10g, the adjoint %.10g", logAmp, got, want)
+			}
+		}
+	}
+}
+
+// leaveOneOutAdjoint holds it to differences over hyperparameters and the prior mean. The sum is not
+// stationary in what an iteration finds, so that differences see what its tolerance leaves: it is
+// tightened.
+func (c check) leaveOneOutAdjoint(t *testing.T) {
+	const n, h = 25, 1e-4
+	c.method = with(c.method, "tolerance", 1e-13)
+	x, y := c.cases(n, 16)
+	direction, mean := make([]float64, n), make([]float64, n)
+	for i := range n {
+		direction[i], mean[i] = x[i][0], 0.2*x[i][1]
+	}
+	for _, theta := range [][2]float64{{-2, 0}, {0, -3}, {0, 0}, {0.5, 1.5}, {1, 4}, {4, 1}, {5, 5}} {
+		leaveOneOut := func(dl, da, dm float64) approx.Functional {
+			k, _, _ := SquaredExponential(x, theta[0]+dl, theta[1]+da)
+			m := make([]float64, n)
+			for i := range n {
+				m[i] = mean[i] + dm*direction[i]
+			}
+			f, err := c.fit(t, k, m, y, nil).(approx.LeaveOneOuter).LeaveOneOut()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		_, byLength, byAmp := SquaredExponential(x, theta[0], theta[1])
+		f := leaveOneOut(0, 0, 0)
+		g := adjoint(t, f, n)
+		byMean := mat.Dot(mat.NewVecDense(n, g.Mean), mat.NewVecDense(n, direction))
+		got := []float64{along(g.K, byLength), along(g.K, byAmp), byMean}
+		scale := max(1, math.Abs(f.Value()))
+		for i, want := range []float64{
+			(leaveOneOut(h, 0, 0).Value() - leaveOneOut(-h, 0, 0).Value()) / (2 * h),
+			(leaveOneOut(0, h, 0).Value() - leaveOneOut(0, -h, 0).Value()) / (2 * h),
+			(leaveOneOut(0, 0, h).Value() - leaveOneOut(0, 0, -h).Value()) / (2 * h),
+		} {
+			if !(math.Abs(got[i]-want) <= 1e-6*max(scale, math.Abs(want))) {
+				t.Errorf("log l, log sf = %v: gradient[%d] = %.10g, differences give %.10g", theta, i, got[i], want)
+			}
+		}
+	}
+}
+
+// invariance: the order of the cases and the names of the classes do not matter.
+func (c check) invariance(t *testing.T) {
+	const n = 60
+	x, y := c.cases(n, 4)
+	k, _, _ := SquaredExponential(x, 0.3, 1.5)
+	permutation := rand.New(rand.NewPCG(4, 0)).Perm(n)
+	px, py, flipped := make([][]float64, n), make([]float64, n), make([]float64, n)
+	for i, j := range permutation {
+		px[i], py[i] = x[j], y[j]
+		flipped[i] = -y[i]
+	}
+	pk, _, _ := SquaredExponential(px, 0.3, 1.5)
+	want := c.fit(t, k, nil, y, nil).Evidence().Value()
+	got := c.fit(t, pk, nil, py, nil).Evidence().Value()
+	if same := near(got, want, 1e-10); !same && !c.caps.Ordered || same && c.caps.Ordered && c.classes == 2 {
+		t.Errorf("permuted: %.14g, want %.14g; the method says of itself, ordered: %v", got, want, c.caps.Ordered)
+	}
+	if got := c.fit(t, k, nil, flipped, nil).Evidence().Value(); !near(got, want, 1e-10) {
+		t.Errorf("flipped labels: %.14g, want %.14g", got, want)
+	}
+}
+
+// warmStart: the state of a neighbour saves iterations and does not change the result; the state of
+// the fit itself restores it bit for bit.
+func (c check) warmStart(t *testing.T) {
+	x, y := c.cases(80, 5)
+	var cold, warm int
+	for _, theta := range [][2]float64{{0, 0}, {0.5, 2}, {1, 3}, {-1, 4}} {
+		neighbour, _, _ := SquaredExponential(x, theta[0]+0.05, theta[1]-0.05)
+		k, byLength, byAmp := SquaredExponential(x, theta[0], theta[1])
+		start := c.fit(t, neighbour, nil, y, nil).State()
+		kept := slices.Clone(start)
+		a, b := c.fit(t, k, nil, y, nil), c.fit(t, k, nil, y, start)
+		if !slices.Equal(start, kept) {
+			t.Error("Fit wrote to its start")
+		}
+		cold, warm = cold+a.Diagnostics().Iterations, warm+b.Diagnostics().Iterations
+		if got, want := b.Evidence().Value(), a.Evidence().Value(); !near(got, want, 1e-9) {
+			t.Errorf("%v: warm %.13g, cold %.13g", theta, got, want)
+		}
+		ga, gb := adjoint(t, a.Evidence(), len(y)), adjoint(t, b.Evidence(), len(y))
+		for _, e := range []*mat.SymDense{byLength, byAmp} {
+			if got, want := along(gb.K, e), along(ga.K, e); !near(got, want, 1e-8) {
+				t.Errorf("%v: warm gradient %.13g, cold %.13g", theta, got, want)
+			}
+		}
+		r, err := c.method.Restore(c.prior(k, nil), c.targets(y), c.lik, a.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := r.Evidence().Value() == a.Evidence().Value() && slices.Equal(r.State(), a.State())
+		if !same || !r.Diagnostics().Converged {
+			t.Errorf("%v: restored %v %+v, fitted %v", theta, r.Evidence().Value(), r.Diagnostics(), a.Evidence().Value())
+		}
+		if gr := adjoint(t, r.Evidence(), len(y)); !mat.Equal(gr.K, ga.K) || !slices.Equal(gr.Mean, ga.Mean) {
+			t.Errorf("%v: restored adjoint differs", theta)
+		}
+		if !mat.Equal(c.predict(r, k), c.predict(a, k)) {
+			t.Errorf("%v: restored predictions differ", theta)
+		}
+		if len(start) == 0 && warm != cold {
+			t.Errorf("%d iterations from an empty state, %d from none", warm, cold)
+		}
+	}
+	if one := cold <= 4; warm >= cold && !one { // one step a fit cannot be fewer
+		t.Errorf("%d iterations from a neighbour's state, %d without", warm, cold)
+	}
+}
+
+// predict gives, at the training inputs, the class probabilities, or the latent means and variances.
+func (c check) predict(post approx.Posterior, k *mat.SymDense) *mat.Dense {
+	n := k.SymmetricDim()
+	diag := make([]float64, n)
+	for i := range diag {
+		diag[i] = k.At(i, i)
+	}
+	dst, cross := mat.NewDense(n, 2, nil), mat.DenseCopyOf(k)
+	if c.classes == 2 {
+		post.PredictProba(dst, []*mat.Dense{cross}, [][]float64{diag}, nil)
+		return dst
+	}
+	mean, variance := make([]float64, n), make([]float64, n)
+	post.Latent(mean, variance, cross, diag, 0)
+	dst.SetCol(0, mean)
+	dst.SetCol(1, variance)
+	return dst
+}
+
+// alwaysAnswers: there is a finite answer over the whole range of hyperparameters, with any labels
+// and with repeated cases.
+func (c check) alwaysAnswers(t *testing.T) {
+	x, y := c.cases(24, 6)
+	x = append(x, x[0], x[0], x[1]) // the same case again, with the same label and with the other
+	y = append(y, y[0], -y[0], -y[1])
+	one := slices.Repeat([]float64{1}, len(y))
+	steps := []float64{-10, -4, 0, 4, 7, 10}
+	for name, data := range map[string]struct {
+		x [][]float64
+		y []float64
+	}{
+		"both": {x, y}, "one class": {x, one}, "one case": {x[:1], y[:1]},
+		"two cases": {x[:2], []float64{-1, 1}}, "contradiction": {[][]float64{x[0], x[0]}, []float64{-1, 1}},
+	} {
+		for _, logLength := range steps {
+			for _, logAmp := range steps {
+				at := fmt.Sprintf("%s: log l = %v, log sf = %v", name, logLength, logAmp)
+				k, _, _ := SquaredExponential(data.x, logLength, logAmp)
+				c.answers(t, at, k, data.y)
+			}
+		}
+	}
+}
+
+func (c check) answers(t *testing.T, at string, k *mat.SymDense, y []float64) {
+	post := c.fit(t, k, nil, y, nil)
+	if v := post.Evidence().Value(); !(v < 0) && c.classes > 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		t.Errorf("%s: log evidence %v", at, v)
+	}
+	for _, g := range adjoint(t, post.Evidence(), len(y)).K.RawSymmetric().Data {
+		if math.IsNaN(g) || math.IsInf(g, 0) {
+			t.Fatalf("%s: adjoint holds %v", at, g)
+		}
+	}
+	prob := c.predict(post, k)
+	for i := range y {
+		lo, hi := prob.At(i, 0), prob.At(i, 1)
+		if c.classes == 0 && (math.IsNaN(lo) || !(hi >= 0)) {
+			t.Errorf("%s: latent mean %v and variance %v", at, lo, hi)
+		}
+		if c.classes == 2 && !(lo >= 0 && hi >= 0 && math.Abs(lo+hi-1) <= 1e-15) {
+			t.Errorf("%s: probabilities %v and %v", at, lo, hi)
+		}
+	}
+}
+
+// badCovariances: what hyperparameters can do to K is an error, and never a hang.
+func (c check) badCovariances(t *testing.T) {
+	x, y := c.cases(5, 7)
+	fit := func(k *mat.SymDense, mean []float64) (approx.Posterior, error) {
+		cov := []approx.Cov{{K: k, Mean: mean}}
+		return c.method.Fit(context.Background(), cov, c.targets(y), c.lik, nil)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e6} {
+		k, _, _ := SquaredExponential(x, 0, 0)
+		k.SetSym(2, 2, bad)
+		if _, err := fit(k, nil); !errors.Is(err, approx.ErrNotPositiveDefinite) {
+			t.Errorf("K[2,2] = %v: error %v", bad, err)
+		}
+	}
+	// An indefinite K may escape notice where the method does not look; the largest variances may overflow.
+	indefinite, _, _ := SquaredExponential(x, 0, 0)
+	indefinite.SetSym(1, 3, 1e4)
+	huge, _, _ := SquaredExponential(x, 0, 354)
+	for _, k := range []*mat.SymDense{indefinite, huge} {
+		post, err := fit(k, nil)
+		if err != nil || c.caps.NoEvidence {
+			continue
+		}
+		if v := post.Evidence().Value(); math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("log evidence %v without an error", v)
+		}
+	}
+	k, _, _ := SquaredExponential(x, 0, 0)
+	if _, err := fit(k, []float64{0, math.NaN(), 0, 0, 0}); err == nil {
+		t.Error("a NaN in the mean is no error")
+	}
+}
+
+// stops: cancellation, too few iterations and bad states are reported.
+func (c check) stops(t *testing.T) {
+	const n = 40
+	x, y := c.cases(n, 8)
+	k, _, _ := SquaredExponential(x, 0, 3)
+	cov, targets := c.prior(k, nil), c.targets(y)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.method.Fit(cancelled, cov, targets, c.lik, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled fit: error %v", err)
+	}
+	post, err := c.method.Fit(context.Background(), cov, targets, c.lik, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := post.State()
+	wrong := []approx.State{append(slices.Clone(good), 1)}
+	if len(good) > 0 {
+		wrong = append(wrong, append(slices.Clone(good[1:]), math.NaN()))
+	}
+	for _, bad := range wrong {
+		if _, err := c.method.Restore(cov, targets, c.lik, bad); err == nil {
+			t.Errorf("restored a state of %d numbers ending in %v", len(bad), bad[len(bad)-1])
+		}
+		if _, err := c.method.Fit(context.Background(), cov, targets, c.lik, bad); err == nil {
+			t.Errorf("started from a state of %d numbers ending in %v", len(bad), bad[len(bad)-1])
+		}
+	}
+	if c.classes == 2 && has(c.method, "max_iterations") {
+		c.stopsShort(t, cov, targets)
+	}
+}
+
+func (c check) stopsShort(t *testing.T, cov []approx.Cov, targets approx.Targets) {
+	short := with(c.method, "max_iterations", 2)
+	post, err := short.Fit(context.Background(), cov, targets, c.lik, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := post.Diagnostics()
+	if d.Converged || d.Iterations != 2 || math.IsNaN(post.Evidence().Value()) {
+		t.Errorf("%+v after 2 iterations", d)
+	}
+	dst := approx.Cov{K: mat.NewSymDense(targets.Len(), nil)}
+	if err := post.Evidence().Adjoint(&dst, 0); !errors.Is(err, approx.ErrNotConverged) {
+		t.Errorf("adjoint of an unfinished fit: error %v", err)
+	}
+	if l, ok := post.(approx.LeaveOneOuter); ok {
+		if _, err := l.LeaveOneOut(); !errors.Is(err, approx.ErrNotConverged) {
+			t.Errorf("leave-one-out of an unfinished fit: error %v", err)
+		}
+	}
+}
+
+// beyondDoublePrecision: where the prior variance drowns the posterior in rounding, the fit ends
+// soon and says so. Jitter makes another model of it, and then that is said; a method without a
+// state may meet no small variance, and sites that were floored leave little of the fit.
+func (c check) beyondDoublePrecision(t *testing.T) {
+	const n = 60
+	x, y := c.cases(n, 13)
+	k, _, _ := SquaredExponential(x, 3, 15)
+	post, err := c.method.Fit(context.Background(), c.prior(k, nil), c.targets(y), c.lik, nil)
+	if errors.Is(err, approx.ErrNotPositiveDefinite) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := post.Diagnostics()
+	if d.Floors > 0 || d.Jitter > 0 && len(d.Warnings) > 0 || d.Converged && len(post.State()) == 0 || c.caps.NoEvidence {
+		return
+	}
+	if d.Converged || d.Iterations > 50 || math.IsNaN(post.Evidence().Value()) {
+		t.Errorf("%+v, log evidence %v", d, post.Evidence().Value())
+	}
+	if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(n, nil)}, 0); !errors.Is(err, approx.ErrNotConverged) {
+		t.Errorf("adjoint: error %v", err)
+	}
+}
+
+// defaults: what the table has as defaults is what zero stands for.
+func (c check) defaults(t *testing.T) {
+	if c.caps.Sampled {
+		return // abridged
+	}
+	x, y := c.cases(12, 5)
+	k, _, _ := SquaredExponential(x, 0, 1)
+	zero := c
+	zero.method = reflect.Zero(reflect.TypeOf(c.method)).Interface().(approx.Approximation)
+	if _, err := zero.method.Uses(c.lik.Likelihood(), c.classes); err != nil {
+		return
+	}
+	size := approx.Size{Cases: 9, Distinct: 9, New: 4, Classes: 3}
+	if c.method.Memory(size) != zero.method.Memory(size) {
+		t.Error("it takes other memory than by default")
+	}
+	a, b := c.fit(t, k, nil, y, nil), zero.fit(t, k, nil, y, nil)
+	if !slices.Equal(a.State(), b.State()) || !reflect.DeepEqual(a.Diagnostics(), b.Diagnostics()) {
+		t.Errorf("%+v, %v, by default %+v, %v", b.Diagnostics(), b.State(), a.Diagnostics(), a.State())
+	}
+}
+
+// options holds to the bounds what the options of a file say of theirs, and to two and three
+// classes what takes one or the other.
+func options(t *testing.T, m approx.Approximation) {
+	for _, bad := range []struct {
+		name  string
+		value any
+	}{{"tolerance", -1.0}, {"tolerance", math.NaN()}, {"tolerance", 2.0}, {"max_iterations", -1}, {"damping", 1.5}} {
+		if !has(m, bad.name) {
+			continue
+		}
+		for _, e := range likelihood.Table {
+			lik, _ := e.New(nil)
+			if _, err := with(m, bad.name, bad.value).Uses(lik, 2); err == nil {
+				t.Errorf("%s: %v is accepted with %s", bad.name, bad.value, e.Name)
+			}
+		}
+	}
+}
+
+// option finds the field of an option of a file.
+func option(m reflect.Value, name string) (field reflect.Value) {
+	if m.Kind() != reflect.Struct {
+		return field
+	}
+	for i := range m.NumField() {
+		tag, rest, _ := strings.Cut(m.Type().Field(i).Tag.Get("yaml"), ",")
+		if tag == name {
+			return m.Field(i)
+		}
+		if strings.Contains(rest, "inline") {
+			if field = option(m.Field(i), name); field.IsValid() {
+				return field
+			}
+		}
+	}
+	return field
+}
+
+func has(m approx.Approximation, name string) bool { return option(reflect.ValueOf(m), name).IsValid() }
+
+// with is m with an option of a file at that value, or m itself where it has no such option.
+func with(m approx.Approximation, name string, value any) approx.Approximation {
+	if !has(m, name) {
+		return m
+	}
+	changed := reflect.New(reflect.TypeOf(m)).Elem()
+	changed.Set(reflect.ValueOf(m))
+	option(changed, name).Set(reflect.ValueOf(value))
+	return changed.Interface().(approx.Approximation)
+}

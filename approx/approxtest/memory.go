@@ -1,0 +1,136 @@
+package approxtest
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/allocated"
+)
+
+// MemoryProblem is a fit whose memory is measured.
+type MemoryProblem struct {
+	Method  approx.Approximation
+	Lik     likelihood.Likelihood
+	Cov     []approx.Cov
+	Targets approx.Targets
+	Size    approx.Size
+	Times   int // that memory in passing is needed, one after the other; 0 is once
+}
+
+const (
+	memoryCases = 160
+	memoryNew   = 80
+)
+
+func (c check) memory(t *testing.T) {
+	if c.classes > 2 {
+		return // a method says of itself what its classes take one after the other
+	}
+	x, y := c.cases(memoryCases, 30)
+	k, _, _ := SquaredExponential(x, 0.5, 1)
+	size := approx.Size{Cases: memoryCases, Distinct: memoryCases, New: memoryNew, Classes: c.classes, Kernels: 1}
+	CheckMemory(t, MemoryProblem{
+		Method: c.method, Lik: c.lik.Likelihood(), Cov: c.prior(k, nil), Targets: c.targets(y), Size: size,
+	})
+}
+
+// CheckMemory holds what a method says of its memory to what it allocates, by a factor of 1.5 and a
+// quarter of a matrix: of a fit with a prediction, and of a fit with an adjoint and with
+// leave-one-out.
+func CheckMemory(t *testing.T, p MemoryProblem) {
+	t.Helper()
+	caps, err := p.Method.Uses(p.Lik, p.Targets.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lik, n := AtInit(p.Lik), p.Targets.Len()
+	stated := p.Method.Memory(p.Size)
+	p.Size.New = 0
+	silent := p.Method.Memory(p.Size)
+	adjoint := approx.Cov{K: mat.NewSymDense(n, nil)}
+	grad := make([]float64, len(p.Lik.Params()))
+	fit := func() approx.Posterior {
+		post, err := p.Method.Fit(context.Background(), p.Cov, p.Targets, lik, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return post
+	}
+	cross, diag := newCases(p.Cov[0].K)
+	p.hold(t, "fit", stated.Fit, func() any {
+		post := fit()
+		switch p.Targets.Classes {
+		case 0:
+			post.Latent(make([]float64, memoryNew), make([]float64, memoryNew), cross, diag, 0)
+		case 2:
+			post.PredictProba(mat.NewDense(memoryNew, 2, nil), []*mat.Dense{cross}, [][]float64{diag}, nil)
+		}
+		return post
+	})
+	if caps.Gradient && fit().Diagnostics().Floors == 0 { // which decide how much it is
+		p.hold(t, "fit and adjoint", silent.Fit.And(silent.Evidence), func() any {
+			post := fit()
+			for j := range p.Cov {
+				if err := post.Evidence().Adjoint(&adjoint, j); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := post.Evidence().Likelihood(grad); err != nil {
+				t.Fatal(err)
+			}
+			return post
+		})
+	}
+	if caps.LeaveOneOut {
+		p.hold(t, "fit and leave-one-out", silent.Fit.And(silent.LeaveOneOut), func() any {
+			post := fit()
+			f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if caps.LeaveOneOutGradient {
+				if err := f.Adjoint(&adjoint, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return []any{post, f}
+		})
+	}
+}
+
+// newCases are half of what k is of, as cases to predict.
+func newCases(k *mat.SymDense) (cross *mat.Dense, diag []float64) {
+	n := k.SymmetricDim()
+	cross, diag = mat.NewDense(n, memoryNew, nil), make([]float64, memoryNew)
+	for j := range diag {
+		diag[j] = k.At(j, j)
+		for i := range n {
+			cross.Set(i, j, k.At(i, j)/2)
+		}
+	}
+	return cross, diag
+}
+
+// hold compares what f allocates with what is stated.
+func (p MemoryProblem) hold(t *testing.T, what string, stated approx.Bytes, f func() any) {
+	t.Helper()
+	kept, passing := allocated.Large(f)
+	matrix := float64(8 * p.Size.Cases * p.Size.Cases)
+	for _, c := range []struct {
+		name        string
+		got, stated int64
+	}{
+		{"kept", kept, stated.Kept},
+		{"kept and in passing", kept + passing, stated.Kept + stated.Passing*int64(max(1, p.Times))},
+	} {
+		got, stated := float64(c.got)/matrix, float64(c.stated)/matrix
+		if math.Abs(got-stated) > 0.25 && !(got < 1.5*stated && stated < 1.5*got) {
+			t.Errorf("%s, %s: %.2f matrices, stated %.2f", what, c.name, got, stated)
+		}
+	}
+}
