@@ -1,12 +1,9 @@
 package search
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // frame is where a search that starts at one point works: coordinates z, 0 at the start and in units of a quarter of the
@@ -50,12 +47,4 @@ func (f frame) propose(z []float64) Proposal {
 		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
 	}
 	return Proposal{Points: [][]float64{theta}}
-}
-
-// value is what a trial of one point came to, -Inf if it failed.
-func value(t record.Trial) float64 {
-	if t.Failure != "" || len(t.Points) == 0 || !usable(t.Points[0]) {
-		return math.Inf(-1)
-	}
-	return float64(t.Points[0].Value)
 }
