@@ -38,8 +38,8 @@ type Column struct {
 type Estimate struct{ Value, Lo, Hi float64 }
 
 // Scores lists the scores in the order in which summaries show them, m being the number of
-// predictions. The mean of v_i over cases has the interval mean ± z s/√m, with s the sample standard
-// deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
+// predictions. The mean of v_i over cases has the interval mean ± z s/√m, with s the sample
+// standard deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
 var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
@@ -117,8 +117,9 @@ type Result struct {
 	Estimate
 }
 
-// Evaluate computes, in the order of the table, all scores that are defined for p, of at least one row. The warnings
-// count the probabilities that had to be raised to the smallest normal double to keep logarithms finite.
+// Evaluate computes, in the order of the table, all scores that are defined for p, of at least one
+// row. The warnings count the probabilities that had to be raised to the smallest normal double to
+// keep logarithms finite.
 func Evaluate(p Predictions) (results []Result, warnings []string) {
 	for _, s := range Scores {
 		if s.Numeric != p.Numeric() {

@@ -21,8 +21,8 @@ type Summary struct {
 	Done    int // run now
 	Skipped int // on record before
 	Failed  int // of both
-	// Total is of all known so far; at most, as long as a strategy may finish before it has used up its
-	// budget. Stages let more through.
+	// Total is of all known so far; at most, as long as a strategy may finish before it has used up
+	// its budget. Stages let more through.
 	Total int
 }
 
@@ -70,8 +70,8 @@ type Missing struct {
 	Closed bool  // nothing can run yet: it waits at a Stage
 }
 
-// Left lists the studies that are not finished. Nothing is written to the folder, and the journal is
-// of no use afterwards.
+// Left lists the studies that are not finished. Nothing is written to the folder, and the journal
+// is of no use afterwards.
 func Left(studies []Study, j *journal.Journal) (left []Missing, err error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
@@ -307,8 +307,8 @@ func (a *agenda) next() (*tuning, error) {
 	return nil, nil
 }
 
-// refresh reads what other processes have finished, unless it was read so recently that reading would
-// be most of the work.
+// refresh reads what other processes have finished, unless it was read so recently that reading
+// would be most of the work.
 func (a *agenda) refresh() error {
 	started := time.Now()
 	if started.Sub(a.refreshed) < 20*a.took {
@@ -354,8 +354,8 @@ func shuffle[T any](x []T) {
 	rand.Shuffle(len(x), func(i, k int) { x[i], x[k] = x[k], x[i] })
 }
 
-// clear withdraws what is on record of finished studies and none of their jobs: a process that had not
-// heard yet of jobs that are run again has written what followed from their failures.
+// clear withdraws what is on record of finished studies and none of their jobs: a process that had
+// not heard yet of jobs that are run again has written what followed from their failures.
 func (a *agenda) clear() error {
 	if !a.journal.Retried() {
 		return nil

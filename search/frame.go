@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// frame is where a search that starts at one point works: coordinates z, 0 at the start and in units of a quarter of the
-// search box.
+// frame is where a search that starts at one point works: coordinates z, 0 at the start and in
+// units of a quarter of the search box.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
@@ -32,8 +32,9 @@ func (f frame) clip(z []float64) []float64 {
 	return z
 }
 
-// outside is the squared distance of z from the nearest point within the bounds. Taken from the value there, which would
-// else be the same all the way out, it keeps a search from drifting away and the constrained maximum where it is.
+// outside is the squared distance of z from the nearest point within the bounds. Taken from the
+// value there, which would else be the same all the way out, it keeps a search from drifting away
+// and the constrained maximum where it is.
 func (f frame) outside(z []float64) float64 {
 	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
 	return d * d

@@ -15,11 +15,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Later, as the index of a trial in Options.Own, stands for all that follows those that a study asks
-// for first.
+// Later, as the index of a trial in Options.Own, stands for all that follows those that a study
+// asks for first.
 const Later = -1
 
-// tuning is a Study under way: batches of trials until its strategy has enough, then the assessment.
+// tuning is a Study under way: batches of trials until its strategy has enough, then the
+// assessment.
 type tuning struct {
 	*Study
 	place     int             // in the list of studies

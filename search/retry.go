@@ -6,10 +6,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 )
 
-// Retry withdraws the failed jobs of the studies from the record, and with them what their results may
-// change: the assessment of the study, and trials that the strategy asked for once it had seen others.
-// It counts the failed jobs. Whoever opens the journal then finds them missing. Failures of another
-// plan in the folder are not taken over by j.
+// Retry withdraws the failed jobs of the studies from the record, and with them what their results
+// may change: the assessment of the study, and trials that the strategy asked for once it had seen
+// others. It counts the failed jobs. Whoever opens the journal then finds them missing. Failures of
+// another plan in the folder are not taken over by j.
 func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 	j.DropFailures()
 	atOnce := map[studyID]int{} // of each study, the trials that it asks for first
@@ -39,7 +39,7 @@ func Retry(studies []Study, j *journal.Journal) (failed int, err error) {
 			first = append(first, line.Key)
 		}
 	}
-	// What depends on others goes before them: a process that is killed meanwhile leaves too much, not
-	// too little.
+	// What depends on others goes before them: a process that is killed meanwhile leaves too much,
+	// not too little.
 	return failed, j.Withdraw(slices.Concat(later, first)...)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrStopped marks a run that ended early because it was asked to: Options.Drain, Options.Timeout,
-	// or its context. The next run goes on where it ended.
+	// ErrStopped marks a run that ended early because it was asked to: Options.Drain,
+	// Options.Timeout, or its context. The next run goes on where it ended.
 	ErrStopped = errors.New("stopped")
 	// ErrFailures marks a run that ended early at Options.MaxFailures.
 	ErrFailures = errors.New("too many failures")
@@ -28,22 +28,24 @@ type Options struct {
 	MemoryLimit int64 // bytes that the running jobs may need together, by Study.Memory; 0: no limit
 	// Timeout cancels the run after this time; 0: never.
 	Timeout time.Duration
-	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is the
-	// one thing by which results depend on the clock.
+	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is
+	// the one thing by which results depend on the clock.
 	TrialTimeout time.Duration
-	// Own, if set, leaves jobs to other processes: it says of a study, by its place in the list, and of
-	// the index of a trial among those that it asks for first, if this process is to run it; with index
-	// Later, if it is to run what comes after them, the assessment included. The run ends when nothing
-	// is left that it may run now, be that because other jobs must be done before, by others; see Missing.
+	// Own, if set, leaves jobs to other processes: it says of a study, by its place in the list,
+	// and of the index of a trial among those that it asks for first, if this process is to run it;
+	// with index Later, if it is to run what comes after them, the assessment included. The run
+	// ends when nothing is left that it may run now, be that because other jobs must be done
+	// before, by others; see Missing.
 	Own func(study, trial int) bool
 	// Drain, once closed, lets the running jobs finish and starts no other. (Cancelling the context
 	// cancels them.)
 	Drain <-chan struct{}
-	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come one at
-	// a time, and the next job waits for them.
+	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come
+	// one at a time, and the next job waits for them.
 	Progress func(Event)
-	// Threads, if set, is told into how many threads each running job may divide its work, whenever that
-	// changes: one as long as there are jobs for all workers, and then the workers that are left without.
+	// Threads, if set, is told into how many threads each running job may divide its work, whenever
+	// that changes: one as long as there are jobs for all workers, and then the workers that are
+	// left without.
 	Threads func(int)
 }
 
@@ -61,18 +63,18 @@ type Event struct {
 // depends on when or where it runs: the journal holds the same lines, up to Line.Seconds, for any
 // number of workers, interruptions and processes.
 //
-// Other processes may run the same studies on the same folder. What they finish is read before every
-// job and not run again. Once they have been heard of, the order is drawn at random, so that two of
-// them seldom run the same job at the same time; where they do, the results are the same. Towards the
-// end each runs what nobody has finished, rather than wait.
+// Other processes may run the same studies on the same folder. What they finish is read before
+// every job and not run again. Once they have been heard of, the order is drawn at random, so that
+// two of them seldom run the same job at the same time; where they do, the results are the same.
+// Towards the end each runs what nobody has finished, rather than wait.
 //
 // A job that another plan finished in this folder is not run either: its line is written again with
 // its place in this plan.
 //
 // A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is
-// usable, the study's Fit is a failure. Run returns early, after the running jobs have returned, with
-// ErrStopped, ErrFailures or journal.ErrJournal. ErrMemory, or two studies of one key, is found before
-// anything runs.
+// usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
+// with ErrStopped, ErrFailures or journal.ErrJournal. ErrMemory, or two studies of one key, is
+// found before anything runs.
 func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (Summary, error) {
 	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
@@ -185,8 +187,8 @@ func (s *scheduler) run() {
 	}
 }
 
-// next is the study whose first pending job is to start now; nil if there is none. Where the memory is
-// short, the next job in order waits for its turn: letting smaller ones pass would starve it.
+// next is the study whose first pending job is to start now; nil if there is none. Where the memory
+// is short, the next job in order waits for its turn: letting smaller ones pass would starve it.
 func (s *scheduler) next() *tuning {
 	if s.stop == nil {
 		s.stop = s.told()

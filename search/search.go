@@ -1,8 +1,8 @@
-// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies (ask/tell, one file each) and
-// the scheduler, which records finished jobs in a journal.
+// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies
+// (ask/tell, one file each) and the scheduler, which records finished jobs in a journal.
 //
-// It knows theta and scalar values, never data, kernels or classifiers: what a job does is a closure that the caller
-// gives. Values are maximised.
+// It knows theta and scalar values, never data, kernels or classifiers: what a job does is a
+// closure that the caller gives. Values are maximised.
 package search
 
 import (
@@ -16,24 +16,27 @@ import (
 // Space is the set of free hyperparameters: every Spec has Fixed false and a finite Init.
 type Space []param.Spec
 
-// Proposal is the unit of work that a strategy asks for: theta vectors evaluated in this order in one job, each warm-
-// started by the one before. Under a local optimiser or a Sampler there is one, the start point.
+// Proposal is the unit of work that a strategy asks for: theta vectors evaluated in this order in
+// one job, each warm- started by the one before. Under a local optimiser or a Sampler there is one,
+// the start point.
 type Proposal struct {
 	Points [][]float64
 }
 
-// Strategy proposes points. It keeps no state: history is an argument, so resuming needs only the journal.
+// Strategy proposes points. It keeps no state: history is an argument, so resuming needs only the
+// journal.
 type Strategy interface {
-	// Check says why the strategy cannot search s: asked when the plan is made, before any data are read, so an Init that
-	// comes from the data may still be NaN. Ask is only called on spaces that pass.
+	// Check says why the strategy cannot search s: asked when the plan is made, before any data are
+	// read, so an Init that comes from the data may still be NaN. Ask is only called on spaces that
+	// pass.
 	Check(s Space) error
-	// Ask returns the next proposals given the finished trials, in the order of their Index; none means finished. The
-	// batch depends only on the arguments, never on the number of workers.
+	// Ask returns the next proposals given the finished trials, in the order of their Index; none
+	// means finished. The batch depends only on the arguments, never on the number of workers.
 	Ask(s Space, done []record.Trial, seed uint64) []Proposal
 	// Budget is how many proposals Ask makes in all.
 	Budget(s Space) Budget
-	// Optimizer names the local optimiser of package objective that starts at each proposed point ("bfgs"), or "" if
-	// points are evaluated as they are.
+	// Optimizer names the local optimiser of package objective that starts at each proposed point
+	// ("bfgs"), or "" if points are evaluated as they are.
 	Optimizer() string
 }
 
@@ -44,8 +47,8 @@ type Budget struct {
 	AtOnce int  // it asks for so many at a time, once the first batch is done; 0: there is no other
 }
 
-// Edges says, one warning each, which hyperparameters are at an end of where a search without a local optimiser looked:
-// a bound, or where none was given the search box.
+// Edges says, one warning each, which hyperparameters are at an end of where a search without a
+// local optimiser looked: a bound, or where none was given the search box.
 func (s Space) Edges(theta []float64) (warnings []string) {
 	for j, p := range s {
 		lo, hi := p.ThetaBounds()

@@ -22,11 +22,12 @@ type Study struct {
 	Seed          uint64
 	Stage         *Stage // what it waits for; nil: it starts at once
 	Memory        int64  // bytes that one of its jobs needs at most
-	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is returned
-	// for cancellation, and any other is recorded as the Trial's Failure.
+	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is
+	// returned for cancellation, and any other is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)
-	// Assess fits the classifier at the winner's theta (nil if nothing was tuned), or under a Sampler
-	// at every point of the trials, and predicts the held-out cases. chosen is the winner's index, or -1.
+	// Assess fits the classifier at the winner's theta (nil if nothing was tuned), or under a
+	// Sampler at every point of the trials, and predicts the held-out cases. chosen is the winner's
+	// index, or -1.
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
 }
 
@@ -35,14 +36,15 @@ type Study struct {
 type Stage struct {
 	After []int // the studies waited for, by their places in the list of studies; not empty
 	// Open is called once, with the assessments of those studies, which are shared and nil where a
-	// study was itself dropped. It returns the configurations that go on: the other studies that wait
-	// here never run.
+	// study was itself dropped. It returns the configurations that go on: the other studies that
+	// wait here never run.
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
 // Winner finds the usable point of largest value among the trials: the index of its trial, and the
 // point. Failed trials and points whose value is not finite are passed over; of equal values the
-// first point of the lowest index wins. If nothing is usable the error says so, with the first cause.
+// first point of the lowest index wins. If nothing is usable the error says so, with the first
+// cause.
 func Winner(trials []record.Trial) (index int, best record.Point, err error) {
 	index, best.Value = -1, record.Number(math.Inf(-1))
 	cause := ""
