@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// areaUnderCurve is the Mann-Whitney statistic: with s = p(y = +1), the mean over all pairs of a case of class 1 and one
-// of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. Its interval is areaInterval; there is none with fewer than two cases of a class.
+// areaUnderCurve is the Mann-Whitney statistic: with s = p(y = +1), the mean over all pairs of a
+// case of class 1 and one of class 0 of [s₁ > s₀] + ½ [s₁ = s₀]. Its interval is areaInterval;
+// there is none with fewer than two cases of a class.
 //
-// It is defined for two classes, both of which occur. Predictions of several classifiers are ranked together.
+// It is defined for two classes, both of which occur. Predictions of several classifiers are ranked
+// together.
 func areaUnderCurve(p Predictions) (Estimate, bool) {
 	rows, size, ok := ranked(p)
 	if !ok {
@@ -34,13 +36,13 @@ func areaUnderCurve(p Predictions) (Estimate, bool) {
 	return Estimate{area, lo, hi}, true
 }
 
-// areaInterval is the score interval of an area under the curve from m and n cases of the classes, method 5 of Newcombe
-// (2006, Statistics in Medicine 25:559): all θ with |area - θ| ≤ z √V(θ),
+// areaInterval is the score interval of an area under the curve from m and n cases of the classes,
+// method 5 of Newcombe (2006, Statistics in Medicine 25:559): all θ with |area - θ| ≤ z √V(θ),
 //
 //	V(θ) = θ(1-θ)/(mn) · (1 + N ((1-θ)/(2-θ) + θ/(1+θ))),  N = (m+n)/2 - 1
 //
-// the variance under exponential scores (Hanley & McNeil 1982) made symmetric in the classes. It is within 0 and 1, and has a width
-// where the classes are perfectly separated.
+// the variance under exponential scores (Hanley & McNeil 1982) made symmetric in the classes. It is
+// within 0 and 1, and has a width where the classes are perfectly separated.
 func areaInterval(area float64, m, n int) (lo, hi float64) {
 	if m < 2 || n < 2 {
 		return math.NaN(), math.NaN()
@@ -63,10 +65,11 @@ func areaInterval(area float64, m, n int) (lo, hi float64) {
 	return end(0), end(1)
 }
 
-// ROC is the receiver operating characteristic: for every threshold on s = p(y = +1), from the highest to the lowest, the share
-// of class 0 that has at least that s (X, false positives) and of class 1 (Y, true positives), from (0, 0) to (1, 1). N is the
-// number of predictions at or above the threshold. Cases of equal s come in together, so that the line through the points has
-// the area of areaUnderCurve, ties by halves. It is defined where that is.
+// ROC is the receiver operating characteristic: for every threshold on s = p(y = +1), from the
+// highest to the lowest, the share of class 0 that has at least that s (X, false positives) and of
+// class 1 (Y, true positives), from (0, 0) to (1, 1). N is the number of predictions at or above
+// the threshold. Cases of equal s come in together, so that the line through the points has the
+// area of areaUnderCurve, ties by halves. It is defined where that is.
 func ROC(p Predictions) (Series, bool) {
 	rows, size, ok := ranked(p)
 	if !ok {
@@ -86,7 +89,8 @@ func ROC(p Predictions) (Series, bool) {
 	return s, true
 }
 
-// ranked are the rows of two classes, both of which occur, by ascending p(y = +1), and how many there are of each class.
+// ranked are the rows of two classes, both of which occur, by ascending p(y = +1), and how many
+// there are of each class.
 func ranked(p Predictions) (rows []int, size [2]int, ok bool) {
 	if p.Numeric() {
 		return nil, size, false

@@ -2,12 +2,12 @@ package cv
 
 import "math"
 
-// calibrationBins is the number of bins of ece and the calibration curve: bin b holds the largest probabilities in
-// (b/15, (b+1)/15].
+// calibrationBins is the number of bins of ece and the calibration curve: bin b holds the largest
+// probabilities in (b/15, (b+1)/15].
 const calibrationBins = 15
 
-// calibration is the mean confidence (largest probability) and the accuracy of the predictions in every bin that has
-// any.
+// calibration is the mean confidence (largest probability) and the accuracy of the predictions in
+// every bin that has any.
 func calibration(p Predictions) Series {
 	var n, errors [calibrationBins]int
 	var confidence [calibrationBins]float64
@@ -36,8 +36,8 @@ func calibration(p Predictions) Series {
 	return s
 }
 
-// expectedCalibrationError is Σ_b n_b/m |accuracy_b - confidence_b| (Naeini, Cooper & Hauskrecht 2015, AAAI). Its
-// sampling distribution is neither centred nor normal, so it has no interval.
+// expectedCalibrationError is Σ_b n_b/m |accuracy_b - confidence_b| (Naeini, Cooper & Hauskrecht
+// 2015, AAAI). Its sampling distribution is neither centred nor normal, so it has no interval.
 func expectedCalibrationError(p Predictions) (Estimate, bool) {
 	s := calibration(p)
 	sum := 0.0

@@ -10,16 +10,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Contest is a competition over folds that all contestants meet in the same order: the best score of the predictions of all
-// folds together wins. Contestants are numbered from 0, and of equal ones the first is the better.
+// Contest is a competition over folds that all contestants meet in the same order: the best score
+// of the predictions of all folds together wins. Contestants are numbered from 0, and of equal ones
+// the first is the better.
 type Contest struct {
 	Score Score
 	Race  Race // nil: nobody is cut for being behind
 	Folds int
 }
 
-// Race is a rule by which contestants leave a contest that they are not going to win. What it decides depends on the results
-// of whole rounds, not on the order in which they came in. Its options are its exported fields; zero means the default.
+// Race is a rule by which contestants leave a contest that they are not going to win. What it
+// decides depends on the results of whole rounds, not on the order in which they came in. Its
+// options are its exported fields; zero means the default.
 type Race interface {
 	// Check says what is wrong with the options.
 	Check() error
@@ -112,7 +114,8 @@ type Standing struct {
 	Winner int        // -1: not known yet, or all have failed
 }
 
-// Judge says where a contest is after the attempts so far, by contestant and fold. Who fails in a fold is out.
+// Judge says where a contest is after the attempts so far, by contestant and fold. Who fails in a
+// fold is out.
 func (c Contest) Judge(attempts [][]Attempt) Standing {
 	nan := math.NaN()
 	s := Standing{Winner: -1, In: make([]int, len(attempts)), Scores: make([]Estimate, len(attempts))}

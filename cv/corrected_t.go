@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TTest is a mean difference with its 95 % interval, and the t-test of it being 0, two-sided. All but Estimate.Value and DF are
-// NaN where there is no test.
+// TTest is a mean difference with its 95 % interval, and the t-test of it being 0, two-sided. All
+// but Estimate.Value and DF are NaN where there is no test.
 type TTest struct {
 	Estimate
 	T  float64
@@ -17,16 +17,18 @@ type TTest struct {
 	P  float64
 }
 
-// CorrectedT is the corrected resampled t-test. d has the differences of a score of two learners over J pairs of training and
-// test parts of the same cases (the folds of all repeats), ratio is n_test/n_train. Training parts overlap, so the
-// differences are not independent, and their mean has about the variance
+// CorrectedT is the corrected resampled t-test. d has the differences of a score of two learners
+// over J pairs of training and test parts of the same cases (the folds of all repeats), ratio is
+// n_test/n_train. Training parts overlap, so the differences are not independent, and their mean
+// has about the variance
 //
 //	(1/J + n_test/n_train) s²,   s² = Σ_j (d_j - mean)² / (J-1),
 //
-// in place of s²/J; mean divided by the root of that is held to Student's t with J-1 degrees of freedom (Nadeau & Bengio 2003,
-// Inference for the generalization error, Machine Learning 52:239; for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3).
-// There is no test of fewer than two differences, nor of differences that are all equal but for rounding: a score that is a
-// share of few cases makes such, and their variance would be that of rounding. d must not be empty.
+// in place of s²/J; mean divided by the root of that is held to Student's t with J-1 degrees of
+// freedom (Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52:239;
+// for repeated k-fold Bouckaert & Frank 2004, LNAI 3056:3). There is no test of fewer than two
+// differences, nor of differences that are all equal but for rounding: a score that is a share of
+// few cases makes such, and their variance would be that of rounding. d must not be empty.
 func CorrectedT(d []float64, ratio float64) TTest {
 	nan := math.NaN()
 	none := TTest{Estimate{stat.Mean(d, nil), nan, nan}, nan, len(d) - 1, nan}

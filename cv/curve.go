@@ -17,9 +17,9 @@ type Curve struct {
 	Func     func(p Predictions, c Confidence) Series
 }
 
-// Series are the points of a curve; N is the number of predictions behind each. Lo and Hi are the ends of a 95 % interval at
-// each point by itself, NaN where there is none: they are no band that holds the whole curve with 95 %. Both are nil where a
-// curve has no intervals.
+// Series are the points of a curve; N is the number of predictions behind each. Lo and Hi are the
+// ends of a 95 % interval at each point by itself, NaN where there is none: they are no band that
+// holds the whole curve with 95 %. Both are nil where a curve has no intervals.
 type Series struct {
 	X  []float64 `json:"x"`
 	Y  []float64 `json:"y"`
@@ -28,10 +28,11 @@ type Series struct {
 	Hi []float64 `json:"hi,omitempty"`
 }
 
-// Curves lists the curves. In both reject curves the least sure predictions are rejected first, equally sure ones all
-// together; so there is a point for x = 0 and one after each group but the last, and the order of the cases does not
-// matter. N is the number of predictions that are left. Their intervals are those of the scores of the predictions that are
-// left, as if which are left had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
+// Curves lists the curves. In both reject curves the least sure predictions are rejected first,
+// equally sure ones all together; so there is a point for x = 0 and one after each group but the
+// last, and the order of the cases does not matter. N is the number of predictions that are left.
+// Their intervals are those of the scores of the predictions that are left, as if which are left
+// had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
 // one for test information.
 var Curves = []Curve{
 	{
@@ -82,7 +83,8 @@ func gap(proba []float64) float64 {
 	return ascending[len(ascending)-1] - ascending[len(ascending)-2]
 }
 
-// reject is the mean of v over the predictions that are left when those of least confidence are rejected, with an interval.
+// reject is the mean of v over the predictions that are left when those of least confidence are
+// rejected, with an interval.
 func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v float64
@@ -97,8 +99,8 @@ func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (l
 			rows[i].sure = c.Func(p.Proba.RawRowView(i))
 		}
 	}
-	// The surest first. Equally sure rows are put in the order of v, so that sums have the same bits in every order of
-	// the cases.
+	// The surest first. Equally sure rows are put in the order of v, so that sums have the same
+	// bits in every order of the cases.
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v), cmp.Compare(a.of, b.of))
 	})

@@ -1,9 +1,10 @@
-// Package cv divides cases into training and test parts (splitters, one file each) and scores predictions: class
-// probabilities, or the means and variances of numbers (package-level tables of scores, curves and measures of confidence).
+// Package cv divides cases into training and test parts (splitters, one file each) and scores
+// predictions: class probabilities, or the means and variances of numbers (package-level tables of
+// scores, curves and measures of confidence).
 //
-// It knows labels and predictions, never models: nothing here fits or predicts. Classes are numbered 0 … C-1 in
-// natural order; for two classes class 1 is y = +1. Logarithms are natural except where a unit says bits. The reference
-// is GPML, Rasmussen & Williams 2006.
+// It knows labels and predictions, never models: nothing here fits or predicts. Classes are
+// numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. Logarithms are natural
+// except where a unit says bits. The reference is GPML, Rasmussen & Williams 2006.
 package cv
 
 import (
@@ -15,23 +16,26 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Fold is one division of the cases 0 … n-1. Both parts are sorted, and Train is the complement of Test.
+// Fold is one division of the cases 0 … n-1. Both parts are sorted, and Train is the complement of
+// Test.
 type Fold struct {
 	Repeat, Fold int // both from 0; folds are numbered afresh in every repeat
 	Train, Test  []int
 }
 
-// Splitter is a way to divide cases into training and test parts. Its options are its exported fields; their zero values
-// are the documented defaults.
+// Splitter is a way to divide cases into training and test parts. Its options are its exported
+// fields; their zero values are the documented defaults.
 type Splitter interface {
 	// Split divides n cases.
 	//
-	// labels are their classes 0 … C-1, or nil for numeric targets. groups names, for every case, what must stay together:
-	// no group may have cases in both parts of a fold; nil: every case is its own group. The result depends on the
-	// arguments only. Labels or groups of another length panic.
+	// labels are their classes 0 … C-1, or nil for numeric targets. groups names, for every case,
+	// what must stay together: no group may have cases in both parts of a fold; nil: every case is
+	// its own group. The result depends on the arguments only. Labels or groups of another length
+	// panic.
 	//
-	// It is an error if the options ask for what these cases cannot give: parts that would be empty, a group in both
-	// parts, or a training part without one of the classes, which no classifier could then learn.
+	// It is an error if the options ask for what these cases cannot give: parts that would be
+	// empty, a group in both parts, or a training part without one of the classes, which no
+	// classifier could then learn.
 	Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error)
 }
 
@@ -97,8 +101,8 @@ func stratify(asked *bool, labels []int) (bool, error) {
 	return *asked, nil
 }
 
-// order is a random order of the cases; a stratified one lists class after class. The stream of random numbers is told
-// apart by the repeat.
+// order is a random order of the cases; a stratified one lists class after class. The stream of
+// random numbers is told apart by the repeat.
 func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int {
 	cases := rand.New(rand.NewPCG(seed, uint64(repeat))).Perm(n)
 	if stratified {
@@ -107,7 +111,8 @@ func order(n int, labels []int, stratified bool, seed uint64, repeat int) []int 
 	return cases
 }
 
-// MaxFolded bounds the cases in both parts of all folds together, which are held in memory: leave-one-out of 7 071 cases.
+// MaxFolded bounds the cases in both parts of all folds together, which are held in memory:
+// leave-one-out of 7 071 cases.
 const MaxFolded = 50_000_000
 
 // bounded refuses more than MaxFolded: n cases in so many folds.
@@ -118,8 +123,8 @@ func bounded(n, folds int) error {
 	return nil
 }
 
-// folds makes the k folds of one repeat from the fold in which each case is tested (-1: in none), and checks that they
-// can be used.
+// folds makes the k folds of one repeat from the fold in which each case is tested (-1: in none),
+// and checks that they can be used.
 func folds(tested []int, k, repeat int, labels []int, groups []string) ([]Fold, error) {
 	if err := bounded(len(tested), k); err != nil {
 		return nil, err

@@ -7,11 +7,13 @@ import (
 	"slices"
 )
 
-// GroupKFold divides the groups into k parts, so that no group is in both parts of a fold. The groups are dealt out from
-// the largest to the smallest, each to the part with the fewest cases so far; groups of equal size come in a random order
-// and of equal parts the first is taken. Stratified, each goes to the part where it makes Σ_f Σ_c (n_fc/n_c)² the least, with
-// n_fc the cases of class c in part f and n_c all of that class; of equals, to the part with the fewest cases. So the parts are
-// alike in every class, as far as dealing out groups can make them so. The order of the cases does not matter.
+// GroupKFold divides the groups into k parts, so that no group is in both parts of a fold. The
+// groups are dealt out from the largest to the smallest, each to the part with the fewest cases so
+// far; groups of equal size come in a random order and of equal parts the first is taken.
+// Stratified, each goes to the part where it makes Σ_f Σ_c (n_fc/n_c)² the least, with n_fc the
+// cases of class c in part f and n_c all of that class; of equals, to the part with the fewest
+// cases. So the parts are alike in every class, as far as dealing out groups can make them so. The
+// order of the cases does not matter.
 type GroupKFold struct {
 	K          int  `yaml:"k" within:"[2,inf]"` // number of folds, 2 … number of groups; 0 means 10
 	Stratified bool `yaml:"stratified"`         // balance the classes

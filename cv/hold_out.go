@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// HoldOut makes one fold: a random test part of round(test_size · n) cases. Stratified, every class has its share of
-// the test part within one case, by largest remainders, and keeps at least one training case (then the test part may be
-// smaller). The sizes do not depend on the order of the cases or the seed.
+// HoldOut makes one fold: a random test part of round(test_size · n) cases. Stratified, every class
+// has its share of the test part within one case, by largest remainders, and keeps at least one
+// training case (then the test part may be smaller). The sizes do not depend on the order of the
+// cases or the seed.
 type HoldOut struct {
 	TestSize   float64 `yaml:"test_size" within:"(0,1)"` // share of the cases that is held out, between 0 and 1; 0 means 0.2
 	Stratified *bool   `yaml:"stratified"`               // nil means true if there are classes
@@ -51,8 +52,9 @@ func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fol
 	return folds(tested, 1, 0, labels, groups)
 }
 
-// apportion divides m seats among classes in proportion to counts: each gets its share rounded down, and the largest
-// remainders one more, the first class where they are equal. No class gives all of its cases away.
+// apportion divides m seats among classes in proportion to counts: each gets its share rounded
+// down, and the largest remainders one more, the first class where they are equal. No class gives
+// all of its cases away.
 func apportion(m int, counts []int) []int {
 	n := 0
 	for _, count := range counts {

@@ -20,12 +20,13 @@ func normal(value, standardError float64) Estimate {
 	return Estimate{value, value - z95*standardError, value + z95*standardError}
 }
 
-// meanVariance estimates the variance of mean(v) when the G cases are independent but the rows of one case are not:
+// meanVariance estimates the variance of mean(v) when the G cases are independent but the rows of
+// one case are not:
 //
 //	G/(G-1) Σ_g (Σ_{i in g} (v_i - mean))² / m²,
 //
-// which is s²/m if every row is its own case, and the same for the means per case if all have equally many rows. It is
-// NaN for a single case.
+// which is s²/m if every row is its own case, and the same for the means per case if all have
+// equally many rows. It is NaN for a single case.
 func meanVariance(v []float64, mean float64, cases []int) float64 {
 	place := make(map[int]int, len(cases)) // of each case in sums, which is in order of appearance
 	var sums []float64
@@ -49,8 +50,9 @@ func meanVariance(v []float64, mean float64, cases []int) float64 {
 	return g / (g - 1) * ss / (m * m)
 }
 
-// growing is a sample that grows row by row, with its mean and what meanVariance needs, at the same cost for every row. Let d_g be
-// Σ_{i in g} (v_i - mean) and m_g the number of rows of case g. Where the mean grows by δ, every d_g falls by m_g δ.
+// growing is a sample that grows row by row, with its mean and what meanVariance needs, at the same
+// cost for every row. Let d_g be Σ_{i in g} (v_i - mean) and m_g the number of rows of case g.
+// Where the mean grows by δ, every d_g falls by m_g δ.
 type growing struct {
 	rows       int
 	sum, mean  float64
@@ -97,9 +99,10 @@ func distinct(cases []int) int {
 	return len(seen)
 }
 
-// wilson is Wilson's score interval for a rate p observed on n cases: all π with |p - π| ≤ z √(π(1-π)/n). They are the
-// roots of (n+z²) π² - (2np+z²) π + np² = 0; the lower one is taken from the product of the two, which does not cancel
-// and is exactly 0 at p = 0, the upper one by symmetry.
+// wilson is Wilson's score interval for a rate p observed on n cases: all π with |p - π| ≤ z
+// √(π(1-π)/n). They are the roots of (n+z²) π² - (2np+z²) π + np² = 0; the lower one is taken from
+// the product of the two, which does not cancel and is exactly 0 at p = 0, the upper one by
+// symmetry.
 func wilson(p float64, n int) (lo, hi float64) {
 	lower := func(p float64) float64 {
 		n, z2 := float64(n), z95*z95

@@ -2,9 +2,10 @@ package cv
 
 import "fmt"
 
-// KFold divides the cases at random into k parts of equal size within one, each the test part of one fold. Stratified,
-// the parts are also equal within one in the number of cases of every class. The order of the cases and the seed decide
-// which cases fall together; the number of cases of every class in every part depends on neither.
+// KFold divides the cases at random into k parts of equal size within one, each the test part of
+// one fold. Stratified, the parts are also equal within one in the number of cases of every class.
+// The order of the cases and the seed decide which cases fall together; the number of cases of
+// every class in every part depends on neither.
 type KFold struct {
 	K          int   `yaml:"k" within:"[2,inf]"` // number of folds, 2 … n; 0 means 10
 	Stratified *bool `yaml:"stratified"`         // nil means true if there are classes
@@ -27,7 +28,8 @@ func (s KFold) split(n int, labels []int, groups []string, seed uint64, repeat i
 	if err != nil {
 		return nil, err
 	}
-	// Dealt out like cards, any run of consecutive cases, the whole pack or one class, is spread equally within one.
+	// Dealt out like cards, any run of consecutive cases, the whole pack or one class, is spread
+	// equally within one.
 	tested := make([]int, n)
 	for position, i := range order(n, labels, stratified, seed, repeat) {
 		tested[i] = position % k

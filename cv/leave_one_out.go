@@ -1,7 +1,7 @@
 package cv
 
-// LeaveOneOut tests every case once, after training on all the others: n folds, fold i testing case i. It has no options
-// and nothing random.
+// LeaveOneOut tests every case once, after training on all the others: n folds, fold i testing case
+// i. It has no options and nothing random.
 type LeaveOneOut struct{}
 
 // Split implements Splitter.

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Loss has the cost of every decision: L[c][d] is that of deciding for class d where class c is the truth.
+// Loss has the cost of every decision: L[c][d] is that of deciding for class d where class c is the
+// truth.
 type Loss [][]float64
 
 // ZeroOne is the loss under which every error costs 1.
@@ -25,8 +26,8 @@ func ZeroOne(classes int) Loss {
 	return l
 }
 
-// Decide is the decision of least expected loss Σ_c L[c][d] p(c), GPML 3.1.1, and that loss. A tie goes to the first class,
-// in natural order.
+// Decide is the decision of least expected loss Σ_c L[c][d] p(c), GPML 3.1.1, and that loss. A tie
+// goes to the first class, in natural order.
 func (l Loss) Decide(proba []float64) (decision int, expected float64) {
 	risk := make([]float64, len(l))
 	for c, p := range proba {

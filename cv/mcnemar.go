@@ -17,15 +17,16 @@ type McNemar struct {
 	P          float64  // of no difference, two-sided
 }
 
-// CompareDecisions is McNemar's test in its exact form: if the classifiers err equally often, each of the m cases that just one
-// decides right is the first's with probability ½, so that P = min(1, 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller
-// of the two counts (McNemar 1947, Psychometrika 12:153). The difference (c - b)/n, of c cases that only the second and b
-// that only the first decides right, has the adjusted Wald interval
+// CompareDecisions is McNemar's test in its exact form: if the classifiers err equally often, each
+// of the m cases that just one decides right is the first's with probability ½, so that P = min(1,
+// 2 P(X ≤ k)) with X ~ Binomial(m, ½) and k the smaller of the two counts (McNemar 1947,
+// Psychometrika 12:153). The difference (c - b)/n, of c cases that only the second and b that only
+// the first decides right, has the adjusted Wald interval
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //
-// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must be over the same cases in the same order, each case once;
-// others panic.
+// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must be over the same cases in the same
+// order, each case once; others panic.
 func CompareDecisions(first, second Predictions) McNemar {
 	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) || distinct(first.Cases) != len(first.Cases) {
 		panic(fmt.Sprintf("cv: %d and %d predictions are not paired, one for every case", len(first.Cases), len(second.Cases)))

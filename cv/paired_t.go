@@ -8,19 +8,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// PairedT is a race with paired t-tests over folds (the t-test variant of Birattari, Stützle, Paquete & Varrentrapp 2002, A racing
-// algorithm for configuring metaheuristics, GECCO): who is behind the best by more than chance is cut. With d_1 … d_r the
-// differences of the score in the r folds so far, the best's less the other's, s² their sample variance and F folds in all,
+// PairedT is a race with paired t-tests over folds (the t-test variant of Birattari, Stützle,
+// Paquete & Varrentrapp 2002, A racing algorithm for configuring metaheuristics, GECCO): who is
+// behind the best by more than chance is cut. With d_1 … d_r the differences of the score in the r
+// folds so far, the best's less the other's, s² their sample variance and F folds in all,
 //
 //	t = mean(d) / √(s² (1/r - 1/F))
 //
-// is held to Student's t with r-1 degrees of freedom, one-sided. What is asked is who wins these F folds, not who is better on
-// other data: the folds so far are a sample of the F, drawn without replacement, so that the variance of their mean about that of all is
-// S² (1/r - 1/F), whatever else the folds have in common (Cochran 1977, Sampling Techniques, 2.5).
+// is held to Student's t with r-1 degrees of freedom, one-sided. What is asked is who wins these F
+// folds, not who is better on other data: the folds so far are a sample of the F, drawn without
+// replacement, so that the variance of their mean about that of all is S² (1/r - 1/F), whatever
+// else the folds have in common (Cochran 1977, Sampling Techniques, 2.5).
 //
-// The level is Bonferroni's: alpha divided by the number of contestants less one and by the number of rounds. Each contestant can
-// be cut by each other one in each round; so, as far as Student's t is right for means of few folds, who would win with all
-// folds is cut with probability alpha at most. Nobody is cut for differences that are all equal, as shares of few cases may be.
+// The level is Bonferroni's: alpha divided by the number of contestants less one and by the number
+// of rounds. Each contestant can be cut by each other one in each round; so, as far as Student's t
+// is right for means of few folds, who would win with all folds is cut with probability alpha at
+// most. Nobody is cut for differences that are all equal, as shares of few cases may be.
 //
 // Rounds are one fold each from the third on, or tenths of the folds if there are more than ten.
 type PairedT struct {

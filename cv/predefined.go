@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Predefined tests together the cases of one integer, which stands in the place of the group. The folds come in the
-// order of the integers and are numbered from 0. It has no options and nothing random, and the order of the cases does
-// not matter.
+// Predefined tests together the cases of one integer, which stands in the place of the group. The
+// folds come in the order of the integers and are numbered from 0. It has no options and nothing
+// random, and the order of the cases does not matter.
 type Predefined struct{}
 
 // Split implements Splitter.

@@ -8,19 +8,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predictions are what a model said of cases it was not trained on, and what became of them: all that scores and curves
-// look at. Classes have Labels and Proba, numeric targets the last three.
+// Predictions are what a model said of cases it was not trained on, and what became of them: all
+// that scores and curves look at. Classes have Labels and Proba, numeric targets the last three.
 type Predictions struct {
 	Cases  []int      // m: which case each row is about; rows of one case (repeated_kfold) count as one in intervals
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
-	// Base has, for every row, log p of its own class under the base line, the class frequencies of the training part, or
-	// the log density of its own target under the normal distribution with the mean and variance of the training part;
-	// nats.
+	// Base has, for every row, log p of its own class under the base line, the class frequencies of
+	// the training part, or the log density of its own target under the normal distribution with
+	// the mean and variance of the training part; nats.
 	Base []float64
 
-	// Confidence says how sure of each row a model is that knows more of that than its probabilities: the smaller, the sooner it is
-	// rejected. nil: a Confidence measures it.
+	// Confidence says how sure of each row a model is that knows more of that than its
+	// probabilities: the smaller, the sooner it is rejected. nil: a Confidence measures it.
 	Confidence []float64
 
 	Targets, Mean, Variance []float64 // m: the target, and the mean and variance predicted for it, noise included
@@ -29,13 +29,14 @@ type Predictions struct {
 // Numeric says that the targets are numbers.
 func (p Predictions) Numeric() bool { return p.Proba == nil }
 
-// sumTolerance is how far the probabilities of one case may be from summing to 1: far more than rounding, far less than
-// a mistake.
+// sumTolerance is how far the probabilities of one case may be from summing to 1: far more than
+// rounding, far less than a mistake.
 const sumTolerance = 1e-6
 
-// NewPredictions checks the predictions of one classifier. trainCounts has the number of training cases of every class.
-// Wrong shapes panic; fewer than two classes, a class outside 0 … C-1, a probability outside [0, 1] (larger by rounding
-// is allowed, negative is not) and a row that does not sum to 1 within 1e-6 are errors.
+// NewPredictions checks the predictions of one classifier. trainCounts has the number of training
+// cases of every class. Wrong shapes panic; fewer than two classes, a class outside 0 … C-1, a
+// probability outside [0, 1] (larger by rounding is allowed, negative is not) and a row that does
+// not sum to 1 within 1e-6 are errors.
 func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (Predictions, error) {
 	m, classes := proba.Dims()
 	if len(cases) != m || len(labels) != m || len(trainCounts) != classes {
@@ -73,8 +74,8 @@ func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (P
 	return Predictions{Cases: cases, Labels: labels, Proba: proba, Base: base}, nil
 }
 
-// Pool puts the predictions of several models together, in this order; each keeps its own base line. There must be at
-// least one, and all over the same classes, or numbers.
+// Pool puts the predictions of several models together, in this order; each keeps its own base
+// line. There must be at least one, and all over the same classes, or numbers.
 func Pool(parts ...Predictions) Predictions {
 	var all Predictions
 	for _, p := range parts {
@@ -107,7 +108,8 @@ func Pool(parts ...Predictions) Predictions {
 // Decide is the class of largest probability. A tie goes to the first class, in natural order.
 func Decide(proba []float64) int { return floats.MaxIdx(proba) }
 
-// Confusion counts the cases of class i that were decided to be class j, in row i and column j of a C×C table.
+// Confusion counts the cases of class i that were decided to be class j, in row i and column j of a
+// C×C table.
 func (p Predictions) Confusion() [][]int {
 	_, classes := p.Proba.Dims()
 	table := make([][]int, classes)
@@ -131,8 +133,8 @@ func (p Predictions) wrong() []float64 {
 	return out
 }
 
-// floor is the smallest normal double: where the logarithm of a probability is taken, a smaller one counts as this. (On
-// amd64 math.Log is off by up to 36 nats below it.)
+// floor is the smallest normal double: where the logarithm of a probability is taken, a smaller one
+// counts as this. (On amd64 math.Log is off by up to 36 nats below it.)
 const floor = 0x1p-1022
 
 // logProba is log p of every row's own class, in nats.

@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// NewRegression checks the predictions that one regression made for numeric targets: the mean and the variance, noise
-// included, of each. trainMean and trainVariance (divisor n) are those of the training targets, the base line. Wrong shapes
-// panic; a number that is not finite, and a variance that is not above 0, are errors.
+// NewRegression checks the predictions that one regression made for numeric targets: the mean and
+// the variance, noise included, of each. trainMean and trainVariance (divisor n) are those of the
+// training targets, the base line. Wrong shapes panic; a number that is not finite, and a variance
+// that is not above 0, are errors.
 func NewRegression(cases []int, targets, mean, variance []float64, trainMean, trainVariance float64) (Predictions, error) {
 	m := len(cases)
 	if len(targets) != m || len(mean) != m || len(variance) != m {
@@ -53,7 +54,8 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 	return Estimate{root(e.Value), root(e.Lo), root(e.Hi)}, true
 }
 
-// standardizedLogLoss is not defined if all training targets of a part are equal: their base line is no density.
+// standardizedLogLoss is not defined if all training targets of a part are equal: their base line
+// is no density.
 func standardizedLogLoss(p Predictions) (Estimate, bool) {
 	loss := make([]float64, len(p.Targets))
 	for i, y := range p.Targets {

@@ -2,9 +2,9 @@ package cv
 
 import "fmt"
 
-// RepeatedKFold is KFold again and again on the same cases, each time in another random order. The first repeat is the
-// KFold of the same seed. Every case is tested once in every repeat, so the intervals of scores take the case, not the
-// prediction, as their unit (see Predictions.Cases).
+// RepeatedKFold is KFold again and again on the same cases, each time in another random order. The
+// first repeat is the KFold of the same seed. Every case is tested once in every repeat, so the
+// intervals of scores take the case, not the prediction, as their unit (see Predictions.Cases).
 type RepeatedKFold struct {
 	K          int   `yaml:"k" within:"[2,inf]"`        // number of folds, 2 … n; 0 means 10
 	Repeats    int   `yaml:"repeats" within:"[1,1000]"` // at least 1; 0 means 10

@@ -12,12 +12,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Average is a way from the posterior of the latent processes at a new case to its class probabilities, GPML 3.4.2. With
-// one_vs_rest each class has its own from its own process, and they are divided by their sum.
+// Average is a way from the posterior of the latent processes at a new case to its class
+// probabilities, GPML 3.4.2. With one_vs_rest each class has its own from its own process, and they
+// are divided by their sum.
 type Average interface {
 	// Uses says why the average is not defined for a likelihood, and what is.
 	Uses(likelihood.Likelihood) error
-	// predict fills dst for the cases of z, which are those from first on of the cases that were asked for.
+	// predict fills dst for the cases of z, which are those from first on of the cases that were
+	// asked for.
 	predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
 }
 
@@ -44,8 +46,8 @@ func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
 
-// MAP is p(y|E[f]), GPML 3.4.2: for two classes the same decisions as the average, but not the same confidence; for more
-// not the same decisions either.
+// MAP is p(y|E[f]), GPML 3.4.2: for two classes the same decisions as the average, but not the same
+// confidence; for more not the same decisions either.
 type MAP struct{}
 
 // Uses accepts likelihoods of classes.
@@ -63,10 +65,10 @@ func ofClasses(name string, lik likelihood.Likelihood) error {
 	return nil
 }
 
-// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of the logistic function,
-// approximately. Probit needs none, for its average has a closed form. For softmax every class has the κ of its own
-// variance. That is an approximation without a bound: it knows no correlations, and unlike the average it depends on what
-// is common to all f.
+// MacKay is p(y|κE[f]) with κ = (1 + πv/8)^-½ and v the variance of f (MacKay 1992): the average of
+// the logistic function, approximately. Probit needs none, for its average has a closed form. For
+// softmax every class has the κ of its own variance. That is an approximation without a bound: it
+// knows no correlations, and unlike the average it depends on what is common to all f.
 type MacKay struct{}
 
 // Uses accepts logit and softmax.
@@ -96,8 +98,8 @@ func (p *Point) plugIn(dst *mat.Dense, z *kernel.Inputs, kappa func(v float64) f
 	normalise(dst)
 }
 
-// squash returns what adds p(y|f) to sum, over so many classes: softmax of all latent values, or every class
-// against the rest.
+// squash returns what adds p(y|f) to sum, over so many classes: softmax of all latent values, or
+// every class against the rest.
 func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
 	if lik, ok := bound.(likelihood.Multinomial); ok {
 		pi, g := make([]float64, classes), make([]float64, classes)

@@ -8,14 +8,16 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// quasiNewton is BFGS for functions of which a value costs as much as a gradient, and that flatten out: the curvature along
-// a step s is taken where the step ends, from the cubic through both values and both slopes, as
+// quasiNewton is BFGS for functions of which a value costs as much as a gradient, and that flatten
+// out: the curvature along a step s is taken where the step ends, from the cubic through both
+// values and both slopes, as
 //
 //	sᵀy + 6(f₀ - f₁) + 3(g₀ + g₁)ᵀs,   y = g₁ - g₀
 //
-// (Zhang, Deng and Chen, J. Optim. Theory Appl. 102, 1999) in place of sᵀy, its average over the step, but within a factor
-// of 3 of that. The line search asks for some decrease and for less than nine tenths of the slope; past the minimum any
-// slope will do. Trial steps are cubic or at most four times the last.
+// (Zhang, Deng and Chen, J. Optim. Theory Appl. 102, 1999) in place of sᵀy, its average over the
+// step, but within a factor of 3 of that. The line search asks for some decrease and for less than
+// nine tenths of the slope; past the minimum any slope will do. Trial steps are cubic or at most
+// four times the last.
 type quasiNewton struct {
 	threshold float64 // Settings.GradientThreshold
 
@@ -25,8 +27,9 @@ type quasiNewton struct {
 	err       error
 }
 
-// stride is the length of the first trial step. Hyperparameters that are logarithms change by a factor of about 4. Later
-// searches begin with steps of which no entry is larger than that, or than four times the largest of the last step.
+// stride is the length of the first trial step. Hyperparameters that are logarithms change by a
+// factor of about 4. Later searches begin with steps of which no entry is larger than that, or than
+// four times the largest of the last step.
 const stride = 1.5
 
 // Uses needs a gradient.
@@ -54,7 +57,8 @@ func (q *quasiNewton) Run(operation chan<- optimize.Task, result <-chan optimize
 	close(operation)
 }
 
-// ask has the task's location evaluated, or tells that it is where an iteration ends. It returns false at the end.
+// ask has the task's location evaluated, or tells that it is where an iteration ends. It returns
+// false at the end.
 func (q *quasiNewton) ask(op optimize.Operation) bool {
 	q.task.Op = op
 	q.operation <- q.task
@@ -121,8 +125,8 @@ func (q *quasiNewton) minimise() bool {
 	}
 }
 
-// search moves the task from x along d, where f has this slope. ended: the minimisation was told to end. found: there is
-// progress; else err says why not.
+// search moves the task from x along d, where f has this slope. ended: the minimisation was told to
+// end. found: there is progress; else err says why not.
 func (q *quasiNewton) search(x, d []float64, f, slope, scale float64) (ended, found bool) {
 	t, lo, hi := 1.0, 0.0, math.Inf(1)
 	atLo, slopeLo := f, slope

@@ -7,10 +7,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Criterion is the scalar that is maximised, in nats: one of the posterior over the latent processes, with or without
-// the log density of the hyperparameters' priors.
+// Criterion is the scalar that is maximised, in nats: one of the posterior over the latent
+// processes, with or without the log density of the hyperparameters' priors.
 type Criterion interface {
-	// Uses says whether the criterion has a gradient given what an approximation can do, or why it cannot be computed.
+	// Uses says whether the criterion has a gradient given what an approximation can do, or why it
+	// cannot be computed.
 	Uses(approx.Caps) (gradient bool, err error)
 	Of(approx.Posterior) (approx.Functional, error)
 	// Memory is what its value, or its gradient too, takes beside a fit.
@@ -51,8 +52,8 @@ func (LogEvidence) Memory(m approx.Memory, gradient bool) approx.Bytes {
 // AddsPrior is false.
 func (LogEvidence) AddsPrior() bool { return false }
 
-// LogPosterior is log p(y|X, θ) + log p(θ), the log posterior density of theta but for its constant. A hyperparameter
-// without a prior has a flat one over theta.
+// LogPosterior is log p(y|X, θ) + log p(θ), the log posterior density of theta but for its
+// constant. A hyperparameter without a prior has a flat one over theta.
 type LogPosterior struct{ LogEvidence }
 
 // AddsPrior is true.
@@ -80,7 +81,8 @@ func (LeaveOneOut) Memory(m approx.Memory, _ bool) approx.Bytes { return m.Leave
 // AddsPrior is false.
 func (LeaveOneOut) AddsPrior() bool { return false }
 
-// LeaveGroupOut is Σ_g log p(y_g|X, y_-g, θ), with cases that are left out group by group, of regression by approx.Exact.
+// LeaveGroupOut is Σ_g log p(y_g|X, y_-g, θ), with cases that are left out group by group, of
+// regression by approx.Exact.
 type LeaveGroupOut struct {
 	LeaveOneOut
 	Groups [][]int // every case once

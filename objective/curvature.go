@@ -13,9 +13,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Curvature is Laplace's approximation over the free hyperparameters at a maximum θ̂ of an objective f: with f the log
-// posterior density of theta, or the log evidence under a flat prior, theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f.
-// Hyperparameters that are at a bound, or on which f does not depend there, are held where they are.
+// Curvature is Laplace's approximation over the free hyperparameters at a maximum θ̂ of an
+// objective f: with f the log posterior density of theta, or the log evidence under a flat prior,
+// theta is about N(θ̂, (-H)⁻¹) for H the Hessian of f. Hyperparameters that are at a bound, or on
+// which f does not depend there, are held where they are.
 type Curvature struct {
 	Inside         []int         // the others: indices into the free hyperparameters
 	Hessian        *mat.SymDense // over those Inside
@@ -25,16 +26,16 @@ type Curvature struct {
 }
 
 const (
-	// curvatureStep is the step in theta of the differences. Their error, some h²/6 of the fourth derivatives and the
-	// gradient's rounding over h, is then about 1e-6 of the curvature.
+	// curvatureStep is the step in theta of the differences. Their error, some h²/6 of the fourth
+	// derivatives and the gradient's rounding over h, is then about 1e-6 of the curvature.
 	curvatureStep = 1e-3
 	// gradientRounding is the rounding error of a gradient relative to max(1, |f|).
 	gradientRounding = 1e-8
 )
 
-// Curvature takes the Hessian at the given free hyperparameters by central differences of the gradient: two gradients
-// for each hyperparameter inside its bounds. The error is that of a fit or a gradient; an f without a maximum at the
-// point is not an error.
+// Curvature takes the Hessian at the given free hyperparameters by central differences of the
+// gradient: two gradients for each hyperparameter inside its bounds. The error is that of a fit or
+// a gradient; an f without a maximum at the point is not an error.
 func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, error) {
 	run := NewRun(ctx, o)
 	gradient := func(i int, step float64) ([]float64, error) {

@@ -18,15 +18,16 @@ import (
 // Draw is one draw of the latent processes from their prior, at some cases.
 type Draw struct {
 	Latent [][]float64 // [process][case]: one process, or one per class where the likelihood has more than two
-	// Proba is what the likelihood makes of them, [class][case]: p(y = +1|f) alone for two classes, p(y = c|f) for more, and
-	// nil where targets are numbers.
+	// Proba is what the likelihood makes of them, [class][case]: p(y = +1|f) alone for two classes,
+	// p(y = c|f) for more, and nil where targets are numbers.
 	Proba [][]float64
 }
 
-// Draw draws from the prior at theta, all of it in the order of LayoutOn(d): f = m + Uᵀz with K = UᵀU, GPML A.2, z standard
-// normal. The model needs no Inference, and of d neither targets nor, for two classes, their names. Draws depend on the
-// arguments alone, each on its own index and not on their number. K without full rank in floating point receives the
-// returned jitter on its diagonal, see linalg.CholeskyJitter; one that has no factor even so is an error.
+// Draw draws from the prior at theta, all of it in the order of LayoutOn(d): f = m + Uᵀz with K =
+// UᵀU, GPML A.2, z standard normal. The model needs no Inference, and of d neither targets nor, for
+// two classes, their names. Draws depend on the arguments alone, each on its own index and not on
+// their number. K without full rank in floating point receives the returned jitter on its diagonal,
+// see linalg.CholeskyJitter; one that has no factor even so is an error.
 func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, seed uint64) (draws []Draw, jitter float64, err error) {
 	l, n, processes := m.LayoutOn(d), d.X.N(), 1
 	if m.Likelihood.Domain() == likelihood.Categorical {

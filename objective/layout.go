@@ -11,18 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are free. The free entries,
-// in this order, are the vector that optimisers move.
+// Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are
+// free. The free entries, in this order, are the vector that optimisers move.
 type Layout struct {
 	Specs []param.Spec // all of them, in the order of theta; a fixed one is held at its Init
 	Free  []int        // the positions of the free ones
 	cut   []int        // kernel j has theta[cut[j]:cut[j+1]]; the mean and the likelihood follow
 }
 
-// Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by their own names, or as
-// "class[M].…" when each class has a kernel, then "mean.…" and "likelihood.…". classes are the labels used in those
-// names; nil numbers them. Length scales and periods that take their start from the data start at scale, or at the
-// nearest bound; NaN leaves them open, which is enough for names and bounds.
+// Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by
+// their own names, or as "class[M].…" when each class has a kernel, then "mean.…" and
+// "likelihood.…". classes are the labels used in those names; nil numbers them. Length scales and
+// periods that take their start from the data start at scale, or at the nearest bound; NaN leaves
+// them open, which is enough for names and bounds.
 func (m Model) Layout(dim int, classes []string, scale float64) Layout {
 	l := Layout{cut: []int{0}}
 	add := func(prefix string, specs []param.Spec) {
@@ -54,7 +55,8 @@ func (m Model) Layout(dim int, classes []string, scale float64) Layout {
 	return l
 }
 
-// LayoutOn is the layout of the model's hyperparameters on a data set, with starts that come from the data.
+// LayoutOn is the layout of the model's hyperparameters on a data set, with starts that come from
+// the data.
 func (m Model) LayoutOn(d Data) Layout {
 	l := m.Layout(d.X.Dim(), d.Classes, math.NaN())
 	for _, s := range l.Specs {
@@ -131,8 +133,8 @@ func (l Layout) Theta(natural []float64) []float64 {
 	return theta
 }
 
-// LogPrior returns the sum of the log prior densities, over theta, of the free hyperparameters that have a prior, and
-// adds its derivatives to grad, ordered like theta; grad may be nil.
+// LogPrior returns the sum of the log prior densities, over theta, of the free hyperparameters that
+// have a prior, and adds its derivatives to grad, ordered like theta; grad may be nil.
 func (l Layout) LogPrior(grad, theta []float64) float64 {
 	sum := 0.0
 	for _, j := range l.Free {
@@ -164,7 +166,8 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	return nil
 }
 
-// describe writes the free entries of theta for an error message: "log_amplitude=1.15, log_length_scale=0".
+// describe writes the free entries of theta for an error message: "log_amplitude=1.15,
+// log_length_scale=0".
 func (l Layout) describe(theta []float64) string {
 	if len(l.Free) == 0 {
 		return "the fixed hyperparameters"

@@ -13,14 +13,14 @@ type Learner interface {
 	Fit(ctx context.Context, d Data, seed uint64) (Fitted, error)
 }
 
-// Fitted is a classifier. PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z; rows
-// sum to 1, and for two classes column 1 is y = +1.
+// Fitted is a classifier. PredictProba sets row i of dst, m×C, to the class probabilities of the
+// i-th case of z; rows sum to 1, and for two classes column 1 is y = +1.
 type Fitted interface {
 	PredictProba(dst *mat.Dense, z *kernel.Inputs)
 }
 
-// Classifier is the Gaussian-process classifier as a Learner: it tunes the free hyperparameters and keeps the model
-// fitted at the best of them.
+// Classifier is the Gaussian-process classifier as a Learner: it tunes the free hyperparameters and
+// keeps the model fitted at the best of them.
 type Classifier struct {
 	Model     Model
 	Criterion Criterion // nil is LogEvidence
@@ -36,7 +36,8 @@ type Tuned struct {
 	average Average
 }
 
-// Fit tunes and fits; the result is a *Tuned. Restarts run one after another: callers parallelise over fits.
+// Fit tunes and fits; the result is a *Tuned. Restarts run one after another: callers parallelise
+// over fits.
 func (c Classifier) Fit(ctx context.Context, d Data, seed uint64) (Fitted, error) {
 	if c.Criterion == nil {
 		c.Criterion = LogEvidence{}

@@ -10,15 +10,17 @@ import (
 // Marginal sums up what several chains say of one coordinate of theta, and how well they agree.
 type Marginal struct {
 	Mean, SD float64
-	// RHat is the split potential scale reduction, Gelman et al., Bayesian Data Analysis (3rd ed.), (11.4): how much wider the
-	// distribution looks over the halves of all chains than within them. It tends to 1.
+	// RHat is the split potential scale reduction, Gelman et al., Bayesian Data Analysis (3rd ed.),
+	// (11.4): how much wider the distribution looks over the halves of all chains than within them.
+	// It tends to 1.
 	RHat float64
 	// ESS is the effective sample size, (11.8) there: the standard error of Mean is about SD/√ESS.
 	ESS float64
 }
 
-// Marginals sums up chains[c][s], the s-th sample of theta of chain c. All chains have the same number of samples, at
-// least 4. A coordinate of which all samples are equal has an RHat and an ESS of NaN.
+// Marginals sums up chains[c][s], the s-th sample of theta of chain c. All chains have the same
+// number of samples, at least 4. A coordinate of which all samples are equal has an RHat and an ESS
+// of NaN.
 func Marginals(chains [][][]float64) []Marginal {
 	if len(chains) == 0 || len(chains[0]) < 4 {
 		panic("objective: Marginals needs chains of at least 4 samples")
@@ -55,10 +57,11 @@ func moments(x []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// mixing is R̂ and the effective sample size of m sequences of length n. W is the mean of their variances, B/n the
-// variance of their means, and var⁺ = (1 - 1/n) W + B/n; R̂ = √(var⁺/W). Autocorrelations ρ_t = 1 - V_t/(2 var⁺), with V_t
-// the mean square difference at lag t, (11.7), are summed in pairs as long as these are positive, each taken to be at
-// most the last (Geyer 1992). Anticorrelated samples count for at most log10(mn) each (Vehtari et al. 2021, 3.2).
+// mixing is R̂ and the effective sample size of m sequences of length n. W is the mean of their
+// variances, B/n the variance of their means, and var⁺ = (1 - 1/n) W + B/n; R̂ = √(var⁺/W).
+// Autocorrelations ρ_t = 1 - V_t/(2 var⁺), with V_t the mean square difference at lag t, (11.7),
+// are summed in pairs as long as these are positive, each taken to be at most the last (Geyer
+// 1992). Anticorrelated samples count for at most log10(mn) each (Vehtari et al. 2021, 3.2).
 func mixing(sequences [][]float64) (rHat, ess float64) {
 	m, n := float64(len(sequences)), len(sequences[0])
 	means, within := make([]float64, len(sequences)), 0.0

@@ -31,9 +31,10 @@ type Tuning struct {
 	All     []Restart // every restart, in the order of their starts
 }
 
-// Maximize optimises from param.Start(free hyperparameters, Seed, i) for i = 0 … Count-1 and chooses by value, the
-// earlier restart on a tie. A restart that fails is kept, with its error, and cannot win; only if all fail, or ctx ends,
-// there is an error. Every restart's end point is in All.
+// Maximize optimises from param.Start(free hyperparameters, Seed, i) for i = 0 … Count-1 and
+// chooses by value, the earlier restart on a tie. A restart that fails is kept, with its error, and
+// cannot win; only if all fail, or ctx ends, there is an error. Every restart's end point is in
+// All.
 func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning, error) {
 	specs := o.Layout.FreeSpecs()
 	t := Tuning{Chosen: -1, All: make([]Restart, max(1, r.Count))}

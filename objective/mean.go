@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Mean is a prior mean m(x) of the latent processes, the same for every class. It holds structure only; theta has the
-// order of Params.
+// Mean is a prior mean m(x) of the latent processes, the same for every class. It holds structure
+// only; theta has the order of Params.
 type Mean interface {
 	Params(dim int) []param.Spec
 	// At sets dst[i] to m(x_i).
@@ -34,8 +34,8 @@ func (Zero) At(dst, _ []float64, _ *kernel.Inputs) { clear(dst) }
 // Pullback adds nothing.
 func (Zero) Pullback(_, _ []float64, _ *kernel.Inputs, _ []float64) {}
 
-// Constant is m(x) = c. Unless told otherwise c is free and starts at 0; a bare number or {fixed: c} holds it, and
-// {init: c} starts it there.
+// Constant is m(x) = c. Unless told otherwise c is free and starts at 0; a bare number or {fixed:
+// c} holds it, and {init: c} starts it there.
 type Constant struct {
 	param.Setting `yaml:",inline"`
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Model is the structure of a Gaussian-process classifier: everything but the data and the hyperparameters' values.
+// Model is the structure of a Gaussian-process classifier: everything but the data and the
+// hyperparameters' values.
 type Model struct {
 	Kernels    []kernel.Kernel // one shared by all latent processes, or one per class
 	Mean       Mean            // nil means Zero
@@ -18,7 +19,8 @@ type Model struct {
 	Inference  approx.Approximation
 }
 
-// Check says what the parts can do together on this many classes, or why they cannot and what would. It needs no data.
+// Check says what the parts can do together on this many classes, or why they cannot and what
+// would. It needs no data.
 func (m Model) Check(classes int) (approx.Caps, error) {
 	if len(m.Kernels) == 0 || m.Likelihood == nil || m.Inference == nil {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
@@ -33,8 +35,8 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	return caps, err
 }
 
-// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c unless it is nil, and its
-// gradient if wanted.
+// Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c
+// unless it is nil, and its gradient if wanted.
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, block)
@@ -67,13 +69,14 @@ type Data struct {
 	Y       approx.Targets
 	Classes []string // labels in natural order, for names; nil: the classes are numbered
 	Groups  []string // of every case, for learners that hold cases out of their training set: those of one group belong together; nil: every case is its own
-	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts at √d; otherwise it
-	// starts at the median distance between cases.
+	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts
+	// at √d; otherwise it starts at the median distance between cases.
 	Scaled bool
 }
 
-// Check says what is wrong with the data by themselves, with the case: counts that do not match, inputs and targets that are not
-// finite, labels that are none of the classes. A class may have no case.
+// Check says what is wrong with the data by themselves, with the case: counts that do not match,
+// inputs and targets that are not finite, labels that are none of the classes. A class may have no
+// case.
 func (d Data) Check() error {
 	if d.X == nil || d.X.X == nil || d.X.X.IsEmpty() {
 		return errors.New("there are no cases; the inputs must have at least one row and one column")

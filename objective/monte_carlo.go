@@ -13,9 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// MonteCarlo averages p(y|f) over random draws of f from its Gaussian posterior at the new case, as GPML Algorithm 3.4 does:
-// a probability π has the standard error √(Var π(f)/samples), at most ½/√samples. The i-th case of a call has random numbers
-// of its own, which Seed and i fix.
+// MonteCarlo averages p(y|f) over random draws of f from its Gaussian posterior at the new case, as
+// GPML Algorithm 3.4 does: a probability π has the standard error √(Var π(f)/samples), at most
+// ½/√samples. The i-th case of a call has random numbers of its own, which Seed and i fix.
 type MonteCarlo struct {
 	Samples int    `yaml:"samples" within:"[1,10000000]"` // default 1000
 	Seed    uint64 `yaml:"-"`
@@ -69,7 +69,8 @@ func (a MonteCarlo) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first in
 	normalise(dst)
 }
 
-// covariances are those of the latent values of the cases of z, or nil where the processes are independent.
+// covariances are those of the latent values of the cases of z, or nil where the processes are
+// independent.
 func (p *Point) covariances(z *kernel.Inputs) []*mat.SymDense {
 	posterior, ok := p.Posterior.(approx.LatentCovariancer)
 	if !ok {

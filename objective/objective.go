@@ -20,8 +20,8 @@ import (
 // ErrNotFinite: a fit succeeded, but its value or its gradient is NaN or infinite.
 var ErrNotFinite = errors.New("objective: not finite")
 
-// Objective is a criterion of a model on a training set, as a function of theta. It is immutable, and safe for
-// concurrent use.
+// Objective is a criterion of a model on a training set, as a function of theta. It is immutable,
+// and safe for concurrent use.
 type Objective struct {
 	Layout    Layout
 	model     Model
@@ -42,9 +42,9 @@ type room struct {
 	cross   [][]float64
 }
 
-// New checks that the parts of the model work together and with the data. Wrong combinations and what Data.Check finds,
-// labels that are not those of the classes among it, are errors. Without a criterion, nil, points are there to predict: their Value is NaN and
-// they have no gradient.
+// New checks that the parts of the model work together and with the data. Wrong combinations and
+// what Data.Check finds, labels that are not those of the classes among it, are errors. Without a
+// criterion, nil, points are there to predict: their Value is NaN and they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
 	if err := linalg.Err(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
@@ -79,7 +79,8 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	return o, nil
 }
 
-// MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its own.
+// MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
+// own.
 func (o *Objective) MergesEqual() bool {
 	_, d := o.data.X.X.Dims()
 	twice := mat.NewDense(2, d, nil)
@@ -99,8 +100,8 @@ func (o *Objective) MergesEqual() bool {
 // HasGradient says whether points have a gradient.
 func (o *Objective) HasGradient() bool { return o.gradient }
 
-// Point is the model fitted at one theta. A point from Objective stays valid for good; one from Run until the Run's next
-// evaluation. It is not safe for concurrent use.
+// Point is the model fitted at one theta. A point from Objective stays valid for good; one from Run
+// until the Run's next evaluation. It is not safe for concurrent use.
 type Point struct {
 	Theta     []float64 // all of it, fixed entries included
 	Posterior approx.Posterior
@@ -111,14 +112,14 @@ type Point struct {
 	value     float64
 }
 
-// At fits the model where the free hyperparameters are as given and the fixed ones at their Init. The result is a
-// function of the argument alone.
+// At fits the model where the free hyperparameters are as given and the fixed ones at their Init.
+// The result is a function of the argument alone.
 func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 	return o.Fit(ctx, o.Layout.Fill(free), nil)
 }
 
-// Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time and changes the
-// result within the approximation's tolerance only.
+// Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time
+// and changes the result within the approximation's tolerance only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
 	return interrupt.Do(ctx, func() (*Point, error) {
 		p, err := o.prior(theta)
@@ -204,7 +205,8 @@ func (p *Point) evaluate() (err error) {
 // Value is the criterion, in nats.
 func (p *Point) Value() float64 { return p.value }
 
-// Converged says where and why the fit stopped before it converged, an approx.ErrNotConverged, unless its inference takes it as it is.
+// Converged says where and why the fit stopped before it converged, an approx.ErrNotConverged,
+// unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
 		return fmt.Errorf("objective: at %s: %w", p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
@@ -215,8 +217,8 @@ func (p *Point) Converged() error {
 // Diagnostics tell how the fit went.
 func (p *Point) Diagnostics() approx.Diagnostics { return p.Posterior.Diagnostics() }
 
-// Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the theta scale. The error is
-// approx.ErrNoGradient or ErrNotFinite; dst is then undefined.
+// Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the
+// theta scale. The error is approx.ErrNoGradient or ErrNotFinite; dst is then undefined.
 func (p *Point) Gradient(dst []float64) error {
 	l := p.objective.Layout
 	if len(dst) != len(l.Free) {

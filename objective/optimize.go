@@ -16,13 +16,13 @@ import (
 type Settings struct {
 	// Method names the local optimiser in Optimizers; "" is "bfgs".
 	Method string
-	// GradientThreshold is the size of the gradient at which a point is stationary, relative to max(1, |value|); 0 is 1e-6, and
-	// 1e-5 with Differences.
-	// BFGS also ends where the gradient is at most 3 times that and its model of the criterion promises a gain of at most a
-	// thousandth of it, relative to the same.
+	// GradientThreshold is the size of the gradient at which a point is stationary, relative to
+	// max(1, |value|); 0 is 1e-6, and 1e-5 with Differences. BFGS also ends where the gradient is
+	// at most 3 times that and its model of the criterion promises a gain of at most a thousandth
+	// of it, relative to the same.
 	GradientThreshold float64
-	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with Differences so many times that
-	// as a gradient takes.
+	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with
+	// Differences so many times that as a gradient takes.
 	Evaluations int
 	// Gradients is where they come from.
 	Gradients Gradients
@@ -34,8 +34,9 @@ type Gradients int
 const (
 	// Exact gradients come from the adjoint of a fit.
 	Exact Gradients = iota
-	// Differences are central ones of values: two more fits for each free hyperparameter, all of them cold, so that the value
-	// is a function of theta alone. They are for criteria without an exact gradient, and right to about 1e-7 of the value.
+	// Differences are central ones of values: two more fits for each free hyperparameter, all of
+	// them cold, so that the value is a function of theta alone. They are for criteria without an
+	// exact gradient, and right to about 1e-7 of the value.
 	Differences
 )
 
@@ -106,22 +107,26 @@ type Step struct {
 	Value float64   // the criterion there, in nats
 }
 
-// reach is how far one round of a local optimisation may go from its start in any coordinate of theta: a factor e^10.
-// A quasi-Newton step along a flattening slope can be any length, and far out lie plateaus (all-constant or diagonal
-// covariances) on which a line search would settle. Shorter reaches were seen to cost more evaluations, not to end
-// higher; without one a start on the crabs data ended 12 nats lower.
+// reach is how far one round of a local optimisation may go from its start in any coordinate of
+// theta: a factor e^10. A quasi-Newton step along a flattening slope can be any length, and far out
+// lie plateaus (all-constant or diagonal covariances) on which a line search would settle. Shorter
+// reaches were seen to cost more evaluations, not to end higher; without one a start on the crabs
+// data ended 12 nats lower.
 const reach = 10
 
-// Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds, and returns the best
-// point that it evaluated. A start outside the bounds is moved to the nearest bound.
+// Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds,
+// and returns the best point that it evaluated. A start outside the bounds is moved to the nearest
+// bound.
 //
-// gonum's methods know no bounds. Each round minimises -f(clip(u)), with the gradient zeroed where f rises out of the
-// box; the next round starts at the best point, so that what ended at an edge without need is released. The box of a
-// round is the bounds, but at most 10 to either side of its start. Rounds end when the point is stationary or at its
-// bounds, when a whole round finds nothing better, or at the limit. With no free hyperparameter there is one evaluation.
+// gonum's methods know no bounds. Each round minimises -f(clip(u)), with the gradient zeroed where
+// f rises out of the box; the next round starts at the best point, so that what ended at an edge
+// without need is released. The box of a round is the bounds, but at most 10 to either side of its
+// start. Rounds end when the point is stationary or at its bounds, when a whole round finds nothing
+// better, or at the limit. With no free hyperparameter there is one evaluation.
 //
-// The error is one of: an unknown method, or one that needs a gradient that o does not have; a start that cannot be
-// evaluated; the end of ctx. The Optimum holds what was reached, if anything was.
+// The error is one of: an unknown method, or one that needs a gradient that o does not have; a
+// start that cannot be evaluated; the end of ctx. The Optimum holds what was reached, if anything
+// was.
 func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (Optimum, error) {
 	if s.Method == "" {
 		s.Method = "bfgs"
@@ -161,7 +166,8 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	for {
 		before := c.best.value
 		lo, hi := c.box()
-		// The run knows more than gonum's result: the best point, not the last, and what failed on the way.
+		// The run knows more than gonum's result: the best point, not the last, and what failed on
+		// the way.
 		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{Converger: small(c.threshold), Recorder: round{&c, lo, hi}},
 			optimizer.Method(c.threshold))
 		if ctx.Err() != nil {
@@ -170,8 +176,8 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		steep := c.steepness()
 		switch {
 		case steep <= c.threshold, err != nil && steep <= 100*c.threshold:
-			// In the second case what is left to gain is below the resolution, or the method's model of f says that it is
-			// a thousandth of the threshold.
+			// In the second case what is left to gain is below the resolution, or the method's
+			// model of f says that it is a thousandth of the threshold.
 			return c.optimum(Converged), nil
 		case c.Evaluations >= c.Limit:
 			return c.optimum(EvaluationLimit), nil
@@ -221,8 +227,8 @@ func (c climb) box() (lo, hi []float64) {
 	return lo, hi
 }
 
-// steepness is the largest entry, relative to max(1, |value|), of the gradient at the best point, apart from entries
-// that point out of the bounds.
+// steepness is the largest entry, relative to max(1, |value|), of the gradient at the best point,
+// apart from entries that point out of the bounds.
 func (c climb) steepness() float64 {
 	largest := 0.0
 	for i, g := range c.best.gradient {

@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Optimizer makes a fresh method for each minimisation. One that knows how much there is to gain may stop where that is less
-// than gain·max(1, |f|).
+// Optimizer makes a fresh method for each minimisation. One that knows how much there is to gain
+// may stop where that is less than gain·max(1, |f|).
 type Optimizer interface {
 	Method(gain float64) optimize.Method
 }
@@ -28,7 +28,8 @@ type (
 	BFGS struct{}
 	// LBFGS is gonum's limited-memory BFGS.
 	LBFGS struct{}
-	// CG is gonum's nonlinear conjugate gradient method, whose directions need a closer line search than the others'.
+	// CG is gonum's nonlinear conjugate gradient method, whose directions need a closer line search
+	// than the others'.
 	CG struct{}
 	// GradientDescent is gonum's steepest descent.
 	GradientDescent struct{}
@@ -50,12 +51,13 @@ func (GradientDescent) Method(float64) optimize.Method {
 	return &optimize.GradientDescent{Linesearcher: &lineSearch{}}
 }
 
-// resolution is the relative difference of two values below which neither is known to be the larger: the tolerance to
-// which approximations are asked to converge.
+// resolution is the relative difference of two values below which neither is known to be the
+// larger: the tolerance to which approximations are asked to converge.
 const resolution = 1e-10
 
-// lineSearch is gonum's bisection, which steps back from +Inf, ended where the decrease that the slope promises is below
-// what the objective resolves. Bisecting on would compare rounding errors, some fifty fits of them.
+// lineSearch is gonum's bisection, which steps back from +Inf, ended where the decrease that the
+// slope promises is below what the objective resolves. Bisecting on would compare rounding errors,
+// some fifty fits of them.
 type lineSearch struct {
 	optimize.Bisection
 	f, slope float64
@@ -76,7 +78,8 @@ func (l *lineSearch) Iterate(f, slope float64) (optimize.Operation, float64, err
 	return op, step, err
 }
 
-// small stops a minimisation where the largest entry of the gradient is below a multiple of max(1, |f|).
+// small stops a minimisation where the largest entry of the gradient is below a multiple of max(1,
+// |f|).
 type small float64
 
 // Init has nothing to prepare.

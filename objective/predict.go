@@ -11,10 +11,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there are.
+// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there
+// are.
 const block = 2048
 
-// blocks calls f for consecutive parts of z, or z itself if it is small enough, with the index of their first case.
+// blocks calls f for consecutive parts of z, or z itself if it is small enough, with the index of
+// their first case.
 func blocks(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
 	if z.N() <= block {
 		f(0, z) // the same set again, at another theta, finds its distances remembered
@@ -52,9 +54,9 @@ func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []f
 	return cross, diag, mean
 }
 
-// Latent sets mean[i] and variance[i] of the latent process of a class (0 where there is one process only) at the i-th
-// case of z, prior mean and the kernel's noise included. A variance that is nil is not wanted, and the mean alone takes n
-// operations a case in place of n².
+// Latent sets mean[i] and variance[i] of the latent process of a class (0 where there is one
+// process only) at the i-th case of z, prior mean and the kernel's noise included. A variance that
+// is nil is not wanted, and the mean alone takes n operations a case in place of n².
 func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	if len(mean) != z.N() || variance != nil && len(variance) != z.N() {
 		panic(fmt.Sprintf("objective: len(mean) = %d and len(variance) = %d, want %d", len(mean), len(variance), z.N()))
@@ -72,8 +74,8 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	})
 }
 
-// Latents are the mean and variance of every latent process at the cases of z, as Latent gives them: of one process for two
-// classes and for numbers, else of one for each class.
+// Latents are the mean and variance of every latent process at the cases of z, as Latent gives
+// them: of one process for two classes and for numbers, else of one for each class.
 func (p *Point) Latents(z *kernel.Inputs) (means, variances [][]float64) {
 	for range p.processes() {
 		variances = append(variances, make([]float64, z.N()))
@@ -102,8 +104,9 @@ func (p *Point) processes() int {
 	return 1
 }
 
-// LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats, from the one fit; with
-// approx.OneVsRest the mean of the sum of the classes'. It is NaN where the inference method does not have it.
+// LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats,
+// from the one fit; with approx.OneVsRest the mean of the sum of the classes'. It is NaN where the
+// inference method does not have it.
 func (p *Point) LeaveOneOut() (float64, error) {
 	if !p.objective.caps.LeaveOneOut {
 		return math.NaN(), nil
@@ -115,8 +118,8 @@ func (p *Point) LeaveOneOut() (float64, error) {
 	return f.Value() / float64(p.objective.data.X.N()), nil
 }
 
-// PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise included, GPML (2.25)-(2.26).
-// The model's targets must be numbers.
+// PredictMoments sets mean[i] and variance[i] of a new target at the i-th case of z, noise
+// included, GPML (2.25)-(2.26). The model's targets must be numbers.
 func (p *Point) PredictMoments(mean, variance []float64, z *kernel.Inputs) {
 	p.Latent(mean, variance, z, 0)
 	noise := p.lik.(likelihood.GaussianNoise).NoiseVariance()
@@ -125,8 +128,9 @@ func (p *Point) PredictMoments(mean, variance []float64, z *kernel.Inputs) {
 	}
 }
 
-// PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum to 1. For two classes
-// column 0 is y = -1 and column 1 is y = +1. The average must suit the likelihood, as its Uses says.
+// PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
+// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. The average must suit the
+// likelihood, as its Uses says.
 func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))

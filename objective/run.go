@@ -16,10 +16,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last one that converged,
-// extrapolated where those before lie on a line with it, unless what a fit comes to would depend on that. It remembers the
-// last point, reuses its memory, turns panics into errors, and keeps every failure. The sequence, from the first evaluation
-// on, determines every value in it. It is not safe for concurrent use.
+// Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last
+// one that converged, extrapolated where those before lie on a line with it, unless what a fit
+// comes to would depend on that. It remembers the last point, reuses its memory, turns panics into
+// errors, and keeps every failure. The sequence, from the first evaluation on, determines every
+// value in it. It is not safe for concurrent use.
 type Run struct {
 	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
 	Fails       []error // what failed, fits and gradients, in order, fits that did not converge among them; the end of the context is no failure
@@ -45,11 +46,13 @@ type converged struct {
 	state approx.State
 }
 
-// furthest is how many fits a state is extrapolated from at most: along a row of a grid more gain little.
+// furthest is how many fits a state is extrapolated from at most: along a row of a grid more gain
+// little.
 const furthest = 5
 
-// start is what the fit at free starts from: the polynomial through as many of the last states as lie on a line through free
-// and the latest, as long as it magnifies what the states lack little more than it does from points that are equally spaced.
+// start is what the fit at free starts from: the polynomial through as many of the last states as
+// lie on a line through free and the latest, as long as it magnifies what the states lack little
+// more than it does from points that are equally spaced.
 func (r *Run) start(free []float64) approx.State {
 	if len(r.last) == 0 || r.gradients == Differences || r.objective.caps.Unconverged {
 		return nil
@@ -102,9 +105,10 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 // Reset forgets the state that the next fit would start from, and the last point.
 func (r *Run) Reset() { r.last, r.free = nil, nil }
 
-// At fits at the given free hyperparameters, or returns the last point if it was fitted there. The point is valid until
-// the next call, or until one of Gradient by differences. A fit that fails, or does not converge, from a warm start is repeated from a cold one, so that failures
-// do not depend on the past; a panic is an error.
+// At fits at the given free hyperparameters, or returns the last point if it was fitted there. The
+// point is valid until the next call, or until one of Gradient by differences. A fit that fails, or
+// does not converge, from a warm start is repeated from a cold one, so that failures do not depend
+// on the past; a panic is an error.
 func (r *Run) At(free []float64) (*Point, error) {
 	if r.free != nil && slices.Equal(r.free, free) {
 		return r.point, r.err
@@ -178,8 +182,8 @@ func (r *Run) Gradient(dst, free []float64) error {
 // HasGradient says whether there is a Gradient.
 func (r *Run) HasGradient() bool { return r.gradients == Differences || r.objective.HasGradient() }
 
-// differenceStep is the step in theta of Differences. Their error is some h²/6 of the third derivative, and what a fit leaves
-// of its value, 1e-10 of it, over h.
+// differenceStep is the step in theta of Differences. Their error is some h²/6 of the third
+// derivative, and what a fit leaves of its value, 1e-10 of it, over h.
 const differenceStep = 0x1p-11
 
 // differences are central differences of the value around the last point.
@@ -212,9 +216,9 @@ type best struct {
 	diagnostics    approx.Diagnostics
 }
 
-// try evaluates the criterion and, where that beats the best so far, its gradient if the objective has one: no optimiser
-// can go on from a point that lacks it, which has therefore failed. So has a fit that did not converge, whose value depends on
-// where it stopped.
+// try evaluates the criterion and, where that beats the best so far, its gradient if the objective
+// has one: no optimiser can go on from a point that lacks it, which has therefore failed. So has a
+// fit that did not converge, whose value depends on where it stopped.
 func (r *Run) try(free []float64) (float64, error) {
 	p, err := r.Converged(free)
 	if err != nil {
@@ -232,10 +236,11 @@ func (r *Run) try(free []float64) (float64, error) {
 	return p.value, nil
 }
 
-// Problem is what gonum minimises: u ↦ -f(clip(u)), with clip to the box [lo, hi], and the gradient's entry set to 0
-// where u is outside the box or at its edge with f rising outwards. A failed evaluation is +Inf, from which gonum's
-// bisection steps back, with its cause in Fails. Grad is nil if the objective has no gradient. The end of the context
-// stops the minimisation, as do Limit evaluations.
+// Problem is what gonum minimises: u ↦ -f(clip(u)), with clip to the box [lo, hi], and the
+// gradient's entry set to 0 where u is outside the box or at its edge with f rising outwards. A
+// failed evaluation is +Inf, from which gonum's bisection steps back, with its cause in Fails. Grad
+// is nil if the objective has no gradient. The end of the context stops the minimisation, as do
+// Limit evaluations.
 func (r *Run) Problem(lo, hi []float64) optimize.Problem {
 	p := optimize.Problem{
 		Func: func(u []float64) float64 {
@@ -281,8 +286,8 @@ func clip(u, lo, hi []float64) []float64 {
 	return x
 }
 
-// inward is the derivative g of a function to be maximised at x, or 0 if x is at an edge of [lo, hi] and the function
-// rises outwards there.
+// inward is the derivative g of a function to be maximised at x, or 0 if x is at an edge of [lo,
+// hi] and the function rises outwards there.
 func inward(g, x, lo, hi float64) float64 {
 	if x <= lo && g < 0 || x >= hi && g > 0 {
 		return 0

@@ -19,7 +19,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The zero value is useful.
+// Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The
+// zero value is useful.
 type Chain struct {
 	Burn    int // moves before those of the first sample, in which the base adapts; 0 is 100 for each free hyperparameter
 	Samples int // kept; 0 is DefaultSamples
@@ -45,20 +46,22 @@ type Samples struct {
 // tails is the number of degrees of freedom of the base distribution.
 const tails = 4
 
-// Sample runs a Markov chain from start, whose stationary density over theta is exp(o) within the bounds and 0 outside. o
-// must be a log posterior density, LogPosterior, with a prior on every free hyperparameter. A start outside the bounds is
-// moved to the nearest one.
+// Sample runs a Markov chain from start, whose stationary density over theta is exp(o) within the
+// bounds and 0 outside. o must be a log posterior density, LogPosterior, with a prior on every free
+// hyperparameter. A start outside the bounds is moved to the nearest one.
 //
-// A move is one of generalised elliptical slice sampling (Nishihara, Murray and Adams 2014). With a base t_ν(μ, Σ), a
-// Student t distribution of ν = 4 degrees of freedom and D dimensions, it draws s from its conditional distribution given
-// theta, (ν + (θ-μ)ᵀΣ⁻¹(θ-μ))/χ²_{ν+D}, and makes an elliptical slice move under N(μ, sΣ) with the residual density
-// exp(o)/t_ν. That leaves the density invariant for any base, has no step size, and needs no gradient. At first μ is the start
-// and Σ has the priors' variances, at most the squared widths of the bounds. After 8, 16, 32, … moves of the burn-in, and at
-// its end, they become the moments of the later half of the states so far, Σ with D+1 states' worth of the Σ before; from then
-// on the base is held.
+// A move is one of generalised elliptical slice sampling (Nishihara, Murray and Adams 2014). With a
+// base t_ν(μ, Σ), a Student t distribution of ν = 4 degrees of freedom and D dimensions, it draws s
+// from its conditional distribution given theta, (ν + (θ-μ)ᵀΣ⁻¹(θ-μ))/χ²_{ν+D}, and makes an
+// elliptical slice move under N(μ, sΣ) with the residual density exp(o)/t_ν. That leaves the
+// density invariant for any base, has no step size, and needs no gradient. At first μ is the start
+// and Σ has the priors' variances, at most the squared widths of the bounds. After 8, 16, 32, …
+// moves of the burn-in, and at its end, they become the moments of the later half of the states so
+// far, Σ with D+1 states' worth of the Σ before; from then on the base is held.
 //
-// An evaluation that fails, or does not converge, has density 0. The chain depends on o, start and c alone. The error is a
-// start that cannot be evaluated, an objective that is no log posterior, or the end of ctx.
+// An evaluation that fails, or does not converge, has density 0. The chain depends on o, start and
+// c alone. The error is a start that cannot be evaluated, an objective that is no log posterior, or
+// the end of ctx.
 func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samples, error) {
 	specs := o.Layout.FreeSpecs()
 	c.Burn, c.Samples, c.Thin = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, DefaultSamples), cmp.Or(c.Thin, DefaultThin)
@@ -174,7 +177,8 @@ func (w *walk) move() {
 			return true
 		}
 		value := w.value
-		// An angle of 0 has the density that is known: a fit from another warm start could miss the level by its rounding.
+		// An angle of 0 has the density that is known: a fit from another warm start could miss the
+		// level by its rounding.
 		if !slices.Equal(w.nextD, w.d) {
 			value = w.logDensity(w.at(w.nextD))
 			if !(w.residual(value, w.nextZ) >= level) {
@@ -197,7 +201,8 @@ func (w *walk) multiply(dst, z []float64) {
 	}
 }
 
-// adapt gives the base the moments of these states, with D+1 states' worth of the covariance that it has.
+// adapt gives the base the moments of these states, with D+1 states' worth of the covariance that
+// it has.
 func (w *walk) adapt(history [][]float64) {
 	n := len(w.mu)
 	mu := make([]float64, n)

@@ -14,10 +14,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Surrogate is exact Gaussian-process regression (GPML 2.2) of a scalar function on the unit cube, given some of its
-// values: what Bayesian optimisation asks instead of the function. Values are standardised; the kernel is Matérn-5/2 with
-// a length scale for every column, the mean constant. Hyperparameters have the largest posterior density, under priors
-// that expect a function that varies over about half of the cube and is known to a thousandth of its standard deviation.
+// Surrogate is exact Gaussian-process regression (GPML 2.2) of a scalar function on the unit cube,
+// given some of its values: what Bayesian optimisation asks instead of the function. Values are
+// standardised; the kernel is Matérn-5/2 with a length scale for every column, the mean constant.
+// Hyperparameters have the largest posterior density, under priors that expect a function that
+// varies over about half of the cube and is known to a thousandth of its standard deviation.
 type Surrogate struct {
 	point *Point
 	x     *mat.Dense
@@ -26,7 +27,8 @@ type Surrogate struct {
 	sd    float64
 }
 
-// surrogateModel is the model in d dimensions. Length scales grow with √d, as distances in the cube do.
+// surrogateModel is the model in d dimensions. Length scales grow with √d, as distances in the cube
+// do.
 func surrogateModel(d int) Model {
 	half := 0.5 * math.Sqrt(float64(d))
 	prior := func(median, sd float64, bounds *[2]float64) param.Setting {
@@ -42,8 +44,8 @@ func surrogateModel(d int) Model {
 	}
 }
 
-// NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed draws where its hyperparameters
-// start.
+// NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed draws where
+// its hyperparameters start.
 func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
 	s := &Surrogate{x: x, y: make([]float64, len(y))}
 	var variance float64

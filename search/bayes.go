@@ -13,11 +13,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
-// Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in the search box
-// (param.Spec.Box), then again and again the point that promises the largest expected improvement on the best value under
-// a Gaussian-process regression of all values so far (objective.Surrogate; Jones, Schonlau & Welch 1998). The points of a
-// batch are found one after another, each taking for granted that those before it came to the best value so far (the
-// "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as the worst value seen.
+// Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in
+// the search box (param.Spec.Box), then again and again the point that promises the largest
+// expected improvement on the best value under a Gaussian-process regression of all values so far
+// (objective.Surrogate; Jones, Schonlau & Welch 1998). The points of a batch are found one after
+// another, each taking for granted that those before it came to the best value so far (the
+// "constant liar" of Ginsbourger, Le Riche & Carraro 2010). A trial that failed counts as the worst
+// value seen.
 type Bayes struct {
 	Trials  int `yaml:"trials" within:"[1,1000]"`  // 0 means 40
 	Initial int `yaml:"initial" within:"[1,1000]"` // of which so many are of the Sobol sequence; 0 means 2 (d + 1)
@@ -60,8 +62,8 @@ func (b Bayes) Budget(s Space) Budget {
 	return Budget{Trials: b.Trials, AtOnce: b.Batch}
 }
 
-// Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on, for every trial has
-// failed, or no regression, it goes on along the sequence.
+// Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on,
+// for every trial has failed, or no regression, it goes on along the sequence.
 func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return (Design{Trials: 1}).ask(s, done, nil)
@@ -92,7 +94,8 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return batch
 }
 
-// regress fits the values of the trials on the unit cube, and finds the best. It is nil if there is none.
+// regress fits the values of the trials on the unit cube, and finds the best. It is nil if there is
+// none.
 func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, best float64) {
 	var rows, values []float64
 	worst, best := math.Inf(1), math.Inf(-1)
@@ -128,8 +131,9 @@ func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surro
 	return model, best
 }
 
-// improve finds the point of the unit cube with the largest expected improvement on best: simplices climb from the most
-// promising of many points of a Sobol sequence, and from the best of those seen.
+// improve finds the point of the unit cube with the largest expected improvement on best: simplices
+// climb from the most promising of many points of a Sobol sequence, and from the best of those
+// seen.
 func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	const draws, climbs = 1024, 5
 	seen := model.Best()
@@ -167,7 +171,8 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	return at
 }
 
-// logExpectedImprovement is log E[max(0, f)] for f normal with this mean and standard deviation, with z = mean/sd
+// logExpectedImprovement is log E[max(0, f)] for f normal with this mean and standard deviation,
+// with z = mean/sd
 //
 //	log sd + log(φ(z) + zΦ(z))
 //

@@ -12,14 +12,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution Strategy: A Tutorial"
-// (arXiv:1604.00772), with positive weights only. It starts at the initial values with a standard deviation of a quarter
-// of the search box, and asks for a generation at a time, of which every member is a trial. It ends after so many whole
-// generations as Evaluations allow, or when the distribution is 1e-5 of its first width. A point outside the bounds is
-// evaluated at the nearest within (see frame). Trials that fail rank last; a generation of failures teaches nothing.
+// CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
+// Strategy: A Tutorial" (arXiv:1604.00772), with positive weights only. It starts at the initial
+// values with a standard deviation of a quarter of the search box, and asks for a generation at a
+// time, of which every member is a trial. It ends after so many whole generations as Evaluations
+// allow, or when the distribution is 1e-5 of its first width. A point outside the bounds is
+// evaluated at the nearest within (see frame). Trials that fail rank last; a generation of failures
+// teaches nothing.
 //
-// (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five dimensions with axes
-// 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
+// (gonum's CmaEsChol draws its samples without the step size σ that it adapts: on a bowl in five
+// dimensions with axes 1 to 6.4 it was still 0.3 to 1.3 below the optimum after 1000 evaluations.)
 type CMAES struct {
 	Population  int `yaml:"population" within:"[4,100000]"`   // members of a generation; 0 means 4 + ⌊3 ln d⌋
 	Evaluations int `yaml:"evaluations" within:"[4,1000000]"` // at most; 0 means 300
@@ -127,7 +129,8 @@ func newEvolution(dim, population int) *evolution {
 	return e
 }
 
-// decompose takes the root of C. Rounding may leave an eigenvalue of a nearly singular C below 0, where it stays 0.
+// decompose takes the root of C. Rounding may leave an eigenvalue of a nearly singular C below 0,
+// where it stays 0.
 func (e *evolution) decompose() {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(e.c, true) {

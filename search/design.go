@@ -12,9 +12,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Design evaluates points that are chosen before anything is known of the objective, all in one batch. They fill the box
-// of the space (param.Spec.Box): the bounds of a hyperparameter where they are given, else a factor e² to either side of
-// its initial value. With no free hyperparameter one point is evaluated.
+// Design evaluates points that are chosen before anything is known of the objective, all in one
+// batch. They fill the box of the space (param.Spec.Box): the bounds of a hyperparameter where they
+// are given, else a factor e² to either side of its initial value. With no free hyperparameter one
+// point is evaluated.
 type Design struct {
 	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }

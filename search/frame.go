@@ -1,16 +1,13 @@
 package search
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// frame is where a search that starts at one point works: coordinates z, 0 at the start and in units of a quarter of the
-// search box.
+// frame is where a search that starts at one point works: coordinates z, 0 at the start and in
+// units of a quarter of the search box.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
@@ -35,8 +32,9 @@ func (f frame) clip(z []float64) []float64 {
 	return z
 }
 
-// outside is the squared distance of z from the nearest point within the bounds. Taken from the value there, which would
-// else be the same all the way out, it keeps a search from drifting away and the constrained maximum where it is.
+// outside is the squared distance of z from the nearest point within the bounds. Taken from the
+// value there, which would else be the same all the way out, it keeps a search from drifting away
+// and the constrained maximum where it is.
 func (f frame) outside(z []float64) float64 {
 	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
 	return d * d
@@ -50,12 +48,4 @@ func (f frame) propose(z []float64) Proposal {
 		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
 	}
 	return Proposal{Points: [][]float64{theta}}
-}
-
-// value is what a trial of one point came to, -Inf if it failed.
-func value(t record.Trial) float64 {
-	if t.Failure != "" || len(t.Points) == 0 || !usable(t.Points[0]) {
-		return math.Inf(-1)
-	}
-	return float64(t.Points[0].Value)
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Grid evaluates every point of a rectangular grid. A key of Axes is the natural name of a free hyperparameter, either
-// with its whole path ("1.se.length_scale") or, where that is unambiguous, its last component ("length_scale"). A free
-// hyperparameter without an axis stays at its Init.
+// Grid evaluates every point of a rectangular grid. A key of Axes is the natural name of a free
+// hyperparameter, either with its whole path ("1.se.length_scale") or, where that is unambiguous,
+// its last component ("length_scale"). A free hyperparameter without an axis stays at its Init.
 //
-// Axes are nested in the order of the space, the first moving slowest, except that the innermost is an amplitude (the
-// last one) where any axis is: a proposal is one row along the innermost axis, and along an amplitude the kernel keeps
-// its shape, so that each point is a good warm start for the next.
+// Axes are nested in the order of the space, the first moving slowest, except that the innermost is
+// an amplitude (the last one) where any axis is: a proposal is one row along the innermost axis,
+// and along an amplitude the kernel keeps its shape, so that each point is a good warm start for
+// the next.
 type Grid struct {
 	Axes map[string]Axis `yaml:"grid"`
 }
@@ -42,7 +43,8 @@ type axis struct {
 	theta []float64
 }
 
-// Check implements Strategy: unknown, ambiguous and repeated names, malformed axes, values outside the bounds.
+// Check implements Strategy: unknown, ambiguous and repeated names, malformed axes, values outside
+// the bounds.
 func (g Grid) Check(s Space) error {
 	_, err := g.resolve(s)
 	return err
@@ -152,7 +154,8 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 	return axes, nil
 }
 
-// find is the position of the free hyperparameter of this name: its whole path or its last component.
+// find is the position of the free hyperparameter of this name: its whole path or its last
+// component.
 func (s Space) find(name string) (int, error) {
 	paths := map[string][]string{} // by last component
 	found := -1
@@ -182,7 +185,8 @@ func (s Space) find(name string) (int, error) {
 	return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, have))
 }
 
-// lastComponent is what follows the last dot outside brackets: "length_scale[2]" of "1.se.length_scale[2]".
+// lastComponent is what follows the last dot outside brackets: "length_scale[2]" of
+// "1.se.length_scale[2]".
 func lastComponent(name string) string {
 	depth := 0
 	for i := len(name) - 1; i >= 0; i-- {

@@ -8,8 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// LatinHypercube divides every hyperparameter's side of the box into as many equal parts as there are trials and draws
-// one point from each part, paired at random across the hyperparameters (McKay, Beckman & Conover 1979).
+// LatinHypercube divides every hyperparameter's side of the box into as many equal parts as there
+// are trials and draws one point from each part, paired at random across the hyperparameters
+// (McKay, Beckman & Conover 1979).
 type LatinHypercube struct {
 	Design `yaml:",inline"`
 }

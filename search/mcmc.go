@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, and so a trial has many points,
-// the samples; the starts are those of a MultiStart.
+// MCMC samples the posterior density of theta. A proposal is the start of one Markov chain, and so
+// a trial has many points, the samples; the starts are those of a MultiStart.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
 	Burn       int              `yaml:"burn" within:"[1,1000000]"`   // moves before the first sample; 0 means 100 for each free hyperparameter
@@ -18,11 +18,12 @@ type MCMC struct {
 	Thin       int              `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2
 }
 
-// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised must be a log posterior
-// density, and the assessment averages over the points of all trials.
+// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised
+// must be a log posterior density, and the assessment averages over the points of all trials.
 type Sampler interface {
 	Strategy
-	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the chain's default.
+	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the
+	// chain's default.
 	Length() (burn, samples, thin int)
 }
 

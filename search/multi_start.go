@@ -9,9 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// MultiStart proposes start points for a local optimiser of package objective: the initial values, then points drawn
-// uniformly on the theta scale from the search box (param.Start). The draw of a restart depends only on the seed and its
-// index, so more restarts extend the same list and never do worse.
+// MultiStart proposes start points for a local optimiser of package objective: the initial values,
+// then points drawn uniformly on the theta scale from the search box (param.Start). The draw of a
+// restart depends only on the seed and its index, so more restarts extend the same list and never
+// do worse.
 //
 // With no free hyperparameter every start is the same point, and one is proposed.
 type MultiStart struct {

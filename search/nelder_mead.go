@@ -9,11 +9,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// NelderMead moves simplices uphill without gradients (Nelder & Mead 1965, as in gonum). Each starts at a point of a
-// multi-start search (param.Start), with the other corners a quarter of the search box away from it, and ends once
-// 10 (d + 1) of its iterations have not gained 1e-6. Every evaluation is a trial; the simplices take turns, one trial
-// each. A point outside the bounds is evaluated at the nearest within (see frame). A trial that fails counts as -Inf, and
-// one that fails at the start ends its simplex.
+// NelderMead moves simplices uphill without gradients (Nelder & Mead 1965, as in gonum). Each
+// starts at a point of a multi-start search (param.Start), with the other corners a quarter of the
+// search box away from it, and ends once 10 (d + 1) of its iterations have not gained 1e-6. Every
+// evaluation is a trial; the simplices take turns, one trial each. A point outside the bounds is
+// evaluated at the nearest within (see frame). A trial that fails counts as -Inf, and one that
+// fails at the start ends its simplex.
 type NelderMead struct {
 	Restarts    int `yaml:"restarts" within:"[1,10000]"`      // number of simplices; 0 means 1
 	Evaluations int `yaml:"evaluations" within:"[1,1000000]"` // of each simplex at most; 0 means 200
@@ -77,8 +78,8 @@ type simplex struct {
 	*dialogue
 }
 
-// dialogue is a minimisation by one of gonum's methods that asks for one value at a time and is told it, where
-// optimize.Minimize would call a function.
+// dialogue is a minimisation by one of gonum's methods that asks for one value at a time and is
+// told it, where optimize.Minimize would call a function.
 type dialogue struct {
 	operations, results chan optimize.Task
 	task                optimize.Task // that waits for its value

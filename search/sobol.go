@@ -14,17 +14,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: in every binary digit of a
-// coordinate a fair coin, one for each value of the digits before it, decides whether it is flipped. Every point is then
-// uniform on the box, and any 2^m of them from the first on remain as evenly spread as the sequence itself. More trials
-// extend the same list.
+// Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: in every
+// binary digit of a coordinate a fair coin, one for each value of the digits before it, decides
+// whether it is flipped. Every point is then uniform on the box, and any 2^m of them from the first
+// on remain as evenly spread as the sequence itself. More trials extend the same list.
 type Sobol struct {
 	Design `yaml:",inline"`
 }
 
-// sobolNumbers has a line for each dimension but the first: a primitive polynomial modulo 2, as the binary digits of a
-// number, and the initial direction numbers m_1, m_2, … up to its degree. They are those of Joe & Kuo, SIAM J. Sci.
-// Comput. 30 (2008) 2635, "new-joe-kuo-6".
+// sobolNumbers has a line for each dimension but the first: a primitive polynomial modulo 2, as the
+// binary digits of a number, and the initial direction numbers m_1, m_2, … up to its degree. They
+// are those of Joe & Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, "new-joe-kuo-6".
 //
 //go:embed sobol.txt
 var sobolNumbers string
@@ -70,8 +70,8 @@ func sobol(u *mat.Dense, seed uint64) {
 // coin is a random number that depends on its arguments alone.
 func coin(key, node uint64) uint64 { return rand.NewPCG(key, node).Uint64() }
 
-// sobolDigits returns the first 32 binary digits of a coordinate of the i-th point: the sum modulo 2 of the direction
-// numbers at the ones of i.
+// sobolDigits returns the first 32 binary digits of a coordinate of the i-th point: the sum modulo
+// 2 of the direction numbers at the ones of i.
 func sobolDigits(v *[32]uint32, i int) (x uint32) {
 	for k := uint32(i); k != 0; k &= k - 1 {
 		x ^= v[bits.TrailingZeros32(k)]
@@ -79,8 +79,8 @@ func sobolDigits(v *[32]uint32, i int) (x uint32) {
 	return x
 }
 
-// sobolDirections returns the direction numbers v_1 … v_32 of d dimensions, by the recurrence of Bratley & Fox, ACM TOMS
-// 14 (1988) 88: with a polynomial x^s + a_1 x^(s-1) + … + a_(s-1) x + 1,
+// sobolDirections returns the direction numbers v_1 … v_32 of d dimensions, by the recurrence of
+// Bratley & Fox, ACM TOMS 14 (1988) 88: with a polynomial x^s + a_1 x^(s-1) + … + a_(s-1) x + 1,
 //
 //	v_k = a_1 v_(k-1) ⊕ … ⊕ a_(s-1) v_(k-s+1) ⊕ v_(k-s) ⊕ v_(k-s) / 2^s,   v_k = m_k / 2^k for k ≤ s
 func sobolDirections(d int) [][32]uint32 {

@@ -1,4 +1,5 @@
-// Package interrupt lets a computation that looks at its context now and then end at once when that does.
+// Package interrupt lets a computation that looks at its context now and then end at once when that
+// does.
 package interrupt
 
 import (
@@ -8,9 +9,10 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Do is f() or, as soon as ctx ends, the context's error. f then goes on in the background until it next looks at its context
-// itself, and its result is dropped: it may share nothing with its caller that the caller writes to, or reads other than from the
-// result, after an error of the context. A panic of f is one of Do, with where it was as panicked.Try tells it.
+// Do is f() or, as soon as ctx ends, the context's error. f then goes on in the background until it
+// next looks at its context itself, and its result is dropped: it may share nothing with its caller
+// that the caller writes to, or reads other than from the result, after an error of the context. A
+// panic of f is one of Do, with where it was as panicked.Try tells it.
 func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -51,7 +53,8 @@ func Do[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // key of a context's value, a *sync.WaitGroup.
 type key struct{}
 
-// Counted is ctx with a count of what Do leaves in the background; wait returns when that is none. No Do may begin meanwhile.
+// Counted is ctx with a count of what Do leaves in the background; wait returns when that is none.
+// No Do may begin meanwhile.
 func Counted(ctx context.Context) (counted context.Context, wait func()) {
 	var left sync.WaitGroup
 	return context.WithValue(ctx, key{}, &left), left.Wait

@@ -1,5 +1,5 @@
-// Package panicked makes errors of panics. Their text goes into results, so that it is the same in every run of one build:
-// it has no addresses and no goroutines, which a stack trace has.
+// Package panicked makes errors of panics. Their text goes into results, so that it is the same in
+// every run of one build: it has no addresses and no goroutines, which a stack trace has.
 package panicked
 
 import (

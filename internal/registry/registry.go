@@ -1,6 +1,7 @@
-// Package registry holds the ordered tables of components (kernels, likelihoods, approximations, strategies,
-// splitters, scores, formats). A table is an explicit list, so a new component is one file and one line; the same
-// table feeds YAML decoding, `gpc-tune list`, error messages and the conformance tests.
+// Package registry holds the ordered tables of components (kernels, likelihoods, approximations,
+// strategies, splitters, scores, formats). A table is an explicit list, so a new component is one
+// file and one line; the same table feeds YAML decoding, `gpc-tune list`, error messages and the
+// conformance tests.
 //
 // It does not register anything from init functions and knows no file format.
 package registry
@@ -11,11 +12,13 @@ import (
 	"strings"
 )
 
-// Decode fills v, a pointer to a component's options, from whatever the user wrote; nil options mean the defaults.
+// Decode fills v, a pointer to a component's options, from whatever the user wrote; nil options
+// mean the defaults.
 type Decode func(v any) error
 
-// Entry is one component: its name in a YAML file, one line of documentation, and its constructor. With an error it returns
-// the component as far as it was read, which is of use for finding further mistakes only.
+// Entry is one component: its name in a YAML file, one line of documentation, and its constructor.
+// With an error it returns the component as far as it was read, which is of use for finding further
+// mistakes only.
 type Entry[I any] struct {
 	Name string
 	Doc  string
@@ -24,8 +27,9 @@ type Entry[I any] struct {
 	version int // less than 2: the first
 }
 
-// At is the entry with the version of what the component computes: 1 unless said. It is raised whenever results change by more than
-// rounding, so that a run is never resumed with results of both.
+// At is the entry with the version of what the component computes: 1 unless said. It is raised
+// whenever results change by more than rounding, so that a run is never resumed with results of
+// both.
 func (e Entry[I]) At(version int) Entry[I] {
 	e.version = version
 	return e
@@ -34,8 +38,9 @@ func (e Entry[I]) At(version int) Entry[I] {
 // Table is an ordered list of components of one kind.
 type Table[I any] []Entry[I]
 
-// Of makes the entry of a component of type T, decoded from its zero value, or from one with its defaults, and used as an I.
-// It panics at start-up if T does not implement I or if name or doc is empty.
+// Of makes the entry of a component of type T, decoded from its zero value, or from one with its
+// defaults, and used as an I. It panics at start-up if T does not implement I or if name or doc is
+// empty.
 func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 	var zero T
 	if _, ok := any(zero).(I); !ok || name == "" || doc == "" {
@@ -52,8 +57,8 @@ func Of[T, I any](name, doc string, defaults ...T) Entry[I] {
 	}}
 }
 
-// Lookup finds an entry by name; what says what kind of component was wanted ("kernel"). The error of an unknown name
-// offers the nearest one and lists all.
+// Lookup finds an entry by name; what says what kind of component was wanted ("kernel"). The error
+// of an unknown name offers the nearest one and lists all.
 func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 	for _, e := range t {
 		if e.Name == name {
@@ -106,8 +111,8 @@ func (t Table[I]) NameOf(v I) string {
 	return ""
 }
 
-// Suggest returns the end of an error message about an unknown name: the nearest of have, if one is near, and the
-// whole list: `; did you mean "probit"? (have probit, logit)`.
+// Suggest returns the end of an error message about an unknown name: the nearest of have, if one is
+// near, and the whole list: `; did you mean "probit"? (have probit, logit)`.
 func Suggest(name string, have []string) string {
 	if len(have) == 0 {
 		return " (there are none)"

@@ -1,9 +1,10 @@
-// Package param describes hyperparameters: their names, bounds, starting values, and the transform between natural
-// units (what a user writes: an amplitude of 3.2) and theta (the unconstrained number that optimisers move:
-// log_amplitude = 1.163). It is the only place that takes the exponential or logarithm of theta.
+// Package param describes hyperparameters: their names, bounds, starting values, and the transform
+// between natural units (what a user writes: an amplitude of 3.2) and theta (the unconstrained
+// number that optimisers move: log_amplitude = 1.163). It is the only place that takes the
+// exponential or logarithm of theta.
 //
-// It knows no kernel and no likelihood, and never holds the current value of a hyperparameter: theta is always an
-// argument.
+// It knows no kernel and no likelihood, and never holds the current value of a hyperparameter:
+// theta is always an argument.
 package param
 
 import (
@@ -42,8 +43,8 @@ func (t Transform) Natural(u float64) float64 {
 	return u
 }
 
-// Theta maps a value in natural units to the unconstrained scale. A value outside the transform's domain gives NaN or
-// an infinity; Setting.Check refuses it where the user wrote it.
+// Theta maps a value in natural units to the unconstrained scale. A value outside the transform's
+// domain gives NaN or an infinity; Setting.Check refuses it where the user wrote it.
 func (t Transform) Theta(v float64) float64 {
 	switch t {
 	case Log:
@@ -62,15 +63,17 @@ type Spec struct {
 	Lo, Hi float64 // bounds
 	Given  bool    // the bounds are the user's, not the default ones
 	Fixed  bool    // held at Init
-	// FromData marks a length scale or period whose default start depends on the inputs: sqrt(d) on standardised or
-	// whitened inputs, else the median distance. It is meaningful only while Init is NaN.
+	// FromData marks a length scale or period whose default start depends on the inputs: sqrt(d) on
+	// standardised or whitened inputs, else the median distance. It is meaningful only while Init
+	// is NaN.
 	FromData bool
 	Prior    Prior // nil: none
 	Column   int   `json:"-"` // the input column that it is of, counted from 1; 0: of none alone. No result depends on it
 }
 
-// ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the last component of
-// the path, so "1.se.length_scale[2]" becomes "1.se.log_length_scale[2]". Dots inside brackets (class names) do not count.
+// ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the
+// last component of the path, so "1.se.length_scale[2]" becomes "1.se.log_length_scale[2]". Dots
+// inside brackets (class names) do not count.
 func (s Spec) ThetaName() string {
 	depth, cut := 0, 0
 	for i, r := range s.Name {
@@ -92,19 +95,19 @@ var (
 	DefaultHi = math.Exp(15)
 )
 
-// SearchBox is how far, on the theta scale, random starts are drawn and a Spec.Box reaches to either side of the initial
-// value: a factor e^2 for a hyperparameter on the log scale.
+// SearchBox is how far, on the theta scale, random starts are drawn and a Spec.Box reaches to
+// either side of the initial value: a factor e^2 for a hyperparameter on the log scale.
 const SearchBox = 2.0
 
-// Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with optional bounds and a
-// prior. The zero value says nothing, and the component's own default holds.
+// Setting is what a user says of one hyperparameter: a bare number, {init: v} or {fixed: v}, with
+// optional bounds and a prior. The zero value says nothing, and the component's own default holds.
 type Setting struct {
 	Init   *float64    `yaml:"init"`
 	Fixed  *float64    `yaml:"fixed"`
 	Bounds *[2]float64 `yaml:"bounds"`
 	Prior  Prior       `yaml:"prior"` // one of Priors; it does not set where the hyperparameter starts
-	// Bare is set when the user wrote just a number. A kernel hyperparameter then starts there and is free; a
-	// likelihood or mean parameter is held there (see Spec and HeldSpec).
+	// Bare is set when the user wrote just a number. A kernel hyperparameter then starts there and
+	// is free; a likelihood or mean parameter is held there (see Spec and HeldSpec).
 	Bare *float64 `yaml:"-"`
 }
 
@@ -118,8 +121,8 @@ func (s *Setting) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Spec makes the Spec of a kernel hyperparameter: free unless {fixed: v} was written. initial is the default start in
-// natural units; NaN means that it comes from the data.
+// Spec makes the Spec of a kernel hyperparameter: free unless {fixed: v} was written. initial is
+// the default start in natural units; NaN means that it comes from the data.
 func (s Setting) Spec(name string, m Transform, initial float64) Spec {
 	p := Spec{Name: name, Map: m, Init: initial, Lo: DefaultLo, Hi: DefaultHi, FromData: math.IsNaN(initial), Prior: s.Prior}
 	switch m {
@@ -140,7 +143,8 @@ func (s Setting) Spec(name string, m Transform, initial float64) Spec {
 	return p
 }
 
-// HeldSpec makes the Spec of a likelihood or mean parameter: held at its value unless {init: v} or a prior was written.
+// HeldSpec makes the Spec of a likelihood or mean parameter: held at its value unless {init: v} or
+// a prior was written.
 func (s Setting) HeldSpec(name string, m Transform, initial float64) Spec {
 	p := s.Spec(name, m, initial)
 	p.Fixed = s.Init == nil && s.Prior == nil
@@ -150,8 +154,9 @@ func (s Setting) HeldSpec(name string, m Transform, initial float64) Spec {
 // domain is what the values in natural units must be.
 var domain = [...]string{Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite"}
 
-// Check says what is wrong with the setting of a hyperparameter under transform m: two values at once, a value outside
-// the transform's domain, empty bounds, a value outside them, or a prior that does not suit. name is used in the messages.
+// Check says what is wrong with the setting of a hyperparameter under transform m: two values at
+// once, a value outside the transform's domain, empty bounds, a value outside them, or a prior that
+// does not suit. name is used in the messages.
 func (s Setting) Check(name string, m Transform) error {
 	if s.Init != nil && s.Fixed != nil {
 		return fmt.Errorf("%s has both init and fixed; keep one", name)

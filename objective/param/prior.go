@@ -11,11 +11,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Prior is a prior distribution of one hyperparameter. Its density p(v) is that of the value in natural units; over
-// theta it is p(v) |dv/dθ|, so that a mode is one over theta.
+// Prior is a prior distribution of one hyperparameter. Its density p(v) is that of the value in
+// natural units; over theta it is p(v) |dv/dθ|, so that a mode is one over theta.
 type Prior interface {
-	// Transform is that of the hyperparameters that the prior is for: Log for those greater than 0, Logit for those
-	// between 0 and 1, Identity for any number.
+	// Transform is that of the hyperparameters that the prior is for: Log for those greater than 0,
+	// Logit for those between 0 and 1, Identity for any number.
 	Transform() Transform
 	// LogDensity returns log p(v(θ)) + log |dv/dθ| and its derivative with respect to θ.
 	LogDensity(theta float64) (value, slope float64)
@@ -36,8 +36,8 @@ var Priors = registry.Table[Prior]{
 	registry.Of[Beta, Prior]("beta", "{a: 1, b: 9}: p(v) ∝ v^(a-1) (1-v)^(b-1), 0 < v < 1"),
 }
 
-// Proper says which of the free hyperparameters have no prior: a flat one over theta has no integral, and so, as a rule, has
-// no posterior either. Every prior in Priors has one.
+// Proper says which of the free hyperparameters have no prior: a flat one over theta has no
+// integral, and so, as a rule, has no posterior either. Every prior in Priors has one.
 func Proper(free []Spec) error {
 	var errs []error
 	for _, s := range free {
@@ -86,7 +86,8 @@ func (p Normal) Spread() float64 { return p.SD }
 
 func (p Normal) check() error { return positive("sd", p.SD) }
 
-// LogNormal says that ln v is normal with mean Mean and standard deviation SD. Over theta = ln v the mode is Mean.
+// LogNormal says that ln v is normal with mean Mean and standard deviation SD. Over theta = ln v
+// the mode is Mean.
 type LogNormal struct {
 	Normal `yaml:",inline"`
 }
@@ -94,7 +95,8 @@ type LogNormal struct {
 // Transform is Log.
 func (LogNormal) Transform() Transform { return Log }
 
-// HalfNormal is the normal density of standard deviation Scale around 0, for v > 0: 2 N(v; 0, Scale²).
+// HalfNormal is the normal density of standard deviation Scale around 0, for v > 0: 2 N(v; 0,
+// Scale²).
 type HalfNormal struct {
 	Scale float64 `yaml:"scale"`
 }
@@ -113,7 +115,8 @@ func (HalfNormal) Spread() float64 { return math.Sqrt(trigamma(0.5)) / 2 }
 
 func (p HalfNormal) check() error { return positive("scale", p.Scale) }
 
-// HalfT is Student's t density around 0, for v > 0. Its tail is heavy: DegreesOfFreedom = 1 is the half-Cauchy.
+// HalfT is Student's t density around 0, for v > 0. Its tail is heavy: DegreesOfFreedom = 1 is the
+// half-Cauchy.
 type HalfT struct {
 	Scale            float64 `yaml:"scale"`
 	DegreesOfFreedom float64 `yaml:"degrees_of_freedom"`
@@ -158,7 +161,8 @@ func (p Gamma) check() error {
 	return errors.Join(positive("shape", p.Shape), positive("rate", p.Rate))
 }
 
-// InverseGamma is Scale^Shape/Γ(Shape) · v^-(Shape+1) exp(-Scale/v): 1/v has the density Gamma{Shape, Rate: Scale}.
+// InverseGamma is Scale^Shape/Γ(Shape) · v^-(Shape+1) exp(-Scale/v): 1/v has the density
+// Gamma{Shape, Rate: Scale}.
 type InverseGamma struct {
 	Shape float64 `yaml:"shape"`
 	Scale float64 `yaml:"scale"`

@@ -8,8 +8,8 @@ import (
 // ThetaBounds returns Lo and Hi on the theta scale.
 func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.Theta(s.Hi) }
 
-// Box returns where a search without start points looks, on the theta scale: between the bounds, where they were given,
-// else Init ± SearchBox, as far as that lies within the default bounds.
+// Box returns where a search without start points looks, on the theta scale: between the bounds,
+// where they were given, else Init ± SearchBox, as far as that lies within the default bounds.
 func (s Spec) Box() (lo, hi float64) {
 	lo, hi = s.ThetaBounds()
 	if s.Given {
@@ -19,9 +19,10 @@ func (s Spec) Box() (lo, hi float64) {
 	return max(lo, u-SearchBox), min(hi, u+SearchBox)
 }
 
-// Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init; every other start is
-// uniform on Init ± SearchBox, as far as that lies within the bounds, independently in each coordinate. It depends on
-// specs, seed and i alone, so that whoever searches, in whatever order, starts at the same points.
+// Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init;
+// every other start is uniform on Init ± SearchBox, as far as that lies within the bounds,
+// independently in each coordinate. It depends on specs, seed and i alone, so that whoever
+// searches, in whatever order, starts at the same points.
 func Start(specs []Spec, seed uint64, i int) []float64 {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)

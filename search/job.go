@@ -1,0 +1,206 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Later, as the index of a trial in Options.Own, stands for all that follows those that a study
+// asks for first.
+const Later = -1
+
+// tuning is a Study under way: batches of trials until its strategy has enough, then the
+// assessment.
+type tuning struct {
+	*Study
+	place     int             // in the list of studies
+	closed    bool            // it waits at its Stage
+	trials    []record.Trial  // all that were asked for, by index
+	fit       *record.Fit     // the assessment, once it is on record
+	assessing bool            // the current batch is the assessment
+	waiting   int             // jobs of the current batch that are not on record
+	pending   []job           // of the current batch, not yet started
+	away      []job           // of the current batch, left to other processes
+	expected  int             // trials in all, as counted in the Summary
+	asked     map[string]int  // trials by the key of their points
+	keys      map[string]bool // of all its jobs
+}
+
+// job is one line of the journal to be.
+type job struct {
+	of       *tuning
+	key      string
+	index    int // of the trial; of the winner for an assessment
+	place    int // index, if the study asks for it first; else Later
+	proposal Proposal
+	assess   bool
+	theta    []float64 // the winner
+	noWinner error
+}
+
+func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
+
+// ask makes the jobs of the next batch.
+func (s *tuning) ask() (batch []job) {
+	if s.Strategy != nil {
+		before := len(s.trials)
+		for _, p := range s.Strategy.Ask(s.Space, s.trials, s.Seed) {
+			j := job{of: s, index: before + len(batch), place: Later, proposal: p}
+			if before == 0 {
+				j.place = j.index
+			}
+			j.key = s.trialKey(j.index, p.Points)
+			batch = append(batch, j)
+		}
+	}
+	if len(batch) > 0 {
+		s.trials = append(s.trials, make([]record.Trial, len(batch))...)
+	} else {
+		s.assessing = true
+		batch = []job{s.assessment()}
+	}
+	s.waiting = len(batch)
+	for _, j := range batch {
+		s.keys[j.key] = true
+	}
+	return batch
+}
+
+// assessment makes the last job.
+func (s *tuning) assessment() job {
+	j := job{of: s, assess: true, index: -1, place: Later}
+	kind, averaged := "fit ", 0 // of so many trials; 0: of the winner
+	if s.Strategy != nil {
+		var best record.Point
+		if j.index, best, j.noWinner = Winner(s.trials); j.noWinner != nil {
+			kind += j.noWinner.Error()
+		}
+		j.theta = record.Floats(best.Theta)
+		if _, ok := s.Strategy.(Sampler); ok {
+			averaged = len(s.trials)
+		}
+	}
+	j.key = jobKey(s.Key, kind, averaged, [][]float64{j.theta})
+	return j
+}
+
+// trialKey is that of the next trial. Its index is no part of it, so that a trial that another plan
+// asked for in another order is known again; but the seed of a chain depends on it.
+func (s *tuning) trialKey(index int, points [][]float64) string {
+	if _, ok := s.Strategy.(Sampler); ok {
+		return jobKey(s.Key, "chain", index, points)
+	}
+	first := jobKey(s.Key, "trial", 0, points)
+	again := s.asked[first]
+	s.asked[first]++
+	if again == 0 {
+		return first
+	}
+	return jobKey(s.Key, "trial", again, points)
+}
+
+// jobKey is the hash of all that determines a job's result.
+func jobKey(study, kind string, index int, points [][]float64) string {
+	b := fmt.Appendf(nil, "%q %q %d %d", study, kind, index, len(points))
+	for _, theta := range points {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(theta)))
+		for _, u := range theta {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(u))
+		}
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// do runs the job, for so long at most; 0: without a limit. It reports false if ctx ended, whatever
+// came of the job: it may have been cut short.
+func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, ok bool) {
+	started := time.Now()
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, timeout)
+	}
+	defer cancel()
+	err := j.noWinner
+	if err == nil {
+		counted, wait := interrupt.Counted(within)
+		panicking := panicked.Try(func() {
+			line, err = interrupt.Do(ctx, func() (record.Line, error) {
+				defer wait() // the memory of a job that took too long is free once it has ended
+				return j.compute(counted)
+			})
+		})
+		err = cmp.Or(panicking, err)
+	}
+	late := within.Err() != nil // read before ctx, whose end is its end too
+	switch {
+	case ctx.Err() != nil:
+		return line, false
+	case late:
+		line = j.failed(fmt.Sprintf("%s after %v", record.TimedOut, timeout))
+	case err != nil:
+		line = j.failed(err.Error())
+	}
+	if t := line.Trial; t != nil && t.Failure != "" && len(t.Points) == 0 {
+		for _, theta := range j.proposal.Points {
+			t.Asked = append(t.Asked, record.Numbers(theta))
+		}
+	}
+	line.Seconds = time.Since(started).Seconds()
+	return j.stamp(line), true
+}
+
+func (j job) compute(ctx context.Context) (record.Line, error) {
+	if j.assess {
+		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.trials)
+		return record.Line{Fit: &fit}, err
+	}
+	trial, err := j.of.Trial(ctx, j.index, j.proposal)
+	return record.Line{Trial: &trial}, err
+}
+
+// failed is the line of a job without a result.
+func (j job) failed(why string) record.Line {
+	if j.assess {
+		return record.Line{Fit: &record.Fit{
+			Natural: []record.Number{}, LogEvidence: record.Number(math.NaN()), TrainCounts: []int{}, Failure: why,
+		}}
+	}
+	return record.Line{Trial: &record.Trial{Points: []record.Point{}, Status: "failed", Failure: why}}
+}
+
+// stamp gives a line the job's key and place in the plan.
+func (j job) stamp(line record.Line) record.Line {
+	line.Key = j.key
+	if line.Fit != nil {
+		fit := *line.Fit
+		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		line.Fit = &fit
+	} else {
+		trial := *line.Trial
+		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
+		line.Trial = &trial
+	}
+	return line
+}
+
+// studyID names a study in the plan.
+type studyID struct{ configuration, index int }
+
+// originOf is the study of a line, and the index of the trial; Later for an assessment.
+func originOf(line record.Line) (of studyID, trial int) {
+	if t := line.Trial; t != nil {
+		return studyID{t.Configuration, t.Study}, t.Index
+	}
+	return studyID{line.Fit.Configuration, line.Fit.Study}, Later
+}
