@@ -94,13 +94,15 @@ type builder struct {
 func (b *builder) build() Configuration {
 	c, whole := b.record, &b.studies[0]
 	out := Configuration{
-		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference, TuneInference: cmp.Or(c.TuneInference, c.Inference),
+		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Label: c.Label,
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
 		record:  c,
 		studies: b.studies,
+	}
+	if out.TuneInference.IsZero() {
+		out.TuneInference = out.Inference
 	}
 	if out.Objective == "" {
 		out.Objective = "log_evidence"

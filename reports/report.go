@@ -56,15 +56,10 @@ func worse(a, b Status) Status {
 // is the test set where there is one. Under Markov chains Hyperparameters and LogEvidence are those of the sample of largest
 // posterior density, and what is scored are predictions averaged over all samples.
 type Configuration struct {
-	Dataset         string       `json:"dataset"`                   // its name, or the file
-	Cases           int          `json:"cases"`                     // of the training data
-	Inputs          int          `json:"inputs"`                    // columns
-	Preprocess      string       `json:"preprocess"`                // what was done to the inputs
-	Kernel          string       `json:"kernel"`                    // as in the file, in one line
-	Mean            string       `json:"mean"`                      // the prior mean, as in the file, in one line
-	Likelihood      string       `json:"likelihood"`                // as in the file, in one line
-	Inference       string       `json:"inference"`                 // what predicts, as in the file, in one line
-	TuneInference   string       `json:"tune_inference"`            // the inference whose objective is tuned, as in the file, in one line
+	Dataset string `json:"dataset"` // its name, or the file
+	Cases   int    `json:"cases"`   // of the training data
+	Inputs  int    `json:"inputs"`  // columns
+	record.Label
 	Classes         []string     `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
 	Tune            string       `json:"tune"`                      // the method
 	Objective       string       `json:"objective"`                 // what is maximised, the value of restarts and grid points; cv_ and a score is that of cross-validation, with its sign turned where less is better
@@ -133,7 +128,7 @@ func (c Configuration) leaveOneOut() Number {
 
 // hybrid says that one inference was tuned and another predicts.
 func (c Configuration) hybrid() bool {
-	return c.TuneInference != "" && c.TuneInference != c.Inference
+	return !c.TuneInference.IsZero() && c.TuneInference.Text != c.Inference.Text
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale.
