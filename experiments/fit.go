@@ -255,8 +255,8 @@ func (p *Plan) modelFile(j *job, configuration int, w winner, fitted *prepared, 
 	c, m := p.Manifest.Configurations[configuration], j.declared
 	f := &ModelFile{
 		Schema: modelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text, Value: w.value},
-		LogEvidence: record.Number(logEvidence),
+		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text, Value: record.Spelled(w.value)},
+		LogEvidence: record.Spelled(logEvidence),
 		Model: Declared{
 			Kernel: m.Label.Kernel.Text, Mean: m.Label.Mean.Text, Likelihood: m.Label.Likelihood.Text,
 			Inference: strictyaml.Flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averaging.Text, "averaged"),

@@ -108,19 +108,15 @@ func (b *builder) build() Configuration {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
-		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), Number(f.LogEvidence), marked(f)
+		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), f.LogEvidence, marked(f)
 		if f.LeaveOneOut != nil {
-			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
+			out.LeaveOneOut = &LeaveOneOut{*f.LeaveOneOut}
 		}
 		if k := f.Curvature; k != nil {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
-			for _, row := range k.Correlations {
-				out.Correlations = append(out.Correlations, numbers(row))
-			}
+			out.Correlations = k.Correlations
 		}
-		for _, m := range f.Posterior {
-			out.Posterior = append(out.Posterior, Marginal{m.Name, Number(m.Mean), Number(m.SD), Number(m.RHat), Number(m.ESS)})
-		}
+		out.Posterior = f.Posterior
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
@@ -147,7 +143,7 @@ func (b *builder) build() Configuration {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
 			here, of := out.figure(p.Evaluation, f.Name)
-			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), here, of})
+			shown.Figures = append(shown.Figures, Figure{f.Name, f.Value, f.Uncertainty, here, of})
 		}
 		out.Published = append(out.Published, shown)
 	}
@@ -227,7 +223,7 @@ func (b *builder) restarts() []Restart {
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]
-			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), Number(end.Value), Number(end.Gradient)
+			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), end.Value, end.Gradient
 		}
 		out = append(out, r)
 	}
@@ -312,7 +308,7 @@ func (b *builder) fold(s *study) Fold {
 		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
 	}
 	if f.Status == Done {
-		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.fit.Natural), Number(s.fit.LogEvidence), marked(s.fit)
+		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.fit.Natural), s.fit.LogEvidence, marked(s.fit)
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores

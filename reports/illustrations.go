@@ -191,7 +191,7 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 		}
 	}
 	for _, h := range i.Hyperparameters {
-		fmt.Fprintf(t, "%s\t%s\n", h.Name, shortest(Number(h.Value)))
+		fmt.Fprintf(t, "%s\t%s\n", h.Name, shortest(h.Value))
 	}
 	t.Flush() // errors surface in w
 	if i.Exact != nil {
@@ -201,7 +201,7 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 	for c, column := range i.Columns {
 		numbers.Columns[c] = Column{Name: column.Name, Right: true, keep: true}
 		for k, v := range column.Values {
-			numbers.Rows[k] = append(numbers.Rows[k], shortest(Number(v)))
+			numbers.Rows[k] = append(numbers.Rows[k], shortest(v))
 		}
 	}
 	numbers.section(w, "numbers")

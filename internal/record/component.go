@@ -149,3 +149,12 @@ func (m *Manifest) Link(parse func(text string) Component) {
 		}
 	}
 }
+
+// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
+type Marginal struct {
+	Name string `json:"name"`  // on the theta scale
+	Mean Number `json:"mean"`  // on the theta scale
+	SD   Number `json:"sd"`    // standard deviation on the theta scale
+	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
+	ESS  Number `json:"ess"`   // effective sample size: mean has a standard error of about sd/√ess
+}

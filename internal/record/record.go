@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
-type Number float64
-
 // Manifest describes a run: what was asked, resolved. It is written before the first job, and replaced when the experiment is
 // extended.
 type Manifest struct {
@@ -251,15 +248,6 @@ type Surface struct {
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
 	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
-}
-
-// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
-type Marginal struct {
-	Name string `json:"name"` // theta name
-	Mean Number `json:"mean"`
-	SD   Number `json:"sd"`
-	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
-	ESS  Number `json:"ess"`   // effective sample size
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters

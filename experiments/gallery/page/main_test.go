@@ -143,7 +143,7 @@ func TestARDFindsTheInput(t *testing.T) {
 		if !ok {
 			t.Fatalf("no %s in %v", name, c[0].Hyperparameters)
 		}
-		return float64(v)
+		return v
 	}
 	one, two, three := length("length_scale[1]"), length("length_scale[2]"), length("length_scale[3]")
 	if !(one < two/5 && one < three/5) || !(c[0].LogEvidence > c[1].LogEvidence+10) || !(score(t, c[0], "rmse") < score(t, c[1], "rmse")) {
