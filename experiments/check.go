@@ -150,13 +150,13 @@ func (p *Plan) subjects(noSampling bool) (all []*subject, notes []string) {
 	var groups [][]configured
 	index := map[group]int{}
 	for _, c := range p.configured {
-		g := group{c.set, c.model.KernelText, c.model.MeanText, c.model.LikelihoodText, c.model.classes}
+		g := group{c.set, c.model.Label.Kernel.Text, c.model.Label.Mean.Text, c.model.Label.Likelihood.Text, c.model.classes}
 		i, found := index[g]
 		if !found {
 			i = len(groups)
 			index[g], groups = i, append(groups, nil)
 		}
-		if !slices.ContainsFunc(groups[i], func(o configured) bool { return o.model.InferenceText == c.model.InferenceText }) {
+		if !slices.ContainsFunc(groups[i], func(o configured) bool { return o.model.Label.Inference.Text == c.model.Label.Inference.Text }) {
 			groups[i] = append(groups[i], c)
 		}
 	}
@@ -167,7 +167,7 @@ func (p *Plan) subjects(noSampling bool) (all []*subject, notes []string) {
 			s, err := c.subject()
 			switch {
 			case err != nil:
-				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.set.source.Name, c.model.KernelText, c.model.LikelihoodText, c.model.InferenceText, err))
+				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.set.source.Name, c.model.Label.Kernel, c.model.Label.Likelihood, c.model.Label.Inference, err))
 			case s.sampled && noSampling:
 			case s.sampled && reference == nil:
 				reference = s
@@ -180,7 +180,7 @@ func (p *Plan) subjects(noSampling bool) (all []*subject, notes []string) {
 		}
 		if reference == nil && !noSampling {
 			c := g[0]
-			c.model.Inference, c.model.InferenceText, _ = newDecoder("").inference(&strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: "sampling"}, c.model.classes)
+			c.model.Inference, c.model.Label.Inference, _ = newDecoder("").inference(&strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: "sampling"}, c.model.classes)
 			add(c)
 		}
 		if reference != nil {
@@ -213,7 +213,7 @@ func (c configured) subject() (*subject, error) {
 	}
 	none := reports.Number(math.NaN())
 	return &subject{objective: o, sampled: caps.Sampled, row: reports.CheckRow{
-		Dataset: c.set.source.Name, Preprocess: c.set.how, Kernel: c.model.KernelText, Mean: c.model.MeanText, Likelihood: c.model.LikelihoodText, Inference: c.model.InferenceText,
+		Dataset: c.set.source.Name, Preprocess: c.set.how, Kernel: c.model.Label.Kernel, Mean: c.model.Label.Mean, Likelihood: c.model.Label.Likelihood, Inference: c.model.Label.Inference,
 		LowerBound: caps.LowerBound, LogEvidence: none, StandardError: none, GradientError: none, Difference: none, InStandardErrors: none, Failures: []string{}, Notes: []string{},
 	}}, nil
 }

@@ -41,18 +41,18 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 	}
 	for i, r := range c.Rows {
 		reference := c.Rows[i/6*6]
-		sampled := strings.Contains(r.Inference, "sampling")
+		sampled := strings.Contains(r.Inference.Text, "sampling")
 		if r.Reference != (i%6 == 0) || has(r.StandardError) != sampled || has(r.GradientError) == sampled || has(r.Difference) == r.Reference {
 			t.Errorf("row %d: %+v", i, r)
 		}
 		if has(r.GradientError) && r.GradientError > 1e-8 {
 			t.Errorf("row %d, %s: gradient error %v", i, r.Inference, r.GradientError)
 		}
-		if r.LowerBound != (r.Inference == "variational") {
+		if r.LowerBound != (r.Inference.Text == "variational") {
 			t.Errorf("row %d: %s is a lower bound: %v", i, r.Inference, r.LowerBound)
 		}
 		if r.Reference {
-			if r.Inference != "{sampling: {temperatures: 60}}" {
+			if r.Inference.Text != "{sampling: {temperatures: 60}}" {
 				t.Errorf("row %d: the reference is %s", i, r.Inference)
 			}
 			continue

@@ -49,21 +49,21 @@ func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 func (d *decoder) compareWith(m Model, n *strictyaml.Node) Model {
 	before, mark := d.found.Found(), len(d.settings.settings)
 	c, name, ok := component(d, n, "inference", comparator.Table)
-	m.InferenceText, m.TuningText, m.tuningNode = strictyaml.Flow(n), strictyaml.Flow(n), n
+	m.Label.Inference, m.Label.TuneInference, m.tuningNode = strictyaml.Component(n), strictyaml.Component(n), n
 	if m.numeric() {
-		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.LikelihoodText)
+		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.Label.Likelihood)
 	}
 	if c != nil && c.UsesKernel() {
 		switch {
 		case m.perClass:
-			d.at(n, "%s has one kernel for all classes; write kernel: %s without per_class", name, m.KernelText)
+			d.at(n, "%s has one kernel for all classes; write kernel: %s without per_class", name, m.Label.Kernel)
 		case len(m.Kernels) == 1:
 			c = c.With(m.Kernels[0])
 		}
 	} else {
-		m.KernelText, m.Kernels, m.perClass = noPart, nil, false
+		m.Label.Kernel, m.Kernels, m.perClass = record.Plain(noPart), nil, false
 	}
-	m.MeanText, m.LikelihoodText, m.Mean, m.Likelihood = noPart, noPart, nil, nil
+	m.Label.Mean, m.Label.Likelihood, m.Mean, m.Likelihood = record.Plain(noPart), record.Plain(noPart), nil, nil
 	if ok && d.found.Found() == before {
 		if err := c.Check(); err != nil {
 			for _, e := range unjoin(err) {
@@ -80,7 +80,7 @@ func (d *decoder) compareWith(m Model, n *strictyaml.Node) Model {
 func distinct(models []Model) (out []Model) {
 	for _, m := range models {
 		same := func(o Model) bool {
-			return o.Comparator != nil && o.InferenceText == m.InferenceText && o.KernelText == m.KernelText
+			return o.Comparator != nil && o.Label.Inference.Text == m.Label.Inference.Text && o.Label.Kernel.Text == m.Label.Kernel.Text
 		}
 		if m.Comparator == nil || !slices.ContainsFunc(out, same) {
 			out = append(out, m)
@@ -92,8 +92,8 @@ func distinct(models []Model) (out []Model) {
 // compare lays out the configuration of a comparator: a study for every training set, each an assessment alone.
 func (p *Plan) compare(d *decoder, ds *data.Data, sets []*trainingSet, m Model, seen map[string]bool) error {
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
-		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText, Classes: ds.Classes, Tune: "none",
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames),
+		Label: m.labelOn(sets[0]), Classes: ds.Classes, Tune: "none",
 	}
 	for _, k := range m.Kernels {
 		if err := kernel.CheckDim(k, c.Inputs); err != nil {

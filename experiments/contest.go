@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -242,7 +241,7 @@ func (p *Plan) stages(d *decoder, r record.Contest, base []int) error {
 	classes := len(p.Manifest.Configurations[r.Configurations[0]].Classes)
 	node := p.spec.at(r)
 	if r.Score == logEvidence {
-		rest := func(k int) bool { return strings.HasPrefix(p.Manifest.Configurations[k].Inference, "{one_vs_rest:") }
+		rest := func(k int) bool { return p.Manifest.Configurations[k].Inference.Name() == "one_vs_rest" }
 		for _, k := range r.Configurations {
 			if rest(k) != rest(r.Configurations[0]) {
 				name := func(k int) Overview { return Overview{Configuration: p.Manifest.Configurations[k]} }

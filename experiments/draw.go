@@ -91,7 +91,7 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 	for j, h := range layout.Specs {
 		out.Theta[h.ThetaName()] = record.Number(theta[j])
 	}
-	out.inputs, out.shown = len(out.Columns), record.Illustration{Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText}
+	out.inputs, out.shown = len(out.Columns), record.Illustration{Kernel: m.Label.Kernel, Mean: m.Label.Mean, Likelihood: m.Label.Likelihood}
 	if err := m.draw(ctx, &out.shown, cases, out.Columns, theta, s.Count, s.Seed); err != nil {
 		d.as("--theta").at(nil, "%v", err)
 		return nil, d.err()
@@ -116,7 +116,7 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 // drawable hands to put what keeps a model from being drawn at cases, with the kernel or the classes at fault. names are those
 // of classes that are given for the purpose, as in the example.
 func (m Model) drawable(cases objective.Data, names []string, example string, put func(at string, err error)) {
-	perClass, what := m.Likelihood.Domain() == likelihood.Categorical, cmp.Or(m.LikelihoodText, "a model without likelihood")
+	perClass, what := m.Likelihood.Domain() == likelihood.Categorical, cmp.Or(m.Label.Likelihood.Text, "a model without likelihood")
 	switch {
 	case perClass && len(cases.Classes) < 2:
 		put("classes", fmt.Errorf("%s has a latent function for each of two or more classes; name them, as in %s", what, example))
@@ -140,7 +140,7 @@ func (m Model) draw(ctx context.Context, i *record.Illustration, cases objective
 	}
 	layout := model.LayoutOn(cases)
 	for j, v := range layout.Natural(theta) {
-		if name := layout.Specs[j].Name; i.Likelihood != "" || !strings.HasPrefix(name, "likelihood.") {
+		if name := layout.Specs[j].Name; !i.Likelihood.IsZero() || !strings.HasPrefix(name, "likelihood.") {
 			i.Hyperparameters = append(i.Hyperparameters, record.Named{Name: name, Value: record.Number(v)})
 		}
 	}

@@ -255,10 +255,11 @@ func (p *Plan) modelFile(j *job, configuration int, w winner, fitted *prepared, 
 	c, m := p.Manifest.Configurations[configuration], j.declared
 	f := &ModelFile{
 		Schema: modelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference, Value: w.value},
-		LogEvidence: record.Number(logEvidence),
+		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text, Value: record.Spelled(w.value)},
+		LogEvidence: record.Spelled(logEvidence),
 		Model: Declared{
-			Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: strictyaml.Flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averageText, "averaged"),
+			Kernel: m.Label.Kernel.Text, Mean: m.Label.Mean.Text, Likelihood: m.Label.Likelihood.Text,
+			Inference: strictyaml.Flow(m.inferenceNode), Classes: m.classes, Average: cmp.Or(p.spec.averaging.Text, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.set.source.Schema, Preprocess: fitted.preprocessor,
 		Targets: fitted.data.Y.Value, State: append(approx.State{}, state...),

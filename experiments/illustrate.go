@@ -81,7 +81,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 	for _, i := range s.Illustrations {
 		for _, m := range s.Models {
 			if m.Comparator != nil {
-				d.at(m.inferenceNode, "%s is a comparator, of which there is nothing to illustrate without data", m.InferenceText)
+				d.at(m.inferenceNode, "%s is a comparator, of which there is nothing to illustrate without data", m.Label.Inference)
 				continue
 			}
 			if slices.ContainsFunc(i.needs(), func(part string) bool { return m.node(part) == nil }) || m.unread() {
@@ -121,7 +121,7 @@ func (p *Plan) illustrate(ctx context.Context, d *decoder, s *Spec) error {
 		for _, m := range s.Models {
 			of := i.of(m)
 			at := slices.IndexFunc(all, func(o record.Illustration) bool {
-				return o.Kernel == of.Kernel && o.Mean == of.Mean && o.Likelihood == of.Likelihood
+				return o.Kernel.Text == of.Kernel.Text && o.Mean.Text == of.Mean.Text && o.Likelihood.Text == of.Likelihood.Text
 			})
 			if at < 0 {
 				at, all, models = len(all), append(all, of), append(models, nil)

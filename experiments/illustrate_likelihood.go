@@ -28,7 +28,7 @@ func (l likelihoodIllustration) check(m Model, put func(at string, err error)) {
 func (m Model) checkLabels(labels []float64, wrong func(error), put func(at string, err error)) {
 	switch m.Likelihood.Domain() {
 	case likelihood.Categorical:
-		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit", m.LikelihoodText))
+		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit", m.Label.Likelihood))
 	case likelihood.Binary:
 		for _, y := range labels {
 			if y != 1 && y != -1 {
@@ -39,7 +39,7 @@ func (m Model) checkLabels(labels []float64, wrong func(error), put func(at stri
 }
 
 func (l likelihoodIllustration) of(m Model) record.Illustration {
-	return record.Illustration{Likelihood: m.LikelihoodText}
+	return record.Illustration{Likelihood: m.Label.Likelihood}
 }
 
 // bound is the likelihood where its parameters start, which are noted.

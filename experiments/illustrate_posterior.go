@@ -92,7 +92,7 @@ func (m Model) targets(labels []float64) approx.Targets {
 }
 
 func (posteriorIllustration) of(m Model) record.Illustration {
-	return record.Illustration{Likelihood: m.LikelihoodText}
+	return record.Illustration{Likelihood: m.Label.Likelihood}
 }
 
 func (p posteriorIllustration) fill(ctx context.Context, i *record.Illustration, models []Model, _ uint64) error {
@@ -118,7 +118,7 @@ func (p posteriorIllustration) fill(ctx context.Context, i *record.Illustration,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(i.Approximations, func(a record.Approximated) bool { return a.Inference == m.InferenceText }) {
+		if !slices.ContainsFunc(i.Approximations, func(a record.Approximated) bool { return a.Inference.Text == m.Label.Inference.Text }) {
 			i.Approximations = append(i.Approximations, p.approximate(ctx, m, lik))
 		}
 	}
@@ -131,7 +131,7 @@ const mostIterates = 15
 // approximate fits the posterior with the inference of a model. A method that stops after so many iterations as it is told is
 // told to stop after one, two, …, which are its iterates.
 func (p posteriorIllustration) approximate(ctx context.Context, m Model, lik likelihood.Bound) record.Approximated {
-	out := record.Approximated{Inference: m.InferenceText}
+	out := record.Approximated{Inference: m.Label.Inference}
 	n := len(p.Labels)
 	k := mat.NewSymDense(n, nil)
 	for i, row := range p.Covariance {

@@ -53,7 +53,7 @@ func (p priorIllustration) check(m Model, put func(at string, err error)) {
 }
 
 func (p priorIllustration) of(m Model) record.Illustration {
-	return record.Illustration{Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText}
+	return record.Illustration{Kernel: m.Label.Kernel, Mean: m.Label.Mean, Likelihood: m.Label.Likelihood}
 }
 
 func (p priorIllustration) fill(ctx context.Context, i *record.Illustration, models []Model, seed uint64) error {

@@ -25,7 +25,7 @@ func TestPriorsAreDrawn(t *testing.T) {
 		t.Fatalf("%d illustrations, want 2 of each of 2 kernels and 2 likelihoods", len(got))
 	}
 	i := got[4]
-	if i.Entry != 1 || i.Likelihood != "probit" || !strings.HasPrefix(i.Kernel, "{se") {
+	if i.Entry != 1 || i.Likelihood.Text != "probit" || !strings.HasPrefix(i.Kernel.Text, "{se") {
 		t.Fatalf("%d, %s, %s", i.Entry, i.Kernel, i.Likelihood)
 	}
 	want, err := Sampling{Query: Query{Kernel: "{se: {amplitude: 2, length_scale: 0.5}}", Mean: "zero", Likelihood: "probit"}, Grid: "0:2:11", Count: 2, Seed: derive(5, "illustrate", "1")}.Draw(t.Context())
@@ -117,13 +117,13 @@ func TestLikelihoodsAreShown(t *testing.T) {
 			"{gaussian: {noise: 0.5}}": func(f float64) float64 { return -2*(y-f)*(y-f) - math.Log(2*math.Pi*0.25)/2 },
 		}
 		for _, i := range illustrated(t, strings.Replace(text, "%s", fmt.Sprint(y), 1)) {
-			x, want := i.Column("f"), closed[i.Likelihood]
+			x, want := i.Column("f"), closed[i.Likelihood.Text]
 			for k, v := range i.Column("log_likelihood") {
 				if math.Abs(x[k]) > 1e-12 && !(math.Abs(v-want(x[k])) <= 1e-14*max(1, math.Abs(v))) {
 					t.Errorf("%s at %v: %v, want %v", i.Likelihood, x[k], v, want(x[k]))
 				}
 			}
-			if i.Likelihood == "noisy_threshold" {
+			if i.Likelihood.Text == "noisy_threshold" {
 				if len(i.Columns) != 2 {
 					t.Errorf("noisy_threshold has %d columns", len(i.Columns))
 				}
@@ -185,7 +185,7 @@ func TestPosteriorOfOneValue(t *testing.T) {
 		exact := gaussian(math.Log(density(z)/r), []float64{1 + 9*y*r/math.Sqrt(10)}, [][]float64{{9 - 81*r/10*(z+r)}})
 		near(t, "exact", i.Exact, exact, 1e-14)
 		for _, k := range []int{0, 2} {
-			near(t, i.Approximations[k].Inference, i.Approximations[k].Gaussian, exact, 1e-10)
+			near(t, i.Approximations[k].Inference.Text, i.Approximations[k].Gaussian, exact, 1e-10)
 		}
 		f := 0.0
 		for range 100 {

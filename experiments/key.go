@@ -108,7 +108,8 @@ func hashed(parts ...[]byte) string {
 func configurationKeyOf(c record.Configuration) configurationKey {
 	k := configurationKey{
 		Dataset: c.Dataset, DataHash: c.DataHash, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference, TuneInference: c.TuneInference,
+		Kernel: c.Kernel.Text, Mean: c.Mean.Text, Likelihood: c.Likelihood.Text,
+		Inference: c.Inference.Text, TuneInference: c.TuneInference.Text,
 		Classes: c.Classes, Tune: c.Tune, Objective: c.Objective, Missing: c.Missing, Versions: c.Versions,
 	}
 	for _, h := range c.Hyperparameters {
@@ -160,11 +161,11 @@ func (p *Plan) key() string {
 
 // illustrationKey identifies an illustration.
 func illustrationKey(of record.Illustration, text string, seed uint64, models []Model) string {
-	identity := []any{of.Kind, of.Entry, text, of.Kernel, of.Mean, of.Likelihood, seed}
+	identity := []any{of.Kind, of.Entry, text, of.Kernel.Text, of.Mean.Text, of.Likelihood.Text, seed}
 	used := versions{}
 	used.named("illustration", of.Kind, Illustrations)
 	for _, m := range models {
-		identity = append(identity, m.InferenceText)
+		identity = append(identity, m.Label.Inference.Text)
 		used.of(m)
 	}
 	if len(used) > 0 {

@@ -50,7 +50,7 @@ type ModelFile struct {
 	Dataset     string             `json:"dataset"`
 	DataHash    string             `json:"data_hash"`
 	Tuned       Tuned              `json:"tuned"`
-	LogEvidence record.Number      `json:"log_evidence"` // nats, of this fit
+	LogEvidence record.Spelled     `json:"log_evidence"` // nats, of this fit
 	Model       Declared           `json:"model"`
 	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
 	Columns     *data.Schema       `json:"columns"`
@@ -72,10 +72,10 @@ type Sample struct {
 
 // Tuned says how the hyperparameters were found.
 type Tuned struct {
-	Method    string        `json:"method"`
-	Objective string        `json:"objective"`
-	Inference string        `json:"inference"`
-	Value     record.Number `json:"value"` // of the objective
+	Method    string         `json:"method"`
+	Objective string         `json:"objective"`
+	Inference string         `json:"inference"`
+	Value     record.Spelled `json:"value"` // of the objective
 }
 
 // Declared is the model as the experiment declares it, in YAML flow text.

@@ -219,7 +219,7 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := report.Configurations[best]; float64(f.LogEvidence) != float64(want.LogEvidence) || f.Model.Inference != want.Inference {
+		if want := report.Configurations[best]; float64(f.LogEvidence) != float64(want.LogEvidence) || f.Model.Inference != want.Inference.Text {
 			t.Errorf("kept %v of %s, want %v of %s", f.LogEvidence, f.Model.Inference, want.LogEvidence, want.Inference)
 		}
 		text, err := os.ReadFile(name)

@@ -96,7 +96,7 @@ func (d *decoder) plan(ctx context.Context, s *Spec) (*Plan, error) {
 		Seed:       s.Seed,
 		Build:      thisBuild(),
 		Tune:       strictyaml.Flow(s.tuneNode),
-		Average:    s.averageText,
+		Average:    s.averaging,
 		Reject:     s.Reject,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
@@ -297,7 +297,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		return nil
 	}
 	if c := m.Tune.Cross; c != nil && c.score.Numeric != m.numeric() {
-		d.at(c.node, "%s: likelihood %s has no %s", ds.Name, m.LikelihoodText, c.score.Name)
+		d.at(c.node, "%s: likelihood %s has no %s", ds.Name, m.Label.Likelihood, c.score.Name)
 		return nil
 	}
 	for _, k := range m.Kernels {
@@ -318,9 +318,8 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	}
 	layout := o.Layout
 	c := record.Configuration{
-		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames), Preprocess: sets[0].how,
-		Kernel: m.KernelText, Mean: m.MeanText, Likelihood: m.LikelihoodText, Inference: m.InferenceText, TuneInference: m.TuningText,
-		Classes: ds.Classes, Tune: m.Tune.Method, Objective: m.Tune.Criterion,
+		Dataset: ds.Name, DataHash: ds.Hash, Cases: len(ds.Rows), Inputs: len(ds.ColumnNames),
+		Label: m.labelOn(sets[0]), Classes: ds.Classes, Tune: m.Tune.Method, Objective: m.Tune.Criterion,
 	}
 	for _, w := range []string{meanWarning(model), priorWarning(m.Tune, criterion, layout)} {
 		if w != "" {
@@ -328,11 +327,11 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	if needs := m.Tune.needsGradient(); needs != "" && len(layout.Free) > 0 && !o.HasGradient() {
-		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s", ds.Name, needs, m.Tune.Criterion, m.TuningText, without(m.Tune, caps))
+		d.at(m.tuningNode, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s", ds.Name, needs, m.Tune.Criterion, m.Label.TuneInference, without(m.Tune, caps))
 		return nil
 	}
 	if m.Tune.gradients() == objective.Differences && caps.Sampled {
-		d.at(m.Tune.node, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, are differences of its errors; do without, as method: bayes does", ds.Name, m.TuningText)
+		d.at(m.Tune.node, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, are differences of its errors; do without, as method: bayes does", ds.Name, m.Label.TuneInference)
 		return nil
 	}
 	for _, h := range layout.FreeSpecs() {
@@ -365,7 +364,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 		}
 	}
 	c.Missing, c.Versions = sets[0].imputes(), versionsOf(m, s.Average, sets[0].how, len(sets) > 1 || sets[0].held() > 0)
-	identity := identityOf(c, layout.Specs, m.Tune, s.averageText)
+	identity := identityOf(c, layout.Specs, m.Tune, s.averaging.Text)
 	if seen[string(identity)] {
 		p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf("%s is declared twice and runs once", Overview{Configuration: c}))
 		return nil
@@ -423,7 +422,7 @@ func (p *Plan) add(d *decoder, s *Spec, spec DataSpec, ds *data.Data, sets []*tr
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c)
 	p.configured = append(p.configured, configured{m, sets[0]})
 	if m.Tuning != nil {
-		m.Inference, m.InferenceText = m.Tuning, m.TuningText
+		m.Inference, m.Label.Inference = m.Tuning, m.Label.TuneInference
 		p.configured = append(p.configured, configured{m, sets[0]})
 	}
 	return nil
@@ -567,6 +566,13 @@ func Version() string {
 	return "(devel)"
 }
 
+// labelOn is the label of the model on a training set.
+func (m Model) labelOn(set *trainingSet) record.Label {
+	label := m.Label
+	label.Preprocess = set.how
+	return label
+}
+
 // Overview is one line of `gpc-tune plan`.
 type Overview struct {
 	record.Configuration
@@ -578,15 +584,15 @@ type Overview struct {
 
 // Methods names the inference, and the one that tunes it if that is another.
 func (o Overview) Methods() string {
-	if o.TuneInference != o.Inference {
-		return o.Inference + ", tuned with " + o.TuneInference
+	if o.TuneInference.Text != o.Inference.Text {
+		return o.Inference.Text + ", tuned with " + o.TuneInference.Text
 	}
-	return o.Inference
+	return o.Inference.Text
 }
 
 // String names the configuration.
 func (o Overview) String() string {
-	return strings.Join([]string{o.Dataset, o.Kernel, o.Likelihood, o.Methods()}, ", ")
+	return strings.Join([]string{o.Dataset, o.Kernel.Text, o.Likelihood.Text, o.Methods()}, ", ")
 }
 
 // Overview says what would run, a row a configuration, and how long at these rates, which may be nil.

@@ -23,19 +23,19 @@ type published struct {
 
 // condition is a field of configurations with the text it must have.
 type condition struct {
-	field func(record.Configuration) string
+	field func(record.Configuration) record.Component
 	text  string
 }
 
 // publishedFields are the fields by which published figures name configurations, as in results.
-var publishedFields = map[string]func(record.Configuration) string{
-	"dataset":        func(c record.Configuration) string { return c.Dataset },
-	"preprocess":     func(c record.Configuration) string { return c.Preprocess },
-	"kernel":         func(c record.Configuration) string { return c.Kernel },
-	"mean":           func(c record.Configuration) string { return c.Mean },
-	"likelihood":     func(c record.Configuration) string { return c.Likelihood },
-	"inference":      func(c record.Configuration) string { return c.Inference },
-	"tune_inference": func(c record.Configuration) string { return c.TuneInference },
+var publishedFields = map[string]func(record.Configuration) record.Component{
+	"dataset":        func(c record.Configuration) record.Component { return record.Plain(c.Dataset) },
+	"preprocess":     func(c record.Configuration) record.Component { return record.Plain(c.Preprocess) },
+	"kernel":         func(c record.Configuration) record.Component { return c.Kernel },
+	"mean":           func(c record.Configuration) record.Component { return c.Mean },
+	"likelihood":     func(c record.Configuration) record.Component { return c.Likelihood },
+	"inference":      func(c record.Configuration) record.Component { return c.Inference },
+	"tune_inference": func(c record.Configuration) record.Component { return c.TuneInference },
 }
 
 // published reads the published section: {source, figures}, or a list of them. An element of figures has fields of
@@ -117,9 +117,8 @@ type publishing struct {
 // matches says if a configuration has what the figures are for: a component is given by its name, or with all its options.
 func (p *published) matches(c record.Configuration) bool {
 	return !slices.ContainsFunc(p.of, func(of condition) bool {
-		text := of.field(c)
-		name, _, _ := strings.Cut(strings.TrimPrefix(text, "{"), ":")
-		return of.text != text && of.text != name
+		has := of.field(c)
+		return of.text != has.Text && of.text != has.Name()
 	})
 }
 

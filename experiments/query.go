@@ -80,7 +80,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	m := q.model(d, "--", true)
 	if m.Comparator != nil {
-		d.as("--inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.InferenceText)
+		d.as("--inference").at(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.Label.Inference)
 	}
 	ds, p, err := q.load(d, spec, m, q.Test != noTest)
 	if err != nil {

@@ -734,7 +734,7 @@ func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	if damaged := j.Damaged(); len(damaged) > 0 {
 		notes = append(notes, fmt.Sprintf("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again with gpc-tune run and --resume", len(damaged), damaged[0]))
 	}
-	if n := j.Unsealed(); m.Schema != journal.ManifestSchema || n > 0 {
+	if n := j.Unsealed(); m.Unprotected || n > 0 {
 		notes = append(notes, fmt.Sprintf("%s was begun by a version of gpc-tune without checksums: damage to its manifest, or to %d lines of its journal, may go unnoticed", dir, n))
 	}
 	return notes
@@ -851,7 +851,7 @@ func (p *Plan) changed(old record.Manifest) (changed []string) {
 	}
 	for _, was := range old.Illustrations {
 		if !have[was.Key] {
-			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel, was.Likelihood}, func(s string) bool { return s == "" }), ", "), "others")
+			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel.Text, was.Likelihood.Text}, func(s string) bool { return s == "" }), ", "), "others")
 		}
 	}
 	for _, was := range old.Configurations {
@@ -877,7 +877,7 @@ func (p *Plan) changed(old record.Manifest) (changed []string) {
 		for k, part := range parts(was) {
 			told = note(part.name, part.text, parts(is)[k].text) || told
 		}
-		told = note("predict.average", cmp.Or(old.Average, "averaged"), cmp.Or(p.Manifest.Average, "averaged")) || told
+		told = note("predict.average", cmp.Or(old.Average.Text, "averaged"), cmp.Or(p.Manifest.Average.Text, "averaged")) || told
 		s := was.Studies[lost]
 		switch {
 		case told:
@@ -899,8 +899,8 @@ func parts(c record.Configuration) []struct{ name, text string } {
 	return []struct{ name, text string }{
 		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)}, {"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
 		{"versions of the code of components", versionsText(c.Versions)},
-		{"model.kernel", c.Kernel}, {"model.mean", c.Mean}, {"model.likelihood", c.Likelihood}, {"model.inference", c.Inference},
-		{"tune.inference", c.TuneInference}, {"tune.method", c.Tune}, {"tune.objective", c.Objective},
+		{"model.kernel", c.Kernel.Text}, {"model.mean", c.Mean.Text}, {"model.likelihood", c.Likelihood.Text},
+		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune}, {"tune.objective", c.Objective},
 	}
 }
 

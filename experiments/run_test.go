@@ -117,7 +117,7 @@ func TestCsatoTable1(t *testing.T) {
 	}
 	for _, c := range r.Configurations {
 		tolerance := 0.2
-		if c.Inference == "naive_mean_field" && c.TuneInference == "ensemble_mean_field" {
+		if c.Inference.Text == "naive_mean_field" && c.TuneInference.Text == "ensemble_mean_field" {
 			tolerance = 7
 		}
 		if len(c.Published) != 1 || len(c.Published[0].Figures) != 2 {
@@ -249,7 +249,7 @@ func TestWaysOfTuning(t *testing.T) {
 	}
 	for i, tune := range map[int]string{0: "bfgs", 2: grid} {
 		one := runs(t, valid, append(settings, "tune="+tune)...).Configurations[0]
-		if a, b := both[i], one; a.LogEvidence != b.LogEvidence || a.TuneInference != b.TuneInference || !slices.Equal(a.Hyperparameters, b.Hyperparameters) ||
+		if a, b := both[i], one; a.LogEvidence != b.LogEvidence || a.TuneInference.Text != b.TuneInference.Text || !slices.Equal(a.Hyperparameters, b.Hyperparameters) ||
 			!reflect.DeepEqual(a.Scores.Results[0].Estimate, b.Scores.Results[0].Estimate) {
 			t.Errorf("%s: %v %v with another beside it, %v %v alone", tune, a.LogEvidence, a.Hyperparameters, b.LogEvidence, b.Hyperparameters)
 		}
@@ -288,11 +288,11 @@ func TestHybrids(t *testing.T) {
 			t.Fatalf("%d configurations, want 4", len(r.Configurations))
 		}
 		for k, c := range r.Configurations {
-			if want := [4][2]string{{"laplace", "laplace"}, {"laplace", "ep"}, {"ep", "laplace"}, {"ep", "ep"}}[k]; [2]string{c.Inference, c.TuneInference} != want {
+			if want := [4][2]string{{"laplace", "laplace"}, {"laplace", "ep"}, {"ep", "laplace"}, {"ep", "ep"}}[k]; [2]string{c.Inference.Text, c.TuneInference.Text} != want {
 				t.Fatalf("configuration %d predicts with %s, tuned with %s", k, c.Inference, c.TuneInference)
 			}
 			tuner, predictor := r.Configurations[k%2*3], r.Configurations[k/2*3]
-			q := Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference, Theta: map[string]string{}}
+			q := Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference.Text, Theta: map[string]string{}}
 			for i, h := range c.Hyperparameters {
 				if h != tuner.Hyperparameters[i] {
 					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
@@ -413,17 +413,17 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range r.Configurations {
-		same(c.Inference+": log evidence", float64(c.LogEvidence), evidence)
+		same(c.Inference.Text+": log evidence", float64(c.LogEvidence), evidence)
 		for name, want := range map[string]float64{"rmse": rmse, "standardized_log_loss": loss} {
 			got, _ := c.Scores.Value(name)
-			same(c.Inference+": "+name, got.Value, want)
+			same(c.Inference.Text+": "+name, got.Value, want)
 		}
 		for i, f := range folds {
 			evidence, rmse, loss := solve(f.Train, f.Test)
-			same(c.Inference+": log evidence of a fold", float64(c.Folds[i].LogEvidence), evidence)
+			same(c.Inference.Text+": log evidence of a fold", float64(c.Folds[i].LogEvidence), evidence)
 			for name, want := range map[string]float64{"rmse": rmse, "standardized_log_loss": loss} {
 				got, _ := c.Folds[i].Scores.Value(name)
-				same(c.Inference+": "+name+" of a fold", got.Value, want)
+				same(c.Inference.Text+": "+name+" of a fold", got.Value, want)
 			}
 		}
 	}

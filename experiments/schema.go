@@ -374,7 +374,7 @@ func outputSchema(t reflect.Type, version string) schema {
 // comments are those of the fields of outputs, by type and field, from the sources: what a schema says of them.
 var comments = sync.OnceValue(func() map[string]string {
 	docs := map[string]string{}
-	for _, source := range append(reports.Sources(), record.IllustrationSource) {
+	for _, source := range slices.Concat(reports.Sources(), record.Sources()) {
 		f, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments)
 		if err != nil {
 			panic(err) // it was compiled
@@ -453,7 +453,7 @@ func (o outputs) fields(t reflect.Type) schema {
 			continue
 		}
 		of := o.value(f.Type)
-		if options != "omitempty" {
+		if options == "" {
 			always = append(always, tag)
 			if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Slice && t.PkgPath() == reflect.TypeFor[record.Line]().PkgPath() {
 				of = orNothing(of)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -41,10 +42,10 @@ type Spec struct {
 	text     string // as it was read
 	settings []string
 
-	averageText string
-	costs       *costs // of decisions; nil: none are named
-	tuneNode    *strictyaml.Node
-	published   []*published
+	averaging record.Component // Average as the file declares it
+	costs     *costs           // of decisions; nil: none are named
+	tuneNode  *strictyaml.Node
+	published []*published
 
 	Illustrations []shown // in place of Data
 	illustrates   bool
@@ -63,7 +64,7 @@ type Model struct {
 	Tune                                                            Tune
 	Tuning                                                          approx.Approximation  // whose criterion is maximised; nil: Inference
 	Comparator                                                      comparator.Comparator // in place of all of that; nil: none
-	KernelText, MeanText, LikelihoodText, InferenceText, TuningText string                // as YAML flow text
+	Label                                                           record.Label          // what the file declares
 	whole                                                           bool                  // nothing is wrong with it, as far as can be told without the data
 	perClass                                                        bool                  // every class has the kernel with hyperparameters of its own
 	classes                                                         string                // one of classModes
@@ -206,7 +207,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, file: file, text: string(text), settings: settings}
 	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
 		if average, _, ok := component(d, a, "average", objective.Averages); ok {
-			s.Average, s.averageText = average, strictyaml.Flow(a)
+			s.Average, s.averaging = average, strictyaml.Component(a)
 		}
 	}
 	if r, ok := s.Average.(objective.Random); ok {
@@ -379,7 +380,8 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 
 // model reads the parts of one model and checks that they go together.
 func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
-	m := Model{KernelText: strictyaml.Flow(nodes.Kernel), MeanText: "zero", LikelihoodText: strictyaml.Flow(nodes.Likelihood), classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
+	label := record.Label{Kernel: strictyaml.Component(nodes.Kernel), Mean: record.Plain("zero"), Likelihood: strictyaml.Component(nodes.Likelihood)}
+	m := Model{Label: label, classes: nodes.Classes, kernelNode: nodes.Kernel, meanNode: nodes.Mean, likelihoodNode: nodes.Likelihood, inferenceNode: nodes.Inference}
 	in := func(part string) *decoder {
 		if nodes.prefix != "" {
 			return d.as(nodes.prefix + part)
@@ -397,7 +399,7 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 		}
 	}
 	if given(nodes.Mean) {
-		m.MeanText = strictyaml.Flow(nodes.Mean)
+		m.Label.Mean = strictyaml.Component(nodes.Mean)
 		m.Mean = in("mean").mean(nodes.Mean)
 	}
 	likOK, infOK := false, false
@@ -418,8 +420,8 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 		return in("inference").compareWith(m, nodes.Inference)
 	}
 	if given(nodes.Inference) {
-		m.Inference, m.InferenceText, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
-		m.TuningText, m.tuningNode = m.InferenceText, nodes.Inference
+		m.Inference, m.Label.Inference, infOK = in("inference").inference(nodes.Inference, nodes.Classes)
+		m.Label.TuneInference, m.tuningNode = m.Label.Inference, nodes.Inference
 	}
 	if likOK && infOK {
 		if err := usable(m.Inference, m.Likelihood); err != nil {
@@ -430,21 +432,21 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) Model {
 }
 
 // inference reads an inference method, for one of classModes.
-func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approximation, text string, ok bool) {
+func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approximation, declared record.Component, ok bool) {
 	switch name, compares := d.comparing(n); {
 	case compares:
 		d.at(n, "%s is a comparator, which tunes itself and nothing else; name it in model: {inference: …}", name)
-		return nil, "", false
+		return nil, declared, false
 	case name != "" && !slices.Contains(approx.Table.Names(), name):
 		d.at(n, "unknown inference %q%s", name, registry.Suggest(name, append(approx.Table.Names(), comparator.Table.Names()...)))
-		return nil, "", false
+		return nil, declared, false
 	}
 	a, _, ok = component(d, n, "inference", approx.Table)
-	text = strictyaml.Flow(n)
+	declared = strictyaml.Component(n)
 	if ok && classes == "one_vs_rest" {
-		a, text = approx.OneVsRest{Binary: a}, "{one_vs_rest: "+text+"}"
+		a, declared = approx.OneVsRest{Binary: a}, declared.Within("one_vs_rest")
 	}
-	return a, text, ok
+	return a, declared, ok
 }
 
 // tuneWith multiplies the models by the inference methods that tune them.
@@ -460,7 +462,7 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 			continue
 		}
 		for _, v := range methods {
-			a, text, ok := d.inference(v, m.classes)
+			a, declared, ok := d.inference(v, m.classes)
 			if !ok {
 				continue
 			}
@@ -472,7 +474,7 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 			if m.Likelihood != nil && usable(a, m.Likelihood) != nil { // told
 				continue
 			}
-			if m.Tuning, m.TuningText, m.tuningNode = a, text, v; text == m.InferenceText {
+			if m.Tuning, m.Label.TuneInference, m.tuningNode = a, declared, v; declared.Text == m.Label.Inference.Text {
 				m.Tuning = nil
 			}
 			out = append(out, m)

@@ -193,8 +193,8 @@ model:
 	}
 	var kernels []string
 	for _, m := range s.Models {
-		if !slices.Contains(kernels, m.KernelText) {
-			kernels = append(kernels, m.KernelText)
+		if !slices.Contains(kernels, m.Label.Kernel.Text) {
+			kernels = append(kernels, m.Label.Kernel.Text)
 		}
 	}
 	want := []string{"se", "{sum: [{se: {ard: true}}, noise]}", "{sum: [{se: {ard: false}}, noise]}"}

@@ -94,31 +94,29 @@ type builder struct {
 func (b *builder) build() Configuration {
 	c, whole := b.record, &b.studies[0]
 	out := Configuration{
-		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
-		Kernel: c.Kernel, Mean: c.Mean, Likelihood: c.Likelihood, Inference: c.Inference, TuneInference: cmp.Or(c.TuneInference, c.Inference),
+		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Label: c.Label,
 		Classes: append([]string{}, c.Classes...), Tune: c.Tune, Objective: c.Objective,
 		Status: whole.status(), LogEvidence: Number(math.NaN()), Hyperparameters: Values{},
 		Evaluations: b.evaluations(), Folds: []Fold{}, Curves: Curves{}, Failures: []Failure{},
 		record:  c,
 		studies: b.studies,
 	}
+	if out.TuneInference.IsZero() {
+		out.TuneInference = out.Inference
+	}
 	if out.Objective == "" {
 		out.Objective = "log_evidence"
 	}
 	if f := whole.fit; f != nil && f.Failure == "" {
-		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), Number(f.LogEvidence), marked(f)
+		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), f.LogEvidence, marked(f)
 		if f.LeaveOneOut != nil {
-			out.LeaveOneOut = &LeaveOneOut{Number(*f.LeaveOneOut)}
+			out.LeaveOneOut = &LeaveOneOut{*f.LeaveOneOut}
 		}
 		if k := f.Curvature; k != nil {
 			out.StandardErrors = values(k.Names, k.StandardErrors)
-			for _, row := range k.Correlations {
-				out.Correlations = append(out.Correlations, numbers(row))
-			}
+			out.Correlations = k.Correlations
 		}
-		for _, m := range f.Posterior {
-			out.Posterior = append(out.Posterior, Marginal{m.Name, Number(m.Mean), Number(m.SD), Number(m.RHat), Number(m.ESS)})
-		}
+		out.Posterior = f.Posterior
 	}
 	out.Restarts = b.restarts()
 	out.Grid = b.grid(out.Objective)
@@ -145,7 +143,7 @@ func (b *builder) build() Configuration {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
 			here, of := out.figure(p.Evaluation, f.Name)
-			shown.Figures = append(shown.Figures, Figure{f.Name, Number(f.Value), Number(f.Uncertainty), here, of})
+			shown.Figures = append(shown.Figures, Figure{f.Name, f.Value, f.Uncertainty, here, of})
 		}
 		out.Published = append(out.Published, shown)
 	}
@@ -225,7 +223,7 @@ func (b *builder) restarts() []Restart {
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]
-			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), Number(end.Value), Number(end.Gradient)
+			r.End, r.Value, r.Gradient = values(names(b.record), end.Natural), end.Value, end.Gradient
 		}
 		out = append(out, r)
 	}
@@ -310,7 +308,7 @@ func (b *builder) fold(s *study) Fold {
 		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
 	}
 	if f.Status == Done {
-		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.fit.Natural), Number(s.fit.LogEvidence), marked(s.fit)
+		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.fit.Natural), s.fit.LogEvidence, marked(s.fit)
 	}
 	if s.predictions != nil {
 		results, _ := cv.Evaluate(*s.predictions) // its warnings come with the pooled scores

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // CheckSchema names the form of a Check in JSON.
@@ -26,12 +28,12 @@ type Check struct {
 // CheckRow is one inference method on one data set, with one kernel, mean and likelihood. A Number is NaN where there is
 // none, and Notes say why.
 type CheckRow struct {
-	Dataset    string `json:"dataset"`
-	Preprocess string `json:"preprocess"`
-	Kernel     string `json:"kernel"`
-	Mean       string `json:"mean"`
-	Likelihood string `json:"likelihood"`
-	Inference  string `json:"inference"`
+	Dataset    string           `json:"dataset"`
+	Preprocess string           `json:"preprocess"`
+	Kernel     record.Component `json:"kernel"`
+	Mean       record.Component `json:"mean"`
+	Likelihood record.Component `json:"likelihood"`
+	Inference  record.Component `json:"inference"`
 	// Theta has all hyperparameters, fixed ones too.
 	Theta         Values `json:"theta"`
 	LogEvidence   Number `json:"log_evidence"`   // nats
@@ -92,11 +94,11 @@ func (c *Check) table() Table {
 		}
 		return fmt.Sprintf(format, float64(x))
 	}
-	texts := []string{}
+	var parts []record.Component
 	for _, r := range c.Rows {
-		texts = append(texts, r.Likelihood, r.Inference)
+		parts = append(parts, r.Likelihood, r.Inference)
 	}
-	short := shorten(texts)
+	short := shorten(parts)
 	for i, r := range c.Rows {
 		converged, verdict := "yes", "ok"
 		if !r.Converged {
@@ -110,7 +112,7 @@ func (c *Check) table() Table {
 		case r.LowerBound && !math.IsNaN(float64(r.Difference)):
 			verdict = "ok, lower bound"
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), r.Dataset, r.Preprocess, shortName(r.Kernel), r.Mean, abridged(r.Theta), short[r.Likelihood], short[r.Inference],
+		t.Rows = append(t.Rows, []string{strconv.Itoa(i), r.Dataset, r.Preprocess, shortName(r.Kernel), r.Mean.Text, abridged(r.Theta), short[r.Likelihood.Text], short[r.Inference.Text],
 			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError), cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict})
 	}
 	t.lift()
@@ -132,7 +134,7 @@ func checkCSV(w io.Writer, c *Check) error {
 	out.Write([]string{"dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "theta", "log_evidence", "standard_error", "converged",
 		"gradient_error", "reference", "lower_bound", "difference", "in_standard_errors", "failures", "notes"}) // errors surface in out.Error
 	for _, r := range c.Rows {
-		out.Write([]string{r.Dataset, r.Preprocess, r.Kernel, r.Mean, r.Likelihood, r.Inference, assignments(r.Theta, exact), exact(float64(r.LogEvidence)), exact(float64(r.StandardError)),
+		out.Write([]string{r.Dataset, r.Preprocess, r.Kernel.Text, r.Mean.Text, r.Likelihood.Text, r.Inference.Text, assignments(r.Theta, exact), exact(float64(r.LogEvidence)), exact(float64(r.StandardError)),
 			strconv.FormatBool(r.Converged), exact(float64(r.GradientError)), strconv.FormatBool(r.Reference), strconv.FormatBool(r.LowerBound), exact(float64(r.Difference)),
 			exact(float64(r.InStandardErrors)), strings.Join(r.Failures, "; "), strings.Join(r.Notes, "; ")})
 	}

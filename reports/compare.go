@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Comparison compares configurations in pairs. Every difference is that of the first less the second.
@@ -36,14 +36,9 @@ type Side struct {
 	Experiment    string `json:"experiment"`
 	Configuration int    `json:"configuration"` // -1: the winners of nested cross-validation
 	Dataset       string `json:"dataset"`
-	Preprocess    string `json:"preprocess"`
-	Kernel        string `json:"kernel"`
-	Mean          string `json:"mean"`
-	Likelihood    string `json:"likelihood"`
-	Inference     string `json:"inference"`
-	TuneInference string `json:"tune_inference"`
-	Tune          string `json:"tune"`
-	name          string
+	record.Label
+	Tune string `json:"tune"`
+	name string
 }
 
 // EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the best sample of Markov chains, the logarithm of the Bayes factor for
@@ -143,7 +138,7 @@ func side(runs []*Report, run, number int, c Configuration) Side {
 		}
 		return s
 	}
-	s := Side{run, r.Experiment, number, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune, fmt.Sprintf("#%d", number)}
+	s := Side{run, r.Experiment, number, c.Dataset, c.Label, c.Tune, fmt.Sprintf("#%d", number)}
 	if len(runs) > 1 {
 		s.name = string(rune('A'+run)) + s.name
 	}
@@ -157,7 +152,7 @@ func sameData(a, b Configuration) bool {
 // evidence compares the log evidences. One binary method a class gives the sum of the evidences of several binary
 // labellings, which is no evidence of the labels.
 func (p *Pair) evidence(a, b Configuration) {
-	rest := func(c Configuration) bool { return strings.HasPrefix(c.Inference, "{one_vs_rest:") }
+	rest := func(c Configuration) bool { return c.Inference.Name() == "one_vs_rest" }
 	difference := float64(a.LogEvidence - b.LogEvidence)
 	switch {
 	case rest(a) != rest(b):
@@ -295,23 +290,23 @@ var ComparisonForms = Forms[*Comparison]{{"text", comparisonText}, {"json", writ
 // comparisonText names the configurations and writes a table of the differences.
 func comparisonText(out io.Writer, c *Comparison) error {
 	w := bufio.NewWriter(out) // keeps the first error
-	var texts []string
+	var parts []record.Component
 	var sides []Side
 	for _, p := range c.Pairs {
 		for _, s := range []Side{p.First, p.Second} {
-			if !slices.Contains(sides, s) {
+			if !slices.ContainsFunc(sides, func(o Side) bool { return o.Run == s.Run && o.name == s.name }) {
 				sides = append(sides, s)
-				texts = append(texts, s.Kernel, s.Likelihood, s.Inference, s.TuneInference, s.Tune)
+				parts = append(parts, s.Kernel, s.Likelihood, s.Inference, s.TuneInference)
 			}
 		}
 	}
-	short := shorten(texts)
+	short := shorten(parts)
 	slices.SortFunc(sides, func(a, b Side) int {
 		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Configuration, b.Configuration))
 	})
 	key := Table{Columns: columns("", "experiment", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune")}
 	for _, s := range sides {
-		key.Rows = append(key.Rows, []string{s.name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel], s.Mean, short[s.Likelihood], short[s.Inference], short[s.TuneInference], short[s.Tune]})
+		key.Rows = append(key.Rows, []string{s.name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text], s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune})
 	}
 	key.write(w)
 	c.differences().section(w, "differences")

@@ -117,7 +117,9 @@ func TestCompareOnlyWhatIsTheSame(t *testing.T) {
 				}
 			}
 		}, "kfold: the folds hold out other cases"},
-		{"one against the rest", func(m *record.Manifest, _ []record.Line) { m.Configurations[4].Inference = "{one_vs_rest: laplace}" }, "log evidence: that of one_vs_rest"},
+		{"one against the rest", func(m *record.Manifest, _ []record.Line) {
+			m.Configurations[4].Inference = declared("{one_vs_rest: laplace}")
+		}, "log evidence: that of one_vs_rest"},
 		{"another evaluation", func(m *record.Manifest, _ []record.Line) {
 			m.Configurations[4].Studies = []record.Study{m.Configurations[4].Studies[0], {Key: "c", Evaluation: "cv", Train: 4, Test: 2}, {Key: "d", Evaluation: "cv", Fold: 1, Train: 4, Test: 2}}
 		}, "kfold: the second has no such evaluation"},

@@ -27,7 +27,7 @@ func scoreRows(r *Report, whole, folds bool) Rows {
 	t.columns = append(t.columns, scoreColumns()...)
 	for i, c := range r.Configurations {
 		row := func(evaluation string, repeat, fold any, status Status, hyperparameters Values, evidence Number, converged *bool, leaveOneOut Number, scores Scores) {
-			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel, c.Mean, c.Likelihood, c.Inference, c.TuneInference, c.Tune,
+			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel.Text, c.Mean.Text, c.Likelihood.Text, c.Inference.Text, c.TuneInference.Text, c.Tune,
 				evaluation, repeat, fold, string(status), hyperparameters, evidence, known(status, converged), leaveOneOut}
 			t.cells = append(t.cells, append(cells, scoreCells(scores)...))
 		}

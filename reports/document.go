@@ -190,7 +190,7 @@ func (r *Report) provenance() []fact {
 func (r *Report) details(rows int) (out []detail) {
 	short := r.shorten()
 	for i, c := range r.Configurations[:min(len(r.Configurations), mostDetailed)] {
-		d := detail{Index: i, Title: strings.Join([]string{c.Dataset, short[c.Kernel], short[c.Likelihood], short[c.Inference]}, " · ")}
+		d := detail{Index: i, Title: strings.Join([]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
 		d.Facts = append([]fact{{"status", string(c.Status)}}, c.facts(sixDigits)...)
 		if o := c.optima(); o != "" {
 			d.Facts = append(d.Facts, fact{"optimisation", o})

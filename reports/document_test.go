@@ -33,7 +33,7 @@ func rivals() (m record.Manifest, lines []record.Line) {
 	truths := [2]map[int][2]record.Number{{1: {0.5, 1}, 2: {1, 0.5}, 3: {1, 1}, 4: {0.5, 0.5}}, {1: {0.5, 0.5}, 2: {0.5, 0.5}, 4: {1, 0.5}, 5: {1, 1}}}
 	for c, inference := range []string{"laplace", "ep"} {
 		m.Configurations = append(m.Configurations, record.Configuration{
-			Dataset: "toy", DataHash: "d", Cases: 8, Inputs: 2, Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: inference, Classes: []string{"F", "M"}, Tune: "none",
+			Dataset: "toy", DataHash: "d", Cases: 8, Inputs: 2, Label: record.Label{Preprocess: "none", Kernel: declared("se"), Mean: declared("zero"), Likelihood: declared("probit"), Inference: declared(inference)}, Classes: []string{"F", "M"}, Tune: "none",
 			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}},
 			Studies: []record.Study{
 				{Key: "whole", Evaluation: "train", Train: 8, Jobs: 1},
@@ -172,7 +172,8 @@ func proseReports(t *testing.T) map[string]*Report {
 	m.Experiment, m.Source, m.Warnings = name(), name(), names
 	for i := range m.Configurations {
 		c := &m.Configurations[i]
-		c.DataHash, c.Mean, c.Preprocess, c.Likelihood, c.Inference, c.Tune = name(), name(), name(), name(), name(), name()
+		c.DataHash, c.Mean, c.Preprocess = name(), record.Plain(name()), name()
+		c.Likelihood, c.Inference, c.Tune = record.Plain(name()), record.Plain(name()), name()
 		c.Classes = []string{name(), name()}
 		for j := range c.Hyperparameters {
 			c.Hyperparameters[j].Name += name()

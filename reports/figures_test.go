@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -77,7 +78,7 @@ func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 // evidence is 10 i for the i-th length scale; the information is greatest and the errors are fewest elsewhere.
 func hill() Configuration {
 	c := Configuration{
-		Dataset: "hills", Cases: 50, Inputs: 2, Kernel: "{se: {ard: true}}", Likelihood: "probit", Inference: "laplace", Tune: "grid",
+		Dataset: "hills", Cases: 50, Inputs: 2, Label: record.Label{Kernel: declared("{se: {ard: true}}"), Likelihood: declared("probit"), Inference: declared("laplace")}, Tune: "grid",
 		Objective: "log_evidence", Evaluations: []Evaluation{{Name: "test", Scores: Scores{N: 200}}}, Scores: Scores{N: 200},
 	}
 	for i := range 11 {
@@ -238,7 +239,7 @@ func evaluated(likelihood, inference string, information cv.Estimate, curves ...
 		}
 		e.Curves = append(e.Curves, Curve{curve, s})
 	}
-	return Configuration{Dataset: "d", Kernel: "se", Mean: "zero", Likelihood: likelihood, Inference: inference, Evaluations: []Evaluation{e}, Curves: e.Curves}
+	return Configuration{Dataset: "d", Label: record.Label{Kernel: declared("se"), Mean: declared("zero"), Likelihood: declared(likelihood), Inference: declared(inference)}, Evaluations: []Evaluation{e}, Curves: e.Curves}
 }
 
 func TestCurvePictures(t *testing.T) {
@@ -492,7 +493,7 @@ func TestDrawn(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	for _, hostile := range []string{`<script>alert("x")</script>`, "</text></svg>", `"'&amp;`, "\x00\x1b\xff\ufffe", strings.Repeat("long ", 1000), "]]>", "%s%d", "../.."} {
 		grid, curves := hill(), evaluated(hostile, hostile, cv.Estimate{Value: 1}, "error_reject")
-		grid.Dataset, grid.Kernel, grid.Objective = hostile, hostile, hostile
+		grid.Dataset, grid.Kernel, grid.Objective = hostile, record.Plain(hostile), hostile
 		for i := range grid.Grid {
 			grid.Grid[i].Point[0].Name = hostile
 		}

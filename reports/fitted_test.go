@@ -17,7 +17,7 @@ import (
 // fittedRun is a run with one configuration of these classes: a fit on all of the training data, and folds.
 func fittedRun(t *testing.T, classes []string, whole record.Fit, folds ...record.Fit) *Report {
 	t.Helper()
-	c := record.Configuration{Dataset: "toy", Kernel: "se", Mean: "zero", Preprocess: "none", Likelihood: "logit", Inference: "laplace", Tune: "none", Classes: classes}
+	c := record.Configuration{Dataset: "toy", Label: record.Label{Preprocess: "none", Kernel: declared("se"), Mean: declared("zero"), Likelihood: declared("logit"), Inference: declared("laplace")}, Tune: "none", Classes: classes}
 	train := len(whole.TrainLabels)
 	if s := whole.Surface; s != nil {
 		train = len(s.Inputs[0])
@@ -319,7 +319,7 @@ func TestDecisionsTogether(t *testing.T) {
 		var m record.Manifest
 		var lines []record.Line
 		for i := range n {
-			m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Likelihood: "logit", Inference: fmt.Sprint("method", i), Classes: classes, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
+			m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Label: record.Label{Likelihood: declared("logit"), Inference: declared(fmt.Sprint("method", i))}, Classes: classes, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
 			f := record.Fit{Configuration: i, Chosen: -1, TrainLabels: []int{0, 1}, Surface: s(i)}
 			if classes == nil {
 				f.TrainLabels = nil
@@ -397,7 +397,7 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 	var m record.Manifest
 	var lines []record.Line
 	for i := range 15 {
-		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Kernel: "se", Likelihood: "logit", Inference: "laplace", Classes: []string{"a", "b"}, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
+		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "toy", Label: record.Label{Kernel: declared("se"), Likelihood: declared("logit"), Inference: declared("laplace")}, Classes: []string{"a", "b"}, Studies: []record.Study{{Evaluation: "train", Train: 2}}})
 		f := record.Fit{Configuration: i, Chosen: -1, TrainCounts: []int{1, 1}, TrainLabels: []int{0, 1}, TrainLatentMean: [][]record.Number{{-1, 1}}}
 		if i == 1 {
 			f.Failure = "no fit"

@@ -20,8 +20,8 @@ func (b *builder) grid(objective string) []GridPoint {
 	unscored := 0
 	for _, t := range whole.trials {
 		for i, p := range t.Points {
-			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: Number(p.StandardError)}
-			value := Number(p.Value)
+			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: p.StandardError}
+			value := p.Value
 			if objective == "log_evidence" {
 				g.LogEvidence = &value
 			} else {

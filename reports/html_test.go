@@ -24,7 +24,7 @@ const injected = `<script>window.injected = 1</script>&"'`
 func large(configurations, trials int) (m record.Manifest, lines []record.Line) {
 	m = record.Manifest{Experiment: "large", Formats: []string{"html"}}
 	for c := range configurations {
-		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "d", Kernel: "se", Likelihood: "probit", Inference: "laplace", Classes: []string{"a", "b"}, Tune: []string{"random", "bfgs"}[c%2],
+		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "d", Label: record.Label{Kernel: declared("se"), Likelihood: declared("probit"), Inference: declared("laplace")}, Classes: []string{"a", "b"}, Tune: []string{"random", "bfgs"}[c%2],
 			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}, {Name: "length_scale", Theta: "log_length_scale"}},
 			Studies:         []record.Study{{Key: fmt.Sprint(c), Evaluation: "train", Train: 9}}})
 		for i := range trials {
@@ -196,7 +196,8 @@ func TestHTMLIsClosed(t *testing.T) {
 	m.Experiment, m.Source, m.Settings, m.Warnings = injected, injected, []string{injected}, []string{injected}
 	for i := range m.Configurations {
 		c := &m.Configurations[i]
-		c.Dataset, c.DataHash, c.Kernel, c.Mean, c.Preprocess, c.Inference, c.Tune = injected, injected, injected, injected, injected, injected, injected
+		c.Dataset, c.DataHash, c.Preprocess, c.Tune = injected, injected, injected, injected
+		c.Kernel, c.Mean, c.Inference = record.Plain(injected), record.Plain(injected), record.Plain(injected)
 		c.Classes = []string{injected, injected + "2"}
 		for j := range c.Hyperparameters {
 			c.Hyperparameters[j].Name += injected

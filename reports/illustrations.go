@@ -37,10 +37,13 @@ func (r *Report) illustrated(kind string, draw func([]record.Illustration) figur
 func distinguished(all []record.Illustration) (common []string, differs []string) {
 	words := make([][]string, len(all))
 	for k, i := range all {
-		for _, part := range []struct{ name, text string }{{"kernel ", i.Kernel}, {"mean ", i.Mean}, {"likelihood ", i.Likelihood}} {
+		for _, part := range []struct {
+			name string
+			of   record.Component
+		}{{"kernel ", i.Kernel}, {"mean ", i.Mean}, {"likelihood ", i.Likelihood}} {
 			word := ""
-			if part.text != "" {
-				word = part.name + shortName(part.text)
+			if !part.of.IsZero() {
+				word = part.name + shortName(part.of)
 			}
 			words[k] = append(words[k], word)
 		}
@@ -80,7 +83,7 @@ func (r *Report) illustrations() Table {
 		if i.Jitter > 0 {
 			jitter = brief(float64(i.Jitter))
 		}
-		row := []string{strconv.Itoa(k), i.Kind, short[i.Kernel], short[i.Mean], short[i.Likelihood], strings.Join(values, " ")}
+		row := []string{strconv.Itoa(k), i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text], strings.Join(values, " ")}
 		add := func(cells ...string) { t.Rows = append(t.Rows, slices.Concat(row, cells)) }
 		if i.Exact == nil {
 			add(strconv.Itoa(len(i.Columns[0].Values)), jitter, "", "", "", "", "", "", "")
@@ -96,7 +99,7 @@ func (r *Report) illustrations() Table {
 					state = "not converged"
 				}
 			}
-			add(slices.Concat([]string{"", "", short[a.Inference]}, moments(a.Gaussian), []string{iterations, state})...)
+			add(slices.Concat([]string{"", "", short[a.Inference.Text]}, moments(a.Gaussian), []string{iterations, state})...)
 		}
 	}
 	t.lift()
@@ -105,7 +108,7 @@ func (r *Report) illustrations() Table {
 
 // shortened makes short names for the components of illustrations.
 func shortened(all []record.Illustration) map[string]string {
-	var texts []string
+	var texts []record.Component
 	for _, i := range all {
 		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
 		for _, a := range i.Approximations {
@@ -149,7 +152,7 @@ func (r *Report) addIllustrations() error {
 				notes = append(slices.Clip(notes), "fails: "+a.Failure)
 			}
 			for _, note := range notes {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference], note))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference.Text], note))
 			}
 		}
 	}
@@ -182,13 +185,13 @@ func whole(i record.Illustration) bool {
 func writeIllustration(w io.Writer, experiment string, number int, i record.Illustration) {
 	fmt.Fprintf(w, "%s #%d  %s\n", experiment, number, i.Kind)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range []fact{{"kernel", i.Kernel}, {"mean", i.Mean}, {"likelihood", i.Likelihood}} {
+	for _, f := range []fact{{"kernel", i.Kernel.Text}, {"mean", i.Mean.Text}, {"likelihood", i.Likelihood.Text}} {
 		if f.Text != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 		}
 	}
 	for _, h := range i.Hyperparameters {
-		fmt.Fprintf(t, "%s\t%s\n", h.Name, shortest(Number(h.Value)))
+		fmt.Fprintf(t, "%s\t%s\n", h.Name, shortest(h.Value))
 	}
 	t.Flush() // errors surface in w
 	if i.Exact != nil {
@@ -198,7 +201,7 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 	for c, column := range i.Columns {
 		numbers.Columns[c] = Column{Name: column.Name, Right: true, keep: true}
 		for k, v := range column.Values {
-			numbers.Rows[k] = append(numbers.Rows[k], shortest(Number(v)))
+			numbers.Rows[k] = append(numbers.Rows[k], shortest(v))
 		}
 	}
 	numbers.section(w, "numbers")

@@ -21,18 +21,18 @@ func illustrating() record.Manifest {
 	}
 	g := gaussian([]record.Number{4, 1}, []record.Number{1, 9})
 	return record.Manifest{Experiment: "shown", Illustrations: []record.Illustration{
-		{Kind: "prior", Kernel: "se", Mean: "zero", Likelihood: "probit", Hyperparameters: []record.Named{{Name: "amplitude", Value: 2}}, Jitter: 1e-12,
+		{Kind: "prior", Kernel: declared("se"), Mean: declared("zero"), Likelihood: declared("probit"), Hyperparameters: []record.Named{{Name: "amplitude", Value: 2}}, Jitter: 1e-12,
 			Columns: []record.Column{column("x", 2, 1, 3), column("f1", -1, 0, 1), column("p1", 0.2, 0.5, 0.8)}},
-		{Kind: "prior", Kernel: "noise", Mean: "zero", Likelihood: "softmax", Classes: []string{"a", "b"},
+		{Kind: "prior", Kernel: declared("noise"), Mean: declared("zero"), Likelihood: declared("softmax"), Classes: []string{"a", "b"},
 			Columns: []record.Column{column("x", 1, 2), column("f1[a]", 1, 2), column("f1[b]", 3, 4), column("p1[a]", 0.1, 0.1), column("p1[b]", 0.9, 0.9)}},
-		{Kind: "likelihood", Entry: 1, Likelihood: "step", Labels: []record.Number{-1}, Columns: []record.Column{column("f", -1, 1), column("log_likelihood", 0, -math.MaxFloat64)}},
-		{Kind: "posterior", Entry: 2, Likelihood: "probit", Labels: []record.Number{1}, Prior: gaussian([]record.Number{9}), Exact: gaussian([]record.Number{4}),
+		{Kind: "likelihood", Entry: 1, Likelihood: declared("step"), Labels: []record.Number{-1}, Columns: []record.Column{column("f", -1, 1), column("log_likelihood", 0, -math.MaxFloat64)}},
+		{Kind: "posterior", Entry: 2, Likelihood: declared("probit"), Labels: []record.Number{1}, Prior: gaussian([]record.Number{9}), Exact: gaussian([]record.Number{4}),
 			Columns:        []record.Column{column("f", 0, 1), column("prior", 0.1, 0.2), column("likelihood", 0.5, 0.8), column("exact", 0.1, 0.3)},
-			Approximations: []record.Approximated{{Inference: "ep", Gaussian: gaussian([]record.Number{4}), Converged: true, Iterations: 3}}},
-		{Kind: "posterior", Entry: 3, Likelihood: "probit", Labels: []record.Number{1, -1}, Prior: g, Exact: g,
+			Approximations: []record.Approximated{{Inference: declared("ep"), Gaussian: gaussian([]record.Number{4}), Converged: true, Iterations: 3}}},
+		{Kind: "posterior", Entry: 3, Likelihood: declared("probit"), Labels: []record.Number{1, -1}, Prior: g, Exact: g,
 			Columns: []record.Column{column("f1", 0, 1, 0, 1), column("f2", 0, 0, 1, 1), column("exact", 0, 0.1, 0.2, 0.3)},
-			Approximations: []record.Approximated{{Inference: "ep", Failure: "it broke", Iterates: []record.Gaussian{*g}},
-				{Inference: "pl", Gaussian: g, Iterations: 9, Warnings: []string{"in circles"}}}},
+			Approximations: []record.Approximated{{Inference: declared("ep"), Failure: "it broke", Iterates: []record.Gaussian{*g}},
+				{Inference: declared("pl"), Gaussian: g, Iterations: 9, Warnings: []string{"in circles"}}}},
 	}}
 }
 

@@ -35,19 +35,6 @@ func writeJSON[T any](w io.Writer, v T) error {
 	return e.Encode(v)
 }
 
-// MarshalJSON implements json.Marshaler.
-func (x Number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(x)) {
-		return []byte("null"), nil
-	}
-	return record.Number(x).MarshalJSON()
-}
-
-// JSONSchema is that of what MarshalJSON writes, as those of the types below.
-func (Number) JSONSchema() map[string]any {
-	return map[string]any{"anyOf": []map[string]any{{"type": []string{"number", "null"}}, {"enum": []string{"+Inf", "-Inf"}}}}
-}
-
 // JSONSchema has the values of a Status.
 func (Status) JSONSchema() map[string]any {
 	return map[string]any{"enum": []Status{Done, Cut, Failed, Missing}}
@@ -154,16 +141,9 @@ func (c Curves) MarshalJSON() ([]byte, error) {
 			cv.Series
 			Lo []Number `json:"lo,omitempty"`
 			Hi []Number `json:"hi,omitempty"`
-		}{curve.Series, ends(curve.Lo), ends(curve.Hi)})
+		}{curve.Series, record.Numbers(curve.Lo), record.Numbers(curve.Hi)})
 	}
 	return o.close()
-}
-
-func ends(x []float64) (out []Number) {
-	for _, v := range x {
-		out = append(out, Number(v))
-	}
-	return out
 }
 
 // JSONSchema has every curve.

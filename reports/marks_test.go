@@ -37,7 +37,7 @@ func TestAveragedMarksWhatIsWrong(t *testing.T) {
 func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	grid := func(inference string, gain float64) Configuration {
 		c := hill()
-		c.Inference, c.Grid = inference, nil
+		c.Inference, c.Grid = declared(inference), nil
 		for i := range mostTold + 3 {
 			for j := range mostTold + 2 {
 				evidence := Number(float64(10*i+j) + gain)
@@ -53,7 +53,7 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	for k := range method.Grid {
 		method.Grid[k].StandardError = 0
 	}
-	method.TuneInference = "laplace"
+	method.TuneInference = declared("laplace")
 	figures := pictured(t, "sampled", &Report{Configurations: []Configuration{sampled, method}})
 	if len(figures) != 1 {
 		t.Fatalf("%d figures", len(figures))

@@ -25,7 +25,7 @@ func stopped() (m record.Manifest, lines []record.Line) {
 	truths := [3][]float64{{0.5, 0.5, 0.5, 0.5, 0.5}, {0.75, 0.875}, {0.5, 0.625, 0.625, 0.625}}
 	for c, inference := range []string{"laplace", "ep", "pl"} {
 		of := record.Configuration{
-			Dataset: "toy", DataHash: "d", Cases: 10, Inputs: 2, Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: inference, Classes: []string{"F", "M"}, Tune: "none",
+			Dataset: "toy", DataHash: "d", Cases: 10, Inputs: 2, Label: record.Label{Preprocess: "none", Kernel: declared("se"), Mean: declared("zero"), Likelihood: declared("probit"), Inference: declared(inference)}, Classes: []string{"F", "M"}, Tune: "none",
 			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}},
 			Costs:           &record.Costs{Loss: [][]record.Number{{0, 1}, {2, 0}}},
 			Studies:         []record.Study{{Key: "whole", Evaluation: "train", Train: 10, Jobs: 1}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -35,7 +36,7 @@ func TestEvidencePicture(t *testing.T) {
 func TestEvidenceOfConfigurations(t *testing.T) {
 	r := &Report{}
 	for i, at := range [][2]float64{{-30, 0.5}, {-20, 0.25}, {math.NaN(), 0.9}, {-25, 0.75}} {
-		c := Configuration{Dataset: "d", Kernel: fmt.Sprint("k", i), LogEvidence: Number(at[0])}
+		c := Configuration{Dataset: "d", Label: record.Label{Kernel: declared(fmt.Sprint("k", i))}, LogEvidence: Number(at[0])}
 		bits := cv.Result{Score: cv.Score{Name: "information_bits"}, Estimate: cv.Estimate{Value: at[1]}}
 		c.Evaluations = []Evaluation{{Name: "test", Scores: Scores{N: 5, Results: []cv.Result{bits}}}}
 		r.Configurations = append(r.Configurations, c)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
@@ -16,21 +16,21 @@ import (
 // else being equal: a panel for each data set and score, a line for whatever else differs, level where there is no such
 // option. So learning curves are drawn of online: {seen: […]}.
 func optionPictures(r *Report) (out []figure.Figure) {
-	for _, section := range []func(c *Configuration) *string{
-		func(c *Configuration) *string { return &c.Inference },
-		func(c *Configuration) *string { return &c.Likelihood },
-		func(c *Configuration) *string { return &c.Kernel },
+	for _, section := range []func(c *Configuration) *record.Component{
+		func(c *Configuration) *record.Component { return &c.Inference },
+		func(c *Configuration) *record.Component { return &c.Likelihood },
+		func(c *Configuration) *record.Component { return &c.Kernel },
 	} {
 		var paths []string
 		values := map[string][]string{} // of every path, different ones
 		met := map[string]bool{}
 		for _, c := range r.Configurations {
-			text := *section(&c)
-			if met[text] {
+			of := *section(&c)
+			if met[of.Text] {
 				continue
 			}
-			met[text] = true
-			numericOptions(text, func(path, value string) {
+			met[of.Text] = true
+			numericOptions(of.Node, "", func(path, value string) {
 				if values[path] == nil {
 					paths = append(paths, path)
 				}
@@ -52,7 +52,7 @@ func optionPictures(r *Report) (out []figure.Figure) {
 }
 
 // optionPicture is that of one option.
-func (r *Report) optionPicture(section func(c *Configuration) *string, path string) figure.Figure {
+func (r *Report) optionPicture(section func(c *Configuration) *record.Component, path string) figure.Figure {
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
 	for _, series := range r.series(section, path) {
@@ -162,18 +162,18 @@ type optionSeries struct {
 }
 
 // series are those of every data set.
-func (r *Report) series(section func(c *Configuration) *string, path string) (sets [][]optionSeries) {
+func (r *Report) series(section func(c *Configuration) *record.Component, path string) (sets [][]optionSeries) {
 	for i, c := range r.Configurations {
 		rest := c
-		text, value, found := withoutOption(*section(&c), path)
+		without, value, found := withoutOption(*section(&c), path)
 		if found {
-			if *section(&rest) = text; c.TuneInference == c.Inference {
+			if *section(&rest) = without; c.TuneInference.Text == c.Inference.Text {
 				rest.TuneInference = rest.Inference
 			}
 		}
 		same := func(o optionSeries) bool {
 			a, b := o.configuration, rest
-			return (o.x != nil) == found && found && a.sameButTune(b) && a.Inference == b.Inference && a.Tune == b.Tune
+			return (o.x != nil) == found && found && a.sameButTune(b) && a.Inference.Text == b.Inference.Text && a.Tune == b.Tune
 		}
 		g := slices.IndexFunc(sets, func(set []optionSeries) bool { return set[0].configuration.Dataset == c.Dataset })
 		if g < 0 {
@@ -225,68 +225,43 @@ func optionLabel(path string) (name, label string) {
 	return name, label
 }
 
-// numericOptions visits the numbers in a component's text.
-func numericOptions(text string, visit func(path, value string)) {
-	var root strictyaml.Node
-	if strictyaml.Unmarshal([]byte(text), &root) != nil {
-		return
+// numericOptions visits the numbers in a component.
+func numericOptions(n record.Node, path string, visit func(path, value string)) {
+	if n.Number != nil && path != "" {
+		visit(path[1:], n.Word)
 	}
-	var walk func(n *strictyaml.Node, path string)
-	walk = func(n *strictyaml.Node, path string) {
-		switch n.Kind {
-		case strictyaml.DocumentNode:
-			walk(n.Content[0], path)
-		case strictyaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				walk(n.Content[i+1], path+"."+n.Content[i].Value)
-			}
-		case strictyaml.SequenceNode:
-			for i, item := range n.Content {
-				walk(item, fmt.Sprintf("%s.%d", path, i))
-			}
-		default:
-			if _, err := strconv.ParseFloat(n.Value, 64); err == nil && path != "" {
-				visit(strings.TrimPrefix(path, "."), n.Value)
-			}
-		}
+	for i, part := range n.Parts {
+		numericOptions(part.Node, path+"."+cmp.Or(part.Key, strconv.Itoa(i)), visit)
 	}
-	walk(&root, "")
 }
 
-// withoutOption takes a number out of a component's text.
-func withoutOption(text, path string) (rest string, value float64, found bool) {
-	var root strictyaml.Node
-	if strictyaml.Unmarshal([]byte(text), &root) != nil || len(root.Content) != 1 {
-		return text, 0, false
+// withoutOption takes a number out of a component.
+func withoutOption(c record.Component, path string) (rest record.Component, value float64, found bool) {
+	node, value, found := without(c.Node, strings.Split(path, "."))
+	if !found {
+		return c, 0, false
 	}
-	n := root.Content[0]
-	for words := strings.Split(path, "."); ; words = words[1:] {
-		at := -1
-		switch n.Kind {
-		case strictyaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == words[0] {
-					at = i + 1
-				}
-			}
-		case strictyaml.SequenceNode:
-			if i, err := strconv.Atoi(words[0]); err == nil && i < len(n.Content) {
-				at = i
-			}
-		}
-		if at < 0 {
-			return text, 0, false
-		}
-		if len(words) > 1 {
-			n = n.Content[at]
-			continue
-		}
-		value, err := strconv.ParseFloat(n.Content[at].Value, 64)
-		if err != nil || !figure.Drawable(value) || n.Kind == strictyaml.SequenceNode {
-			return text, 0, false
-		}
-		n.Content = slices.Delete(n.Content, at-1, at+1)
-		out, err := strictyaml.Marshal(root.Content[0])
-		return strings.TrimSpace(string(out)), value, err == nil
+	return record.Component{Text: node.String(), Node: node}, value, true
+}
+
+func without(n record.Node, path []string) (rest record.Node, value float64, found bool) {
+	at := slices.IndexFunc(n.Parts, func(p record.Part) bool { return p.Key == path[0] })
+	if i, err := strconv.Atoi(path[0]); at < 0 && err == nil && i < len(n.Parts) && n.Parts[i].Key == "" {
+		at = i
 	}
+	if at < 0 {
+		return n, 0, false
+	}
+	part := n.Parts[at]
+	n.Parts = slices.Clone(n.Parts)
+	if len(path) > 1 {
+		part.Node, value, found = without(part.Node, path[1:])
+		n.Parts[at] = part
+		return n, value, found
+	}
+	if part.Key == "" || part.Number == nil || !figure.Drawable(float64(*part.Number)) {
+		return n, 0, false
+	}
+	n.Parts = slices.Delete(n.Parts, at, at+1)
+	return n, float64(*part.Number), true
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // tried is a configuration with an error rate, whose interval is as wide as it is, and a test information, of two evaluations: those
 // of the second are ten times these.
 func tried(dataset, kernel, inference string, rate, bits float64) Configuration {
-	c := Configuration{Dataset: dataset, Kernel: kernel, Likelihood: "probit", Inference: inference, TuneInference: inference, Tune: "none"}
+	c := Configuration{Dataset: dataset, Label: record.Label{Kernel: declared(kernel), Likelihood: declared("probit"), Inference: declared(inference), TuneInference: declared(inference)}, Tune: "none"}
 	for k, name := range []string{"kfold", "training"} {
 		by := math.Pow(10, float64(k))
 		var results []cv.Result

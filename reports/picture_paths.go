@@ -36,8 +36,8 @@ func (r *Report) pathsOver(c Configuration, x, y string) (out []figure.Layer) {
 
 // sameButTune says that two configurations maximise the same function of the same hyperparameters.
 func (c Configuration) sameButTune(o Configuration) bool {
-	return c.record.DataHash == o.record.DataHash && c.Preprocess == o.Preprocess && c.Kernel == o.Kernel && c.Mean == o.Mean &&
-		c.Likelihood == o.Likelihood && c.TuneInference == o.TuneInference && c.Objective == o.Objective
+	return c.record.DataHash == o.record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text && c.Mean.Text == o.Mean.Text &&
+		c.Likelihood.Text == o.Likelihood.Text && c.TuneInference.Text == o.TuneInference.Text && c.Objective == o.Objective
 }
 
 // paths are the trials on all of the training data of which a way is on record.

@@ -97,10 +97,10 @@ func TestPathsOverAGrid(t *testing.T) {
 		t.Errorf("%+v and %+v, want %+v and its mirror image", a, b, want)
 	}
 	for what, other := range map[string]func(*Configuration){
-		"kernel": func(c *Configuration) { c.Kernel = "se" }, "objective": func(c *Configuration) { c.Objective = "log_posterior" },
-		"data": func(c *Configuration) { c.record.DataHash = "" }, "likelihood": func(c *Configuration) { c.Likelihood = "step" },
-		"preprocessing": func(c *Configuration) { c.Preprocess = "none" }, "mean": func(c *Configuration) { c.Mean = "constant" },
-		"inference": func(c *Configuration) { c.TuneInference = "ep" },
+		"kernel": func(c *Configuration) { c.Kernel = declared("se") }, "objective": func(c *Configuration) { c.Objective = "log_posterior" },
+		"data": func(c *Configuration) { c.record.DataHash = "" }, "likelihood": func(c *Configuration) { c.Likelihood = declared("step") },
+		"preprocessing": func(c *Configuration) { c.Preprocess = "none" }, "mean": func(c *Configuration) { c.Mean = declared("constant") },
+		"inference": func(c *Configuration) { c.TuneInference = declared("ep") },
 	} {
 		c := grid
 		if other(&c); len(r.pathsOver(c, "ln amplitude", "ln length scale")) > 0 {

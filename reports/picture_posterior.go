@@ -24,7 +24,7 @@ func posteriors(r *Report) []figure.Figure {
 		for k, i := range all {
 			for _, a := range i.Approximations {
 				if a.Failure != "" {
-					f.Notes = append(f.Notes, short[a.Inference]+" fails: "+a.Failure)
+					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+a.Failure)
 				}
 			}
 			if len(i.Labels) == 1 {
@@ -56,7 +56,7 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 			continue
 		}
 		m, v := float64(a.Gaussian.Mean[0]), float64(a.Gaussian.Covariance[0][0])
-		line := figure.Line{Name: short[a.Inference], X: x}
+		line := figure.Line{Name: short[a.Inference.Text], X: x}
 		for _, f := range x {
 			line.Y = append(line.Y, math.Exp(-(f-m)*(f-m)/(2*v))/math.Sqrt(2*math.Pi*v))
 		}
@@ -88,7 +88,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 	}
 	for _, a := range i.Approximations {
 		p := figure.Panel{
-			Title: strings.TrimSpace(title + " " + short[a.Inference]), X: figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]}, Y: figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
+			Title: strings.TrimSpace(title + " " + short[a.Inference.Text]), X: figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]}, Y: figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
 			Layers: []figure.Layer{contours},
 		}
 		if a.Failure != "" {

@@ -12,8 +12,8 @@ import (
 // and the j-th amplitude, and 0.001 i bits more, and has no point at the last length scale. One that is tuned to something else is not compared.
 func TestSampledPictures(t *testing.T) {
 	sampled, method, other := hill(), hill(), hill()
-	sampled.Inference, method.Inference, other.Objective = "sampling", "laplace", "log_posterior"
-	method.TuneInference = "laplace"
+	sampled.Inference, method.Inference, other.Objective = declared("sampling"), declared("laplace"), "log_posterior"
+	method.TuneInference = declared("laplace")
 	method.Grid = method.Grid[:30]
 	for k := range sampled.Grid {
 		sampled.Grid[k].StandardError = Number(k) / 10

@@ -12,7 +12,7 @@ import (
 
 // climb is a configuration whose restart 1, of two, was chosen and came by the values given.
 func climb(dataset, inference string, values ...record.Number) Configuration {
-	c := Configuration{Dataset: dataset, Inference: inference, Kernel: "se", Likelihood: "probit", Tune: "bfgs", Objective: "log_evidence", Status: Done}
+	c := Configuration{Dataset: dataset, Label: record.Label{Kernel: declared("se"), Likelihood: declared("probit"), Inference: declared(inference)}, Tune: "bfgs", Objective: "log_evidence", Status: Done}
 	s := study{fit: &record.Fit{Chosen: 1}, trials: []*record.Trial{{Index: 0, Path: []record.Step{{Value: 7}, {Value: 8}}}, {Index: 1}}}
 	for _, v := range values {
 		s.trials[1].Path = append(s.trials[1].Path, record.Step{Value: v})

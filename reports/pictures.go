@@ -268,11 +268,11 @@ func named(short map[string]string, members ...member) naming {
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.configuration
-		inference := short[c.Inference]
+		inference := short[c.Inference.Text]
 		if c.hybrid() {
-			inference += " tuned with " + short[c.TuneInference]
+			inference += " tuned with " + short[c.TuneInference.Text]
 		}
-		words[i] = []string{c.Dataset, c.part(short[c.Likelihood]), inference, c.part(short[c.Kernel]), c.part(c.Mean), c.Preprocess, c.part(short[c.Tune])}
+		words[i] = []string{c.Dataset, c.part(short[c.Likelihood.Text]), inference, c.part(short[c.Kernel.Text]), c.part(c.Mean.Text), c.Preprocess, c.part(c.Tune)}
 	}
 	var heading, note []string
 	names := make([][]string, len(members))

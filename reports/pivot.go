@@ -38,9 +38,9 @@ func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 		}
 	}
 	for i, c := range r.Configurations {
-		parts := []string{c.Preprocess, c.part(short[c.Kernel]), c.part(c.Mean), c.part(short[c.Likelihood]), short[c.Inference], "", c.part(short[c.Tune])}
+		parts := []string{c.Preprocess, c.part(short[c.Kernel.Text]), c.part(c.Mean.Text), c.part(short[c.Likelihood.Text]), short[c.Inference.Text], "", c.part(c.Tune)}
 		if hybrid {
-			parts[5] = short[c.TuneInference]
+			parts[5] = short[c.TuneInference.Text]
 		}
 		at := slices.IndexFunc(rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
 		if at < 0 {
@@ -56,7 +56,7 @@ func (r *Report) Pivot(times *Timings) (t Table, ok bool) {
 			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
 		}
 		add(&datasets, c.Dataset)
-		add(&methods, c.Inference)
+		add(&methods, c.Inference.Text)
 		for _, e := range c.Evaluations {
 			name, cell := c.Dataset, string(e.Status)
 			if several {

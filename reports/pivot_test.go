@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // on is a configuration with an error rate, and n errors, in every evaluation.
 func on(dataset, likelihood, inference string, rate float64, evaluations ...string) Configuration {
-	c := Configuration{Dataset: dataset, Preprocess: "none", Kernel: "{se: {amplitude: 2}}", Mean: "zero", Likelihood: likelihood, Inference: inference, TuneInference: inference, Tune: "bfgs", Classes: []string{"a", "b"}}
+	c := Configuration{Dataset: dataset, Label: record.Label{Preprocess: "none", Kernel: declared("{se: {amplitude: 2}}"), Mean: declared("zero"), Likelihood: declared(likelihood), Inference: declared(inference), TuneInference: declared(inference)}, Tune: "bfgs", Classes: []string{"a", "b"}}
 	for _, name := range evaluations {
 		e := Evaluation{Name: name, Status: Done}
 		for _, s := range cv.Scores {
@@ -51,7 +52,7 @@ func TestPivot(t *testing.T) {
 		on("a", "none", "p1nn", 0.75, "test"),
 	}}
 	for _, c := range []*Configuration{&r.Configurations[4]} {
-		c.Kernel, c.Mean, c.Tune = "none", "none", "none"
+		c.Kernel, c.Mean, c.Tune = declared("none"), declared("none"), "none"
 	}
 	failed := on("b", "probit", "pl", 0, "test")
 	failed.Evaluations[0] = Evaluation{Name: "test", Status: Failed}
@@ -116,7 +117,7 @@ func TestPivotShapes(t *testing.T) {
 	rmse, _ := cv.ScoreNamed("rmse")
 	numbers.Evaluations[0].Scores.Results = []cv.Result{{Score: rmse, Estimate: cv.Estimate{Value: 1.5}}}
 	other, third := numbers, numbers
-	other.Dataset, third.Kernel = "b", "linear"
+	other.Dataset, third.Kernel = "b", declared("linear")
 	table, _ = (&Report{Configurations: []Configuration{numbers, other, third}}).Pivot(nil)
 	if got := table.lines(); !strings.HasPrefix(got[0], "rmse, ") || got[2] != "se|1.500|1.500" {
 		t.Errorf("of numbers\n%s", strings.Join(got, "\n"))
@@ -126,7 +127,7 @@ func TestPivotShapes(t *testing.T) {
 func TestLabels(t *testing.T) {
 	r := &Report{Configurations: []Configuration{on("a", "probit", "laplace", 0), on("a", "logit", "laplace", 0), on("a", "none", "p1nn", 0)}}
 	c := &r.Configurations[2]
-	c.Kernel, c.Mean, c.Tune = "none", "none", "none"
+	c.Kernel, c.Mean, c.Tune = declared("none"), declared("none"), "none"
 	if got := r.Labels(); !slices.Equal(got, []string{"#0 probit, laplace", "#1 logit, laplace", "#2 p1nn"}) {
 		t.Errorf("%q", got)
 	}

@@ -56,7 +56,7 @@ func predictionRows(r *Report) Rows {
 					cells[j] = Number(value)
 				}
 				if s.predictions.Numeric() {
-					cells[label] = Number(s.fit.Targets[k])
+					cells[label] = s.fit.Targets[k]
 					set("mean", float64(s.fit.Mean[k]))
 					set("variance", float64(s.fit.Variance[k]))
 				} else {

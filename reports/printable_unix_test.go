@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // hostile are texts for shells and terminals.
@@ -79,7 +81,7 @@ func TestPrintableOneLine(t *testing.T) {
 	name := "F\nresults: done\t\x1b[1m"
 	for _, write := range []func(*bytes.Buffer) error{
 		func(b *bytes.Buffer) error {
-			return renderText(b, &Report{Experiment: "x", Warnings: []string{name}, Configurations: []Configuration{{Dataset: name, Kernel: name, Warnings: []string{name}}}})
+			return renderText(b, &Report{Experiment: "x", Warnings: []string{name}, Configurations: []Configuration{{Dataset: name, Label: record.Label{Kernel: declared(name)}, Warnings: []string{name}}}})
 		},
 		func(b *bytes.Buffer) error {
 			return shownText(b, &Shown{Experiment: "x", Configurations: []ShownConfiguration{{Configuration: Configuration{Dataset: name, Classes: []string{name}, Warnings: []string{name}, Failures: []Failure{{Message: name}}}}}})

@@ -44,16 +44,16 @@ type Queue struct {
 
 // ConfigurationProgress is the progress of one configuration.
 type ConfigurationProgress struct {
-	Dataset    string  `json:"dataset"`
-	Kernel     string  `json:"kernel"`
-	Likelihood string  `json:"likelihood"`
-	Inference  string  `json:"inference"`
-	Done       int     `json:"done"`
-	Failed     int     `json:"failed"`
-	Known      int     `json:"known"`
-	Seconds    float64 `json:"seconds"`
-	Left       Number  `json:"left"`
-	Failures   int     `json:"failures"` // of jobs, and of single points within jobs
+	Dataset    string           `json:"dataset"`
+	Kernel     record.Component `json:"kernel"`
+	Likelihood record.Component `json:"likelihood"`
+	Inference  record.Component `json:"inference"`
+	Done       int              `json:"done"`
+	Failed     int              `json:"failed"`
+	Known      int              `json:"known"`
+	Seconds    float64          `json:"seconds"`
+	Left       Number           `json:"left"`
+	Failures   int              `json:"failures"` // of jobs, and of single points within jobs
 	// FirstFailure is the first of them: where, and why.
 	FirstFailure string `json:"first_failure,omitempty"`
 }
@@ -213,17 +213,17 @@ func (p *Progress) table() Table {
 	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
 	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"), words("inference"),
 		number("done"), number("known"), number("failed"), number("time"), number("left")}}
-	var texts []string
+	var parts []record.Component
 	for _, c := range p.Configurations {
-		texts = append(texts, c.Kernel, c.Likelihood, c.Inference)
+		parts = append(parts, c.Kernel, c.Likelihood, c.Inference)
 	}
-	short := shorten(texts)
+	short := shorten(parts)
 	for i, c := range p.Configurations {
 		left := "?"
 		if !math.IsNaN(float64(c.Left)) {
 			left = Duration(float64(c.Left)).String()
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, short[c.Kernel], short[c.Likelihood], short[c.Inference],
+		t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text],
 			strconv.Itoa(c.Done), strconv.Itoa(c.Known), strconv.Itoa(c.Failed), Duration(c.Seconds).String(), left})
 	}
 	t.lift()

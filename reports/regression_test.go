@@ -12,7 +12,7 @@ import (
 // regressionRun is a run on numeric targets: two folds, which miss their targets by 1, 2 and by 2.
 func regressionRun() (record.Manifest, []record.Line) {
 	m := record.Manifest{Experiment: "numbers", Curves: []string{"calibration"}, Configurations: []record.Configuration{{
-		Dataset: "toy", Likelihood: "gaussian", Inference: "exact", Tune: "none", Hyperparameters: []record.Hyperparameter{{Name: "noise", Theta: "log_noise"}},
+		Dataset: "toy", Label: record.Label{Likelihood: declared("gaussian"), Inference: declared("exact")}, Tune: "none", Hyperparameters: []record.Hyperparameter{{Name: "noise", Theta: "log_noise"}},
 		Studies: []record.Study{{Key: "a", Evaluation: "train", Train: 3}, {Key: "b", Evaluation: "kfold", Train: 1, Test: 2}, {Key: "c", Evaluation: "kfold", Fold: 1, Train: 2, Test: 1}},
 	}}}
 	fit := func(study int, f record.Fit) record.Line {

@@ -56,38 +56,33 @@ func worse(a, b Status) Status {
 // is the test set where there is one. Under Markov chains Hyperparameters and LogEvidence are those of the sample of largest
 // posterior density, and what is scored are predictions averaged over all samples.
 type Configuration struct {
-	Dataset         string       `json:"dataset"`                   // its name, or the file
-	Cases           int          `json:"cases"`                     // of the training data
-	Inputs          int          `json:"inputs"`                    // columns
-	Preprocess      string       `json:"preprocess"`                // what was done to the inputs
-	Kernel          string       `json:"kernel"`                    // as in the file, in one line
-	Mean            string       `json:"mean"`                      // the prior mean, as in the file, in one line
-	Likelihood      string       `json:"likelihood"`                // as in the file, in one line
-	Inference       string       `json:"inference"`                 // what predicts, as in the file, in one line
-	TuneInference   string       `json:"tune_inference"`            // the inference whose objective is tuned, as in the file, in one line
-	Classes         []string     `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
-	Tune            string       `json:"tune"`                      // the method
-	Objective       string       `json:"objective"`                 // what is maximised, the value of restarts and grid points; cv_ and a score is that of cross-validation, with its sign turned where less is better
-	Status          Status       `json:"status"`                    // of the fit to all of the training data
-	Missing         int          `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
-	Hyperparameters Values       `json:"hyperparameters"`           // natural units, of the fit to all of the training data
-	LogEvidence     Number       `json:"log_evidence"`              // nats, of the fit to all of the training data; null where there is none
-	Converged       *bool        `json:"converged,omitempty"`       // false where the fit to all of the training data had not converged and was taken as it is
-	LeaveOneOut     *LeaveOneOut `json:"leave_one_out,omitempty"`   // of the training cases, where the inference gives it
-	StandardErrors  Values       `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
-	Correlations    [][]Number   `json:"correlations,omitempty"`    // of the errors of hyperparameters on the theta scale, in the order of standard_errors
-	Posterior       []Marginal   `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
-	Restarts        []Restart    `json:"restarts"`                  // on all of the training data; local optimisers and chains only
-	Scores          Scores       `json:"scores"`                    // of the first of the evaluations
-	Evaluations     []Evaluation `json:"evaluations"`               // every way in which cases were held out
-	Folds           []Fold       `json:"folds"`                     // every training set but the one of all the training data
-	Grid            []GridPoint  `json:"grid"`                      // points evaluated as they are: grids, random and adaptive search
-	Best            []Best       `json:"best"`                      // the best points of grid
-	Curves          Curves       `json:"curves"`                    // of the first of the evaluations
-	Published       []Published  `json:"published,omitempty"`       // what others found
-	Warnings        []string     `json:"warnings"`                  // of its fits and trials
-	Failures        []Failure    `json:"failures"`                  // what could not be computed
-	nested          bool         // stands for nested cross-validation
+	Dataset string `json:"dataset"` // its name, or the file
+	Cases   int    `json:"cases"`   // of the training data
+	Inputs  int    `json:"inputs"`  // columns
+	record.Label
+	Classes         []string          `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
+	Tune            string            `json:"tune"`                      // the method
+	Objective       string            `json:"objective"`                 // what is maximised, the value of restarts and grid points; cv_ and a score is that of cross-validation, with its sign turned where less is better
+	Status          Status            `json:"status"`                    // of the fit to all of the training data
+	Missing         int               `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
+	Hyperparameters Values            `json:"hyperparameters"`           // natural units, of the fit to all of the training data
+	LogEvidence     Number            `json:"log_evidence"`              // nats, of the fit to all of the training data; null where there is none
+	Converged       *bool             `json:"converged,omitempty"`       // false where the fit to all of the training data had not converged and was taken as it is
+	LeaveOneOut     *LeaveOneOut      `json:"leave_one_out,omitempty"`   // of the training cases, where the inference gives it
+	StandardErrors  Values            `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
+	Correlations    [][]Number        `json:"correlations,omitempty"`    // of the errors of hyperparameters on the theta scale, in the order of standard_errors
+	Posterior       []record.Marginal `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
+	Restarts        []Restart         `json:"restarts"`                  // on all of the training data; local optimisers and chains only
+	Scores          Scores            `json:"scores"`                    // of the first of the evaluations
+	Evaluations     []Evaluation      `json:"evaluations"`               // every way in which cases were held out
+	Folds           []Fold            `json:"folds"`                     // every training set but the one of all the training data
+	Grid            []GridPoint       `json:"grid"`                      // points evaluated as they are: grids, random and adaptive search
+	Best            []Best            `json:"best"`                      // the best points of grid
+	Curves          Curves            `json:"curves"`                    // of the first of the evaluations
+	Published       []Published       `json:"published,omitempty"`       // what others found
+	Warnings        []string          `json:"warnings"`                  // of its fits and trials
+	Failures        []Failure         `json:"failures"`                  // what could not be computed
+	nested          bool              // stands for nested cross-validation
 	record          record.Configuration
 	studies         []study
 }
@@ -133,16 +128,7 @@ func (c Configuration) leaveOneOut() Number {
 
 // hybrid says that one inference was tuned and another predicts.
 func (c Configuration) hybrid() bool {
-	return c.TuneInference != "" && c.TuneInference != c.Inference
-}
-
-// Marginal is the posterior of one hyperparameter on the theta scale.
-type Marginal struct {
-	Name string `json:"name"`  // on the theta scale
-	Mean Number `json:"mean"`  // on the theta scale
-	SD   Number `json:"sd"`    // standard deviation on the theta scale
-	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
-	ESS  Number `json:"ess"`   // effective sample size: mean has a standard error of about sd/√ess
+	return !c.TuneInference.IsZero() && c.TuneInference.Text != c.Inference.Text
 }
 
 // Published are figures that somebody else found for a configuration.
@@ -289,7 +275,7 @@ type Value struct {
 
 // Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN (there is no such
 // number), "+Inf" and "-Inf" for the infinities.
-type Number float64
+type Number = record.Number
 
 // Format is a way to write a Report.
 type Format struct {
@@ -366,16 +352,8 @@ func values(names []string, x []record.Number) Values {
 	v := Values{}
 	if len(x) == len(names) {
 		for i, name := range names {
-			v = append(v, Value{name, Number(x[i])})
+			v = append(v, Value{name, x[i]})
 		}
 	}
 	return v
-}
-
-func numbers(x []record.Number) []Number {
-	out := make([]Number, len(x))
-	for i, v := range x {
-		out[i] = Number(v)
-	}
-	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // run reads the hand-made run in testdata. Its configurations are
@@ -39,6 +40,7 @@ func parse(manifest, journal []byte) (m record.Manifest, lines []record.Line, er
 	if err := json.Unmarshal(manifest, &m); err != nil {
 		return m, nil, err
 	}
+	m.Link(declared)
 	for text := range bytes.Lines(journal) {
 		var line record.Line
 		if err := json.Unmarshal(text, &line); err != nil {
@@ -516,7 +518,7 @@ func TestShorten(t *testing.T) {
 		"{per_class: se}": "per_class(se)",
 		"{pl: {schedule: parallel, max_iterations: 10}}": "pl(schedule: parallel)",
 	} {
-		r := Report{Configurations: []Configuration{{Kernel: text}}}
+		r := Report{Configurations: []Configuration{{Label: record.Label{Kernel: declared(text)}}}}
 		if got := r.shorten()[text]; got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
@@ -529,7 +531,13 @@ func TestShorten(t *testing.T) {
 		{"{ep: {damping: 0.50001}}": "{ep: {damping: 0.50001}}", "{ep: {damping: 0.50002}}": "{ep: {damping: 0.50002}}", "{ep: {damping: 0.4}}": "ep(damping: 0.4)"},
 		{"{se: {length_scale: {prior: {inverse_gamma: {shape: 3}}}}}": "se(length_scale: prior inverse_gamma shape 3)", "se": "se"},
 	} {
-		if got := shorten(slices.Collect(maps.Keys(want))); !maps.Equal(got, want) {
+		if got := shorten(slices.Collect(func(yield func(record.Component) bool) {
+			for text := range want {
+				if !yield(declared(text)) {
+					return
+				}
+			}
+		})); !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
@@ -755,3 +763,6 @@ func TestMixedBuilds(t *testing.T) {
 		t.Errorf("two builds: %q, want %q", got, want)
 	}
 }
+
+// declared is a component by its text.
+func declared(text string) record.Component { return strictyaml.ComponentOf(text) }

@@ -6,38 +6,38 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // shorten makes short names for the components of the report's configurations.
 func (r *Report) shorten() map[string]string {
-	var texts []string
+	var all []record.Component
 	for _, c := range r.Configurations {
-		texts = append(texts, c.Kernel, c.Likelihood, c.Inference, c.TuneInference, c.Tune)
+		all = append(all, c.Kernel, c.Likelihood, c.Inference, c.TuneInference)
 	}
-	return shorten(texts)
+	return shorten(all)
 }
 
-// shorten makes short names for components, from their YAML flow texts. Numbers and the settings of hyperparameters are
-// left out, unless texts that differ would then look the same: these show the settings in which they differ, to four digits, or if
-// that is not enough the whole text.
-func shorten(texts []string) map[string]string {
+// shorten makes short names for components, by their texts. Numbers and the settings of hyperparameters are left
+// out, unless components that differ would then look the same: these show the settings in which they differ, to
+// four digits, or if that is not enough the whole text.
+func shorten(all []record.Component) map[string]string {
 	short := map[string]string{}
-	alike := map[string][]string{} // the texts of every short name
-	for _, text := range texts {
-		if _, met := short[text]; !met {
-			short[text] = namer{}.name(text)
-			alike[short[text]] = append(alike[short[text]], text)
+	alike := map[string][]record.Component{} // of every short name
+	for _, c := range all {
+		if _, met := short[c.Text]; !met {
+			short[c.Text] = shortName(c)
+			alike[short[c.Text]] = append(alike[short[c.Text]], c)
 		}
 	}
 	for _, group := range alike {
 		if len(group) == 1 {
 			continue
 		}
-		values := map[string][]string{} // of every setting, where texts have it
-		for _, text := range group {
+		values := map[string][]string{} // of every setting, where components have it
+		for _, c := range group {
 			met := map[string]string{}
-			namer{met: met}.name(text)
+			namer{met: met}.component(c.Node, "")
 			for path, setting := range met {
 				values[path] = append(values[path], setting)
 			}
@@ -46,8 +46,8 @@ func shorten(texts []string) map[string]string {
 		for path, of := range values {
 			n.shown[path] = len(of) < len(group) || len(slices.Compact(of)) > 1
 		}
-		for _, text := range group {
-			short[text] = n.name(text)
+		for _, c := range group {
+			short[c.Text] = n.component(c.Node, "")
 		}
 	}
 	uses := map[string]int{}
@@ -63,7 +63,7 @@ func shorten(texts []string) map[string]string {
 }
 
 // shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
-func shortName(text string) string { return namer{}.name(text) }
+func shortName(c record.Component) string { return namer{}.component(c.Node, "") }
 
 // namer names components.
 type namer struct {
@@ -71,53 +71,41 @@ type namer struct {
 	met   map[string]string // takes the text of every setting; nil: none
 }
 
-func (w namer) name(text string) string {
-	var root strictyaml.Node
-	if err := strictyaml.Unmarshal([]byte(text), &root); err == nil && len(root.Content) == 1 {
-		return w.component(root.Content[0], "")
-	}
-	return text
-}
-
 // component names a component: se, {se: options}, or a list of components.
-func (w namer) component(n *strictyaml.Node, path string) string {
-	var parts []string
-	switch n.Kind {
-	case strictyaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			parts = append(parts, n.Content[i].Value+w.options(n.Content[i+1], path+"."+n.Content[i].Value))
-		}
-	case strictyaml.SequenceNode:
-		for i, item := range n.Content {
-			parts = append(parts, w.component(item, path+"."+strconv.Itoa(i)))
-		}
-	default:
-		return n.Value
+func (w namer) component(n record.Node, path string) string {
+	if len(n.Parts) == 0 {
+		return n.Word
 	}
-	return strings.Join(parts, ", ")
+	var names []string
+	for i, part := range n.Parts {
+		if part.Key == "" {
+			names = append(names, w.component(part.Node, path+"."+strconv.Itoa(i)))
+		} else {
+			names = append(names, part.Key+w.options(part.Node, path+"."+part.Key))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // options are what follows a component's name in brackets, if anything.
-func (w namer) options(n *strictyaml.Node, path string) string {
+func (w namer) options(n record.Node, path string) string {
 	text := ""
-	switch n.Kind {
-	case strictyaml.MappingNode:
+	if len(n.Parts) == 0 || n.Parts[0].Key == "" {
+		text = w.component(n, path)
+	} else {
 		var parts []string
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name, value := n.Content[i].Value, n.Content[i+1]
-			at := path + "." + name
+		for _, part := range n.Parts {
+			at := path + "." + part.Key
 			switch {
-			case !setting(value):
-				parts = append(parts, fmt.Sprintf("%s: %s", name, w.component(value, at)))
+			case !setting(part.Node):
+				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, w.component(part.Node, at)))
 			case w.shown[at]:
-				parts = append(parts, fmt.Sprintf("%s: %s", name, settingText(value)))
+				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, settingText(part.Node)))
 			case w.met != nil:
-				w.met[at] = settingText(value)
+				w.met[at] = settingText(part.Node)
 			}
 		}
 		text = strings.Join(parts, ", ")
-	default:
-		text = w.component(n, path)
 	}
 	if text == "" {
 		return ""
@@ -126,36 +114,33 @@ func (w namer) options(n *strictyaml.Node, path string) string {
 }
 
 // settingText is a setting as a reader likes it: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
-func settingText(n *strictyaml.Node) string {
+func settingText(n record.Node) string {
+	if n.Number != nil {
+		return strconv.FormatFloat(float64(*n.Number), 'g', 4, 64)
+	}
+	if len(n.Parts) == 0 {
+		return n.Word
+	}
 	var words []string
-	switch n.Kind {
-	case strictyaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			words = append(words, n.Content[i].Value, settingText(n.Content[i+1]))
+	for _, part := range n.Parts {
+		if part.Key == "" {
+			words = append(words, settingText(part.Node))
+		} else {
+			words = append(words, part.Key+" "+settingText(part.Node))
 		}
-		return strings.Join(words, " ")
-	case strictyaml.SequenceNode:
-		for _, item := range n.Content {
-			words = append(words, settingText(item))
-		}
+	}
+	if n.Parts[0].Key == "" {
 		return strings.Join(words, " to ")
 	}
-	if x, err := strconv.ParseFloat(n.Value, 64); err == nil {
-		return strconv.FormatFloat(x, 'g', 4, 64)
-	}
-	return n.Value
+	return strings.Join(words, " ")
 }
 
 // setting says if a value is a number or the setting of a hyperparameter.
-func setting(n *strictyaml.Node) bool {
-	if n.Kind == strictyaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			if !slices.Contains([]string{"init", "fixed", "bounds", "prior"}, n.Content[i].Value) {
-				return false
-			}
-		}
-		return true
+func setting(n record.Node) bool {
+	if n.Word != "" {
+		return n.Number != nil
 	}
-	_, err := strconv.ParseFloat(n.Value, 64)
-	return n.Kind == strictyaml.ScalarNode && err == nil
+	return !slices.ContainsFunc(n.Parts, func(p record.Part) bool {
+		return !slices.Contains([]string{"init", "fixed", "bounds", "prior"}, p.Key)
+	})
 }

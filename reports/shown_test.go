@@ -29,7 +29,7 @@ func TestDecimals(t *testing.T) {
 // searched is a run of one configuration that scored three points by cross-validation, two of them alike.
 func searched(objective string) *Report {
 	of := record.Configuration{
-		Dataset: "toy", Cases: 8, Inputs: 1, Kernel: "se", Likelihood: "probit", Inference: "laplace", Classes: []string{"F", "M"}, Tune: "random", Objective: objective,
+		Dataset: "toy", Cases: 8, Inputs: 1, Label: record.Label{Kernel: declared("se"), Likelihood: declared("probit"), Inference: declared("laplace")}, Classes: []string{"F", "M"}, Tune: "random", Objective: objective,
 		Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}}, Studies: []record.Study{{Key: "whole", Evaluation: "train", Train: 8, Jobs: 4}},
 	}
 	var lines []record.Line

@@ -42,7 +42,7 @@ func (r *Report) Summary() Table {
 	for i, c := range r.Configurations {
 		tunedWith := ""
 		if hybrid {
-			tunedWith = short[c.TuneInference]
+			tunedWith = short[c.TuneInference.Text]
 		}
 		evaluations := c.Evaluations
 		if len(evaluations) == 0 {
@@ -68,7 +68,7 @@ func (r *Report) Summary() Table {
 			if e.Decisions != nil {
 				cost, rejected = s.Partial.beside(decimals(float64(e.Decisions.Loss), 4)), s.Partial.beside(strconv.Itoa(e.Decisions.Rejected))
 			}
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.part(short[c.Kernel]), c.part(c.Mean), c.part(short[c.Likelihood]), short[c.Inference], tunedWith, c.part(short[c.Tune]), e.Name,
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.part(short[c.Kernel.Text]), c.part(c.Mean.Text), c.part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.part(c.Tune), e.Name,
 				decimals(float64(c.LogEvidence), 3), decimals(float64(c.leaveOneOut()), 4), score("information_bits", 3), errors, rate, interval, cost, rejected, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
 		}
 	}
@@ -78,7 +78,7 @@ func (r *Report) Summary() Table {
 
 // part is the name of a part of the configuration; that a comparator has none of the parts of a model need not be said.
 func (c Configuration) part(name string) string {
-	if c.Likelihood == "none" && name == "none" {
+	if c.Likelihood.Text == "none" && name == "none" {
 		return ""
 	}
 	return name

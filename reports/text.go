@@ -242,7 +242,7 @@ func (c Configuration) strongest() string {
 // tuned names the tuning objective, and whose it is if another inference predicts.
 func (c Configuration) tuned() string {
 	if c.hybrid() {
-		return c.maximised() + " of " + c.TuneInference
+		return c.maximised() + " of " + c.TuneInference.Text
 	}
 	return c.maximised()
 }

@@ -20,12 +20,12 @@ type Timings struct {
 
 // ConfigurationTimings are the times of one configuration.
 type ConfigurationTimings struct {
-	Dataset    string         `json:"dataset"`
-	Kernel     string         `json:"kernel"`
-	Likelihood string         `json:"likelihood"`
-	Inference  string         `json:"inference"`
-	Seconds    float64        `json:"seconds"`
-	Studies    []StudyTimings `json:"studies"`
+	Dataset    string           `json:"dataset"`
+	Kernel     record.Component `json:"kernel"`
+	Likelihood record.Component `json:"likelihood"`
+	Inference  record.Component `json:"inference"`
+	Seconds    float64          `json:"seconds"`
+	Studies    []StudyTimings   `json:"studies"`
 }
 
 // StudyTimings are the times of one study: the trials, in their order, and the final fits.

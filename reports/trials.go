@@ -47,18 +47,18 @@ func (c Configuration) trials(s study) (out []Trial) {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status, Evaluations: t.Evaluations,
 			Start: values(names(c.record), t.Start), Points: []TrialPoint{}, Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
 		for _, p := range t.Points {
-			point := TrialPoint{Hyperparameters: values(names(c.record), p.Natural), Theta: values(thetaNames(c.record), p.Theta), Value: Number(p.Value),
-				Gradient: Number(p.Gradient), Scores: Values{}, Failure: p.Failure,
+			point := TrialPoint{Hyperparameters: values(names(c.record), p.Natural), Theta: values(thetaNames(c.record), p.Theta), Value: p.Value,
+				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure,
 				Chosen: s.status() == Done && s.fit.Chosen == t.Index && slices.Equal(p.Natural, s.fit.Natural)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
-					point.Scores = append(point.Scores, Value{score.Name, Number(v)})
+					point.Scores = append(point.Scores, Value{score.Name, v})
 				}
 			}
 			d.Points = append(d.Points, point)
 		}
 		for _, step := range t.Path {
-			d.Path = append(d.Path, TrialStep{values(thetaNames(c.record), step.Theta), Number(step.Value)})
+			d.Path = append(d.Path, TrialStep{values(thetaNames(c.record), step.Theta), step.Value})
 		}
 		for _, theta := range t.Asked {
 			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{}, Theta: values(thetaNames(c.record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()), Scores: Values{}, Failure: t.Failure})

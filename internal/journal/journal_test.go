@@ -404,16 +404,16 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := strings.Replace(string(sealed[:len(sealed)-sumLength]), "manifest/3", "manifest/2", 1) + "}\n"
+	older := strings.Replace(string(sealed[:len(sealed)-sumLength]), "manifest/4", "manifest/2", 1) + "}\n"
 	if got, err := decodeManifest([]byte(older)); err != nil || !got.Unprotected || got.Key != "k" {
 		t.Errorf("before checksums: %+v, %v", got, err)
 	}
-	newer := strings.Replace(older, "manifest/2", "manifest/4", 1)
+	newer := strings.Replace(older, "manifest/2", "manifest/5", 1)
 	for _, c := range []struct {
 		text    string
 		damaged bool
 	}{
-		{``, true}, {`{`, true}, {`{}`, true}, {`{"schema":"gpc-tune/manifest/3"}`, true}, {`{"schema":"gpc-tune/manifest/2","colour":3}`, true},
+		{``, true}, {`{`, true}, {`{}`, true}, {`{"schema":"gpc-tune/manifest/4"}`, true}, {`{"schema":"gpc-tune/manifest/3"}`, true}, {`{"schema":"gpc-tune/manifest/2","colour":3}`, true},
 		{older + "{}", true}, {newer, false}, {string(Seal([]byte(newer))), false},
 	} {
 		if _, err := decodeManifest([]byte(c.text)); err == nil || errors.Is(err, ErrDamaged) != c.damaged {
@@ -485,4 +485,33 @@ func FuzzJournal(f *testing.F) {
 			t.Fatalf("cut at %d: %v, %d lines, want %d", cut, err, len(crashed.Lines()), whole)
 		}
 	})
+}
+
+// A manifest of the form before this one, as a released version wrote it, has its components as texts alone.
+func TestOlderManifest(t *testing.T) {
+	text, err := os.ReadFile("testdata/manifest-3.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := decodeManifest(text)
+	if err != nil || len(m.Configurations) == 0 || m.Unprotected {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	half := record.Number(0.5)
+	if m.Configurations[0].Kernel.Name() != "sum" || len(m.Configurations[0].Kernel.Parts[0].Parts) != 2 {
+		t.Errorf("kernel %+v", m.Configurations[0].Kernel)
+	}
+	want := record.Node{Parts: []record.Part{{Key: "ep", Node: record.Node{Parts: []record.Part{{Key: "damping", Node: record.Node{Word: "0.5", Number: &half}}}}}}}
+	if got := m.Configurations[1].Inference; got.Text != "{ep: {damping: 0.5}}" || !reflect.DeepEqual(got.Node, want) {
+		t.Errorf("inference %+v", got)
+	}
+	dir := t.TempDir()
+	if err := WriteManifest(dir, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadManifest(dir)
+	m.Schema, again.Components = ManifestSchema, nil
+	if err != nil || !reflect.DeepEqual(again, m) {
+		t.Errorf("as it is written now: %+v, %v, want %+v", again, err, m)
+	}
 }

@@ -13,12 +13,15 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 const (
 	manifestName = "manifest.json"
-	// ManifestSchema names the form of a manifest. That of version 2, before checksums, is read too.
-	ManifestSchema = "gpc-tune/manifest/3"
+	// ManifestSchema names the form of a manifest. Two older ones are read too: version 3, without a table of
+	// components, whose texts are then parsed, and version 2, likewise and without checksums.
+	ManifestSchema = "gpc-tune/manifest/4"
+	textsSchema    = "gpc-tune/manifest/3"
 	unsealedSchema = "gpc-tune/manifest/2"
 )
 
@@ -39,6 +42,7 @@ func WriteManifest(dir string, m record.Manifest, replaces string) error {
 func writeManifest(dir string, m record.Manifest, replaces string) error {
 	name := filepath.Join(dir, manifestName)
 	m.Schema = ManifestSchema
+	m.List()
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -106,12 +110,13 @@ func decodeManifest(text []byte) (m record.Manifest, err error) {
 	if err := json.Unmarshal(text, &header); err != nil {
 		return m, fmt.Errorf("%w: not a manifest: %w", ErrDamaged, err)
 	}
-	switch known := header.Schema == ManifestSchema || header.Schema == unsealedSchema; {
-	case !known && strings.HasPrefix(header.Schema, "gpc-tune/manifest/"), sealed && header.Schema != ManifestSchema:
+	protected := header.Schema == ManifestSchema || header.Schema == textsSchema
+	switch known := protected || header.Schema == unsealedSchema; {
+	case !known && strings.HasPrefix(header.Schema, "gpc-tune/manifest/"), sealed && !protected:
 		return m, fmt.Errorf("its schema is %q, want %q: it was written by another version of gpc-tune; use that version", header.Schema, ManifestSchema)
 	case !known:
 		return m, fmt.Errorf("%w: not a manifest: its schema is %q, want %q", ErrDamaged, header.Schema, ManifestSchema)
-	case !sealed && header.Schema == ManifestSchema:
+	case !sealed && protected:
 		return m, fmt.Errorf("%w: it has lost its checksum", ErrDamaged)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -126,5 +131,10 @@ func decodeManifest(text []byte) (m record.Manifest, err error) {
 		m.Unprotected = true
 	}
 	m.Sum = ""
+	var parse func(string) record.Component
+	if header.Schema != ManifestSchema {
+		parse = strictyaml.ComponentOf
+	}
+	m.Link(parse)
 	return m, nil
 }

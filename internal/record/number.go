@@ -7,29 +7,37 @@ import (
 	"strconv"
 )
 
-// MarshalJSON writes the shortest decimal that gives back the same bits, or a string for NaN and the infinities.
+// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN, and
+// "+Inf" and "-Inf" for the infinities.
+type Number float64
+
+// NaN is the number that is none.
+var NaN = Number(math.NaN())
+
+// MarshalJSON implements json.Marshaler.
 func (n Number) MarshalJSON() ([]byte, error) {
-	f := float64(n)
 	switch {
-	case math.IsNaN(f):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(f, 1):
-		return []byte(`"+Inf"`), nil
-	case math.IsInf(f, -1):
-		return []byte(`"-Inf"`), nil
+	case n.None():
+		return []byte("null"), nil
+	case math.IsInf(float64(n), 0):
+		return []byte(`"` + strconv.FormatFloat(float64(n), 'f', -1, 64) + `"`), nil
 	}
-	return json.Marshal(f)
+	return json.Marshal(float64(n))
 }
 
 // JSONSchema is that of what MarshalJSON writes.
 func (Number) JSONSchema() map[string]any {
-	return map[string]any{"anyOf": []map[string]any{{"type": "number"}, {"enum": []string{"NaN", "+Inf", "-Inf"}}}}
+	return map[string]any{"anyOf": []map[string]any{
+		{"type": []string{"number", "null"}}, {"enum": []string{"+Inf", "-Inf"}},
+	}}
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes, and "NaN", as journals have had it.
 func (n *Number) UnmarshalJSON(text []byte) error {
 	s := string(text)
 	switch {
+	case s == "null":
+		s = "NaN"
 	case s == `"NaN"`, s == `"+Inf"`, s == `"-Inf"`:
 		s = s[1 : len(s)-1]
 	case !json.Valid(text) || s[0] != '-' && (s[0] < '0' || s[0] > '9'):
@@ -40,20 +48,41 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// None says that the number is NaN: that there is none.
+func (n Number) None() bool { return math.IsNaN(float64(n)) }
+
+// Finite says that the number is neither NaN nor infinite.
+func (n Number) Finite() bool { return !n.None() && !math.IsInf(float64(n), 0) }
+
 // Numbers converts a vector.
-func Numbers(x []float64) []Number {
-	out := make([]Number, len(x))
+func Numbers(x []float64) []Number { return converted[Number](x) }
+
+// Floats converts a vector back.
+func Floats(x []Number) []float64 { return converted[float64](x) }
+
+func converted[To, From ~float64](x []From) []To {
+	out := make([]To, len(x))
 	for i, v := range x {
-		out[i] = Number(v)
+		out[i] = To(v)
 	}
 	return out
 }
 
-// Floats converts a vector back.
-func Floats(x []Number) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
+// Spelled is a Number whose NaN is written as "NaN", as model files have it from their first version on.
+type Spelled Number
+
+// MarshalJSON implements json.Marshaler.
+func (n Spelled) MarshalJSON() ([]byte, error) {
+	if Number(n).None() {
+		return []byte(`"NaN"`), nil
 	}
-	return out
+	return Number(n).MarshalJSON()
 }
+
+// JSONSchema is that of what MarshalJSON writes.
+func (Spelled) JSONSchema() map[string]any {
+	return map[string]any{"anyOf": []map[string]any{{"type": "number"}, {"enum": []string{"NaN", "+Inf", "-Inf"}}}}
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *Spelled) UnmarshalJSON(text []byte) error { return (*Number)(n).UnmarshalJSON(text) }

@@ -7,13 +7,10 @@ import (
 	"strings"
 )
 
-// Number is a float64 that JSON can carry: NaN and ±Inf are written as the strings "NaN", "+Inf", "-Inf".
-type Number float64
-
 // Manifest describes a run: what was asked, resolved. It is written before the first job, and replaced when the experiment is
 // extended.
 type Manifest struct {
-	Schema         string          `json:"schema"`             // "gpc-tune/manifest/3"
+	Schema         string          `json:"schema"`             // "gpc-tune/manifest/4"
 	Experiment     string          `json:"experiment"`         // the name in the YAML file
 	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
 	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
@@ -22,11 +19,12 @@ type Manifest struct {
 	KeyForm        int             `json:"key_form,omitempty"` // version of the form of what keys hash; 0 is 1
 	Build          Build           `json:"build"`              // that began the run
 	Tune           string          `json:"tune"`               // the section, as YAML flow text
-	Average        string          `json:"average"`            // likewise; empty: averaged
+	Average        Component       `json:"average"`            // empty: averaged
 	Reject         string          `json:"reject"`             // max_probability | gap
 	Curves         []string        `json:"curves"`
 	Formats        []string        `json:"formats"`
-	Figures        []string        `json:"figures,omitempty"` // that are drawn into files; empty: all
+	Figures        []string        `json:"figures,omitempty"`    // that are drawn into files; empty: all
+	Components     []Declared      `json:"components,omitempty"` // what the texts say of those that are more than a word
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
@@ -66,13 +64,8 @@ type Configuration struct {
 	DataHash        string           `json:"data_hash"`
 	Cases           int              `json:"cases"` // training cases
 	Inputs          int              `json:"inputs"`
-	Preprocess      string           `json:"preprocess"`
-	Kernel          string           `json:"kernel"` // as YAML flow text
-	Mean            string           `json:"mean"`
-	Likelihood      string           `json:"likelihood"`     // as YAML flow text
-	Inference       string           `json:"inference"`      // as YAML flow text
-	TuneInference   string           `json:"tune_inference"` // the one whose objective is tuned: Inference (also if empty), or another
-	Classes         []string         `json:"classes"`        // labels in natural order; for two classes the second is +1
+	Label                            // TuneInference is Inference (also if empty), or another
+	Classes         []string         `json:"classes"` // labels in natural order; for two classes the second is +1
 	Tune            string           `json:"tune"`
 	Objective       string           `json:"objective"`          // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
 	Hyperparameters []Hyperparameter `json:"hyperparameters"`    // every one, in the order of theta
@@ -255,15 +248,6 @@ type Surface struct {
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
 	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
-}
-
-// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
-type Marginal struct {
-	Name string `json:"name"` // theta name
-	Mean Number `json:"mean"`
-	SD   Number `json:"sd"`
-	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
-	ESS  Number `json:"ess"`   // effective sample size
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -123,7 +124,7 @@ func TestAbout(t *testing.T) {
 func TestLaplaceIsCautious(t *testing.T) {
 	c := found(t, "gpml_fig36").Configurations
 	laplace, ep := c[0], c[1]
-	if laplace.Inference != "laplace" || ep.Inference != "ep" {
+	if laplace.Inference.Text != "laplace" || ep.Inference.Text != "ep" {
 		t.Fatalf("%s and %s", laplace.Inference, ep.Inference)
 	}
 	if a, b := score(t, laplace, "errors"), score(t, ep, "errors"); a > b+5 || b > a+5 {
@@ -142,7 +143,7 @@ func TestARDFindsTheInput(t *testing.T) {
 		if !ok {
 			t.Fatalf("no %s in %v", name, c[0].Hyperparameters)
 		}
-		return float64(v)
+		return v
 	}
 	one, two, three := length("length_scale[1]"), length("length_scale[2]"), length("length_scale[3]")
 	if !(one < two/5 && one < three/5) || !(c[0].LogEvidence > c[1].LogEvidence+10) || !(score(t, c[0], "rmse") < score(t, c[1], "rmse")) {
@@ -154,7 +155,7 @@ func TestDifferencesNeedAReason(t *testing.T) {
 	figure := func(name string, published, uncertainty, here reports.Number) reports.Figure {
 		return reports.Figure{Name: name, Published: published, Uncertainty: uncertainty, Here: here}
 	}
-	r := &reports.Report{Configurations: []reports.Configuration{{Inference: "laplace"}, {Inference: "ep", Published: []reports.Published{
+	r := &reports.Report{Configurations: []reports.Configuration{{Label: record.Label{Inference: record.Plain("laplace")}}, {Label: record.Label{Inference: record.Plain("ep")}, Published: []reports.Published{
 		{Source: "A", Figures: reports.Figures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
 		{Source: "B", Note: "for a reason", Figures: reports.Figures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
 	}}}}

@@ -1,0 +1,160 @@
+package record
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+)
+
+// Component is a kernel, a likelihood or the like as a file declares it: its text, and what that says. In
+// JSON it is the text alone; a manifest says once what each of its texts says, in Manifest.Components.
+type Component struct {
+	Text string // as YAML flow text
+	Node
+}
+
+// Node is what a text says: a word, a mapping with a key for every part, or a list of parts without keys.
+type Node struct {
+	Word   string  `json:"word,omitempty"`
+	Number *Number `json:"number,omitempty"` // that the word is
+	Parts  []Part  `json:"parts,omitempty"`
+}
+
+// String is YAML flow text, if no word needs quotes.
+func (n Node) String() string {
+	if len(n.Parts) == 0 {
+		return n.Word
+	}
+	var parts []string
+	for _, p := range n.Parts {
+		if p.Key != "" {
+			parts = append(parts, p.Key+": "+p.Node.String())
+		} else {
+			parts = append(parts, p.Node.String())
+		}
+	}
+	if n.Parts[0].Key != "" {
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// Part is a part of a mapping or of a list.
+type Part struct {
+	Key string `json:"key,omitempty"`
+	Node
+}
+
+// Declared is a Component in a manifest's table.
+type Declared struct {
+	Text string `json:"text"`
+	Node
+}
+
+// Plain is a component without options.
+func Plain(name string) Component { return Component{name, Node{Word: name}} }
+
+// Name is what a component is called: se for se and for {se: {length_scale: 2}}.
+func (c Component) Name() string {
+	if len(c.Parts) > 0 {
+		return c.Parts[0].Key
+	}
+	return c.Word
+}
+
+// Within is the component as the only option of another one.
+func (c Component) Within(name string) Component {
+	return Component{"{" + name + ": " + c.Text + "}", Node{Parts: []Part{{name, c.Node}}}}
+}
+
+// String is the text.
+func (c Component) String() string { return c.Text }
+
+// IsZero says that there is no component; the field is then left out of JSON, where it is marked so.
+func (c Component) IsZero() bool { return c.Text == "" }
+
+// MarshalJSON writes the text.
+func (c Component) MarshalJSON() ([]byte, error) { return json.Marshal(c.Text) }
+
+// UnmarshalJSON reads the text, as if it were a word; Manifest.Link adds what else it says.
+func (c *Component) UnmarshalJSON(text []byte) error {
+	*c = Component{}
+	if err := json.Unmarshal(text, &c.Text); err != nil {
+		return err
+	}
+	c.Word = c.Text
+	return nil
+}
+
+// JSONSchema is that of the text.
+func (Component) JSONSchema() map[string]any { return map[string]any{"type": "string"} }
+
+// Label is what tells configurations of one data set and one way of tuning from each other.
+type Label struct {
+	Preprocess    string    `json:"preprocess"`     // what was done to the inputs
+	Kernel        Component `json:"kernel"`         // as in the file, in one line
+	Mean          Component `json:"mean"`           // the prior mean, as in the file, in one line
+	Likelihood    Component `json:"likelihood"`     // as in the file, in one line
+	Inference     Component `json:"inference"`      // what predicts, as in the file, in one line
+	TuneInference Component `json:"tune_inference"` // the inference whose objective is tuned, as in the file, in one line
+}
+
+// components visits all components that a manifest has.
+func (m *Manifest) components() iter.Seq[*Component] {
+	return func(yield func(*Component) bool) {
+		all := []*Component{&m.Average}
+		for i := range m.Configurations {
+			c := &m.Configurations[i]
+			all = append(all, &c.Kernel, &c.Mean, &c.Likelihood, &c.Inference, &c.TuneInference)
+		}
+		for i := range m.Illustrations {
+			o := &m.Illustrations[i]
+			all = append(all, &o.Kernel, &o.Mean, &o.Likelihood)
+			for k := range o.Approximations {
+				all = append(all, &o.Approximations[k].Inference)
+			}
+		}
+		for _, c := range all {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// List makes the table of the components that are more than a word.
+func (m *Manifest) List() {
+	m.Components = nil
+	listed := map[string]bool{}
+	for c := range m.components() {
+		if len(c.Parts) > 0 && !listed[c.Text] {
+			listed[c.Text] = true
+			m.Components = append(m.Components, Declared(*c))
+		}
+	}
+}
+
+// Link gives every component what its text says, by the table or, where parse is not nil, by that.
+func (m *Manifest) Link(parse func(text string) Component) {
+	table := map[string]Component{}
+	for _, d := range m.Components {
+		table[d.Text] = Component(d)
+	}
+	for c := range m.components() {
+		if found, known := table[c.Text]; known {
+			*c = found
+		} else if parse != nil && c.Text != "" {
+			*c = parse(c.Text)
+			table[c.Text] = *c
+		}
+	}
+}
+
+// Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.
+type Marginal struct {
+	Name string `json:"name"`  // on the theta scale
+	Mean Number `json:"mean"`  // on the theta scale
+	SD   Number `json:"sd"`    // standard deviation on the theta scale
+	RHat Number `json:"r_hat"` // potential scale reduction of split chains; near 1 where they agree
+	ESS  Number `json:"ess"`   // effective sample size: mean has a standard error of about sd/√ess
+}

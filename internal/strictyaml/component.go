@@ -1,0 +1,44 @@
+package strictyaml
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// Component is a component as records have it.
+func Component(n *Node) record.Component {
+	if n == nil {
+		return record.Component{}
+	}
+	return record.Component{Text: Flow(n), Node: said(n)}
+}
+
+// ComponentOf reads the text of a component; what is no YAML is a word.
+func ComponentOf(text string) record.Component {
+	var root Node
+	if err := Unmarshal([]byte(text), &root); err != nil || len(root.Content) != 1 {
+		return record.Plain(text)
+	}
+	return record.Component{Text: text, Node: said(root.Content[0])}
+}
+
+func said(n *Node) (out record.Node) {
+	switch n.Kind {
+	case MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out.Parts = append(out.Parts, record.Part{Key: n.Content[i].Value, Node: said(n.Content[i+1])})
+		}
+	case SequenceNode:
+		for _, item := range n.Content {
+			out.Parts = append(out.Parts, record.Part{Node: said(item)})
+		}
+	default:
+		out.Word = n.Value
+		if x, err := strconv.ParseFloat(n.Value, 64); err == nil && !math.IsNaN(x) {
+			out.Number = (*record.Number)(&x)
+		}
+	}
+	return out
+}
