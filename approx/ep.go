@@ -83,12 +83,11 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
-	_, params := bound(lik).(likelihood.MomentParams)
-	params = (params || !hasFree(lik)) && !e.iteration().accepts()
-	_, positive := moments.(likelihood.ExpectedLog) // sites, as p(y|f) is log-concave
+	params := knowsParameters(lik) && !e.iteration().accepts()
+	_, positive := moments.(likelihood.LogConcave) // sites, as p(y|f) is log-concave
 	// The evidence is stationary in the sites unless one is floored or the averages are those of a rule.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
-	implicit := hasSlopes(moments) && (positive || e.NegativeSites != KeepNegative)
+	implicit := positive || e.NegativeSites != KeepNegative
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
 		Unconverged: e.iteration().accepts(),
@@ -165,13 +164,13 @@ func (p matching) match(i int, v, b float64) (site, error) {
 		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
-	_, d1, d2 := p.moments.LogZ(p.y[i], p.mu[i]-cavity*b, cavity)
-	s := site{tau: -d2 / max(1+cavity*d2, eps)}
+	_, d := p.moments.Moments(p.y[i], p.mu[i]-cavity*b, cavity)
+	s := site{tau: -d[1] / max(1+cavity*d[1], eps)}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
 		s.tau = 0
 	}
-	s.pull = d1 + s.tau*cavity*(d1-b)
+	s.pull = d[0] + s.tau*cavity*(d[0]-b)
 	if s.floored && p.policy == RefuseNegative {
 		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: floor or keep, a log-concave likelihood, or inference: pl, whose sites are positive", i, p.diagnostics.Iterations+1)
 	}
@@ -228,7 +227,7 @@ func (p matching) paramSlopes(i int, tau, pull []float64) {
 	t, n := p.tilt(i), len(tau)
 	c := t.cavity.variance
 	rest, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
-	p.lik.(likelihood.MomentParams).DLogZ(rest, d1, d2, p.y[i], t.cavity.mean, c)
+	p.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
 			tau[j], pull[j] = 0, d1[j]/t.byMean[0]

@@ -55,21 +55,15 @@ func isRule(lik likelihood.Bound) bool {
 	return ok
 }
 
-// hasSlopes says whether it is known how averages change with the Gaussian.
-func hasSlopes(lik likelihood.Bound) bool {
-	_, ok := lik.(likelihood.HigherMoments)
-	return ok || isRule(lik)
-}
-
 // momentSlopes returns what LogZ does, with its derivatives with respect to mean and variance. By the heat equation exact
 // averages have ∂/∂variance = ½ ∂²/∂mean² of Z.
 func momentSlopes(lik likelihood.MomentMatcher, y, mean, variance float64) (at, byMean, byVariance [3]float64) {
 	if rule, ok := lik.(likelihood.MomentRule); ok {
 		return rule.Slopes(y, mean, variance)
 	}
-	logZ, d1, d2 := lik.LogZ(y, mean, variance)
-	d3, d4 := lik.(likelihood.HigherMoments).HigherLogZ(y, mean, variance)
-	return [3]float64{logZ, d1, d2}, [3]float64{d1, d2, d3}, [3]float64{(d2 + d1*d1) / 2, d3/2 + d1*d2, d4/2 + d1*d3 + d2*d2}
+	logZ, d := lik.Moments(y, mean, variance)
+	return [3]float64{logZ, d[0], d[1]}, [3]float64(d[:3]),
+		[3]float64{(d[1] + d[0]*d[0]) / 2, d[2]/2 + d[0]*d[1], d[3]/2 + d[0]*d[2] + d[1]*d[1]}
 }
 
 const maxOrder = 100
@@ -125,7 +119,8 @@ func (p *siteFit) derivatives(y, mean, variance float64) (logZ, d1, d2 float64) 
 		at, byMean, byVariance := rule.Slopes(y, mean, variance)
 		return at[0], byMean[0], 2*byVariance[0] - byMean[0]*byMean[0]
 	}
-	return p.moments.LogZ(y, mean, variance)
+	logZ, d := p.moments.Moments(y, mean, variance)
+	return logZ, d[0], d[1]
 }
 
 // quadratureTerm is term by Gauss-Hermite quadrature, and the exact derivatives of that.
@@ -151,10 +146,10 @@ func (p *siteFit) tilted(i int, slopes []float64) (w []float64, h float64) {
 	w = make([]float64, len(p.nodes))
 	for k, x := range p.nodes {
 		delta := x * sd
-		logp, d1, _ := p.lik.LogZ(p.y[i], p.mu[i]+delta, 0)
+		logp, d := p.lik.Moments(p.y[i], p.mu[i]+delta, 0)
 		w[k] = p.logWeights[k] + logp + delta*(p.tau[i]*delta/2-p.b[i])
 		if slopes != nil {
-			slopes[k] = d1
+			slopes[k] = d[0]
 		}
 	}
 	h = floats.LogSumExp(w)
@@ -179,7 +174,7 @@ func (p *siteFit) explicit(grad []float64, i int) {
 // byParams adds to grad c times the derivative of log Z over the likelihood's parameters.
 func (p *siteFit) byParams(grad []float64, c float64, i int, at gaussian) {
 	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.lik.(likelihood.MomentParams).DLogZ(d, d1, d2, p.y[i], at.mean, at.variance)
+	p.lik.(likelihood.Parametric).DMoments(d, d1, d2, p.y[i], at.mean, at.variance)
 	floats.AddScaled(grad, c, d)
 }
 
@@ -238,7 +233,7 @@ func (p *siteFit) LeaveOneOut() (Functional, error) {
 	f := &siteFunctional{fit: p, weight: p.leaveOneOutWeight, explicit: func(grad []float64, i int) { p.byParams(grad, 1, i, p.cavity(i)) }}
 	for i := range p.y {
 		c := p.cavity(i)
-		logZ, _, _ := p.lik.LogZ(p.y[i], c.mean, c.variance)
+		logZ, _ := p.lik.Moments(p.y[i], c.mean, c.variance)
 		f.value += logZ
 	}
 	f.needSlopes()
@@ -249,23 +244,21 @@ func (p *siteFit) LeaveOneOut() (Functional, error) {
 // 1/c = 1/v - τ, m = μ - c(ν - τμ).
 func (p *siteFit) leaveOneOutWeight(i int) weight {
 	c, v := p.cavity(i), p.sigma[i]
-	_, d1, d2 := p.lik.LogZ(p.y[i], c.mean, c.variance)
+	_, d := p.lik.Moments(p.y[i], c.mean, c.variance)
 	ratio := c.variance / v
-	byVariance := ((d2+d1*d1)/2 - d1*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
-	byMean := d1 * ratio * math.Sqrt(v)
+	byVariance := ((d[1]+d[0]*d[0])/2 - d[0]*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
+	byMean := d[0] * ratio * math.Sqrt(v)
 	return weight{byMean, byVariance, -byMean, byVariance}
 }
 
 // needSlopes records why there is no derivative where the implicit part cannot be had.
 func (f *siteFunctional) needSlopes() {
 	_, smooth := f.fit.lik.(likelihood.Differentiable)
-	_, positive := f.fit.moments.(likelihood.ExpectedLog) // sites, as p(y|f) is log-concave
+	_, positive := f.fit.moments.(likelihood.LogConcave) // sites, as p(y|f) is log-concave
 	switch {
 	case f.err != nil:
 	case f.fit.accepts():
 		f.err = fmt.Errorf("%w: unconverged: accept takes a fit where it stops, not at a fixed point", ErrNoGradient)
-	case !hasSlopes(f.fit.moments):
-		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
 	case f.evidence && f.fit.nodes != nil && !smooth:
 		f.err = fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)
 	case f.fit.rule.negative() && !positive: // at this point or at the next: Uses promises none

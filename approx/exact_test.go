@@ -113,7 +113,7 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 				}
 			}
 			mean, variance := predict(keep, i)
-			logp, _, _ := likelihood.Gaussian{}.At([]float64{logNoise}).(likelihood.MomentMatcher).LogZ(data.y[i], data.mean[i]+mean, variance)
+			logp, _ := likelihood.Gaussian{}.At([]float64{logNoise}).(likelihood.MomentMatcher).Moments(data.y[i], data.mean[i]+mean, variance)
 			want += logp
 		}
 		loo, err := post.(approx.LeaveOneOuter).LeaveOneOut()
@@ -365,27 +365,27 @@ func (p noisyProbit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	return logp, d1 / p.s, d2 / (p.s * p.s), d3 / (p.s * p.s * p.s)
 }
 
-func (p noisyProbit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	logZ, dMean, d2Mean = likelihood.Probit{}.LogZ(y, mean/p.s, variance/(p.s*p.s))
-	return logZ, dMean / p.s, d2Mean / (p.s * p.s)
+func (p noisyProbit) LogProb(y, f float64) float64 { return likelihood.Probit{}.LogProb(y, f/p.s) }
+
+func (p noisyProbit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	logZ, d = likelihood.Probit{}.Moments(y, mean/p.s, variance/(p.s*p.s))
+	for k := range d {
+		d[k] /= math.Pow(p.s, float64(k+1))
+	}
+	return logZ, d
 }
 
-func (p noisyProbit) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
+func (p noisyProbit) paramDerivs(logp, d1, d2 []float64, y, f float64) {
 	_, l1, l2, l3 := p.Derivs(y, f)
 	logp[0], d1[0], d2[0] = -f*l1, -l1-f*l2, -2*l2-f*l3
 }
 
-func (p noisyProbit) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
+func (p noisyProbit) DMoments(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
 	wide := noisyProbit{math.Sqrt(p.s*p.s + variance)} // LogZ is log p of this one at the mean
-	wide.ParamDerivs(logZ, dMean, d2Mean, y, mean)
+	wide.paramDerivs(logZ, dMean, d2Mean, y, mean)
 	for _, d := range [][]float64{logZ, dMean, d2Mean} {
 		d[0] *= p.s * p.s / (wide.s * wide.s)
 	}
-}
-
-func (p noisyProbit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
-	d3Mean, d4Mean = likelihood.Probit{}.HigherLogZ(y, mean/p.s, variance/(p.s*p.s))
-	return d3Mean / math.Pow(p.s, 3), d4Mean / math.Pow(p.s, 4)
 }
 
 // TestLikelihoodGradient: the derivative over a parameter of a likelihood that is not Gaussian, so that the mode of

@@ -238,7 +238,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 		}
 		for i := range n {
 			m, v := cavity(i)
-			_, d1, d2 := lik.LogZ(y[i], float(m), float(v))
+			_, d1, d2 := matched(lik, y[i], float(m), float(v))
 			scale := add(number(1), mul(number(d2), v))
 			newTau := quo(number(-d2), scale)
 			newNu := quo(sub(number(d1), mul(number(d2), m)), scale)
@@ -273,7 +273,7 @@ func extendedEP(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 			m, v := cavity(i)
 			distance = max(distance, 8*0x1p-52*float(quo(mul(k[i][i], v), mul(sigma[i][i], sigma[i][i]))))
 			shares += 0x1p-52 * float(quo(v, sigma[i][i]))
-			logZ, _, _ := lik.LogZ(y[i], float(m), float(v))
+			logZ, _ := lik.Moments(y[i], float(m), float(v))
 			tv := add(number(1), mul(tau[i], v))
 			q := mul(tau[i], mul(m, m))
 			q.Sub(q, mul(number(2), mul(nu[i], m)))
@@ -306,9 +306,9 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 	case approx.PL:
 		return extendedPL(t, k, y, p.lik.(likelihood.MomentMatcher), start)
 	case approx.Variational:
-		return extendedVariational(k, y, p.lik.(likelihood.ExpectedLog), start)
+		return extendedVariational(k, y, p.lik.(likelihood.LogConcave), start)
 	case approx.Online:
-		return extendedOnline(k, y, p.lik.(likelihood.HigherMoments))
+		return extendedOnline(k, y, p.lik.(likelihood.MomentMatcher))
 	case approx.EnsembleMeanField:
 		return extendedMeanField(t, k, y, p.lik.(likelihood.GaussianNoise), start, false)
 	case approx.NaiveMeanField:

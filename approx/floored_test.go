@@ -48,7 +48,7 @@ func (l flipped) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	return math.Log(mass), y * a1, a2 - a1*a1, y * (a3 - 3*a2*a1 + 2*a1*a1*a1)
 }
 
-func (l flipped) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
+func (l flipped) paramDerivs(logp, d1, d2 []float64, y, f float64) {
 	if len(logp) == 0 {
 		return
 	}
@@ -58,27 +58,27 @@ func (l flipped) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
 	logp[0], d1[0], d2[0] = e, y*by1, by2-2*a1*by1
 }
 
-func (l flipped) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	s := math.Sqrt(1 + variance)
-	logZ, d1, d2, _ := l.Derivs(y, mean/s)
-	return logZ, d1 / s, d2 / (s * s)
+func (l flipped) LogProb(y, f float64) float64 {
+	logp, _, _, _ := l.Derivs(y, f)
+	return logp
 }
 
-func (l flipped) HigherLogZ(y, mean, variance float64) (d3, d4 float64) {
+func (l flipped) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(1 + variance)
-	_, _, _, third := l.Derivs(y, mean/s)
+	logZ, d1, d2, third := l.Derivs(y, mean/s)
 	z := y * mean / s
 	_, a1, a2, a3, _, _ := l.parts(z)
 	a4 := (3*z - z*z*z) * a1
-	return third / (s * s * s), (a4 - 4*a3*a1 - 3*a2*a2 + 12*a2*a1*a1 - 6*a1*a1*a1*a1) / (s * s * s * s)
+	fourth := a4 - 4*a3*a1 - 3*a2*a2 + 12*a2*a1*a1 - 6*a1*a1*a1*a1
+	return logZ, [4]float64{d1 / s, d2 / (s * s), third / (s * s * s), fourth / (s * s * s * s)}
 }
 
-func (l flipped) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
+func (l flipped) DMoments(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
 	if len(logZ) == 0 {
 		return
 	}
 	s := math.Sqrt(1 + variance)
-	l.ParamDerivs(logZ, dMean, d2Mean, y, mean/s)
+	l.paramDerivs(logZ, dMean, d2Mean, y, mean/s)
 	dMean[0] /= s
 	d2Mean[0] /= s * s
 }

@@ -108,7 +108,7 @@ func (f *siteFunctional) Adjoint(dst *Cov, j int) error {
 
 // Likelihood implements Functional: the explicit derivative, and that of the sites at fixed marginals.
 func (f *siteFunctional) Likelihood(grad []float64) error {
-	switch _, ok := f.fit.lik.(likelihood.MomentParams); {
+	switch _, ok := f.fit.lik.(likelihood.Parametric); {
 	case f.err != nil || len(grad) == 0:
 		return f.err
 	case !ok:
@@ -212,9 +212,8 @@ const near = 0.3
 // newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points, which a likelihood that is
 // not log-concave may have, it could reach one that sweeps leave.
 func (p *siteFit) newtonWithin() float64 {
-	_, concave := p.moments.(likelihood.ExpectedLog)
-	_, smooth := p.moments.(likelihood.HigherMoments)
-	if concave && smooth && p.damping == 1 && !p.rule.negative() && !p.accepts() {
+	_, concave := p.moments.(likelihood.LogConcave)
+	if concave && p.damping == 1 && !p.rule.negative() && !p.accepts() {
 		return near
 	}
 	return 0

@@ -67,9 +67,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := usesOneProcess("laplace", lik, classes, lacks); err != nil {
 		return Caps{}, err
 	}
-	_, params := bound(lik).(likelihood.DifferentiableParams)
-	_, moments := bound(lik).(likelihood.MomentParams)
-	return Caps{Gradient: params || !hasFree(lik), LeaveOneOut: true, LeaveOneOutGradient: params && moments || !hasFree(lik)}, nil
+	gradient := knowsParameters(lik)
+	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
 // Memory implements Approximation. Merging cases takes a covariance, a factor and an R of the distinct values; parts of the
@@ -334,7 +333,7 @@ func (p *laplacePosterior) implicit(r *mat.SymDense, at *point) (u, ku, variance
 // likelihoodGradient returns what adds ∂L/∂θ of the likelihood's parameters: of log p, of -½ log|B| through W, and through
 // the mode.
 func (p *laplacePosterior) likelihoodGradient(at *point) func(grad []float64) {
-	model, ok := p.lik.(likelihood.DifferentiableParams)
+	model, ok := p.lik.(likelihood.Parametric)
 	if !ok {
 		return nil
 	}
@@ -342,7 +341,7 @@ func (p *laplacePosterior) likelihoodGradient(at *point) func(grad []float64) {
 		_, ku, variance := p.implicit(mat.NewSymDense(len(p.y), nil), at)
 		d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 		for i, f := range at.f {
-			model.ParamDerivs(d, d1, d2, p.y[i], f)
+			model.DMoments(d, d1, d2, p.y[i], f, 0)
 			if at.w[i] == 0 {
 				clear(d2) // W_i is held at 0
 			}

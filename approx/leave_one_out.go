@@ -52,10 +52,10 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 		c.marginal[i] = max(v, 0)
 		c.variance[i] = c.marginal[i] / share
 		c.mean[i] = mu[i] - c.variance[i]*b
-		logZ, d1, d2 := s.lik.LogZ(s.y[i], c.mean[i], c.variance[i])
+		logZ, d := s.lik.Moments(s.y[i], c.mean[i], c.variance[i])
 		c.sum += logZ
-		byVariance := (d2+d1*d1)/2 - d1*b // of the cavity
-		c.byMu[i], c.byB[i] = d1, -c.variance[i]*d1
+		byVariance := (d[1]+d[0]*d[0])/2 - d[0]*b // of the cavity
+		c.byMu[i], c.byB[i] = d[0], -c.variance[i]*d[0]
 		c.byV[i], c.byTau[i] = byVariance/(share*share), byVariance*c.variance[i]*c.variance[i]
 	}
 	if !(rounding < unresolved) {
@@ -144,9 +144,7 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 		_, u := solve()
 		p.pullBack(dst, c.inverse, u, c.byV)
 	}}
-	explicit, ok1 := p.lik.(likelihood.MomentParams)
-	model, ok2 := p.lik.(likelihood.DifferentiableParams)
-	if ok1 && ok2 {
+	if model, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
 			n := len(p.b)
 			_, u := solve()
@@ -154,9 +152,9 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 			linalg.Symv(1, p.k, u, 0, ku) // a change of ∇log p by δ moves the mode by Σδ, and Σγ = K u
 			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 			for i := range n {
-				explicit.DLogZ(d, d1, d2, p.y[i], c.mean[i], c.variance[i])
+				model.DMoments(d, d1, d2, p.y[i], c.mean[i], c.variance[i])
 				floats.Add(grad, d)
-				model.ParamDerivs(d, d1, d2, p.y[i], p.mode.f[i])
+				model.DMoments(d, d1, d2, p.y[i], p.mode.f[i], 0)
 				floats.AddScaled(grad, ku[i]+c.byB[i], d1)
 				if p.mode.w[i] > 0 {
 					floats.AddScaled(grad, -c.byTau[i], d2)

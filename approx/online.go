@@ -88,9 +88,7 @@ func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps > 1 || o.Seen > 0 {
 		return Caps{Ordered: true, NoEvidence: true, LeaveOneOut: true}, nil
 	}
-	_, higher := bound(lik).(likelihood.HigherMoments)
-	_, params := bound(lik).(likelihood.MomentParams)
-	gradient := higher && (params || !hasFree(lik))
+	gradient := knowsParameters(lik)
 	return Caps{Ordered: true, Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
@@ -185,7 +183,7 @@ type onlinePosterior struct {
 // visit is what a case met and what it left.
 type visit struct {
 	mean, variance float64 // of f before
-	d1, d2         float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
+	d1, d2, d3, d4 float64 // derivatives of log Z; it adds d1 s to μ and d2 s sᵀ to Σ, s its column
 	tau, nu        float64 // its site
 }
 
@@ -239,10 +237,11 @@ func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
 
 // visit takes in case i with f_i ~ N(mean, variance) and returns its log Z.
 func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64 {
-	logZ, d1, d2 := p.lik.LogZ(p.y[i], mean, variance)
-	tau := -d2 / max(1+variance*d2, eps)
-	*v = visit{mean: mean, variance: variance, d1: d1, d2: d2, tau: tau, nu: d1 + tau*(mean+variance*d1)}
+	logZ, d := p.lik.Moments(p.y[i], mean, variance)
+	tau := -d[1] / max(1+variance*d[1], eps)
+	*v = visit{mean: mean, variance: variance, d1: d[0], d2: d[1], tau: tau, nu: d[0] + tau*(mean+variance*d[0])}
 	if variance > 0 {
+		v.d3, v.d4 = d[2], d[3]
 		p.rounding = max(p.rounding, 8*eps*p.variance(i)/variance)
 	}
 	return logZ
@@ -250,27 +249,22 @@ func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64
 
 // differentiate gives the evidence its derivatives.
 func (p *onlinePosterior) differentiate() {
-	higher, ok := p.lik.(likelihood.HigherMoments)
-	if !ok {
-		p.evidence.err = fmt.Errorf("%w: the likelihood does not give the higher derivatives of its averages", ErrNoGradient)
-		return
-	}
 	p.evidence.adjoint = func(dst *Cov) {
 		checkAdjoint(dst.K, len(p.order))
 		dst.K.Zero()
 		clear(dst.Mean)
-		p.addReverse(dst, higher, visitWeights{logZ: 1})
+		p.addReverse(dst, visitWeights{logZ: 1})
 	}
-	if model, ok := p.lik.(likelihood.MomentParams); ok {
-		p.evidence.likelihood = func(grad []float64) { p.addParams(grad, model, higher, visitWeights{logZ: 1}) }
+	if model, ok := p.lik.(likelihood.Parametric); ok {
+		p.evidence.likelihood = func(grad []float64) { p.addParams(grad, model, visitWeights{logZ: 1}) }
 	}
 }
 
 // addReverse adds to dst what weights on the visits make of dK and dm.
-func (p *onlinePosterior) addReverse(dst *Cov, lik likelihood.HigherMoments, w visitWeights) {
+func (p *onlinePosterior) addReverse(dst *Cov, w visitWeights) {
 	n := len(p.order)
 	g := linalg.NewSym(n)
-	mean, _, _ := p.reverse(lik, g, w)
+	mean, _, _ := p.reverse(g, w)
 	for t, i := range p.order {
 		for u, j := range p.order[t:] {
 			dst.K.SetSym(i, j, dst.K.At(i, j)+g.Data[t*n+t+u])
@@ -282,11 +276,11 @@ func (p *onlinePosterior) addReverse(dst *Cov, lik likelihood.HigherMoments, w v
 }
 
 // addParams adds to grad what weights on the visits make of the likelihood's parameters.
-func (p *onlinePosterior) addParams(grad []float64, model likelihood.MomentParams, lik likelihood.HigherMoments, w visitWeights) {
-	_, by1, by2 := p.reverse(lik, linalg.NewSym(len(p.order)), w)
+func (p *onlinePosterior) addParams(grad []float64, model likelihood.Parametric, w visitWeights) {
+	_, by1, by2 := p.reverse(linalg.NewSym(len(p.order)), w)
 	d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 	for t, v := range p.visits {
-		model.DLogZ(d, d1, d2, p.y[p.order[t]], v.mean, v.variance)
+		model.DMoments(d, d1, d2, p.y[p.order[t]], v.mean, v.variance)
 		for j := range grad {
 			grad[j] += w.logZ*d[j] + by1[t]*d1[j] + by2[t]*d2[j]
 		}
@@ -303,7 +297,7 @@ type visitWeights struct {
 // the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by d2 s sᵀ and d1 s. by1
 // and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v. The site has
 // ν = d1 + τh, h = μ_t + v d1, and ∂τ/∂d2 = -(1 + τv)², ∂τ/∂v = τ².
-func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetric, w visitWeights) (mean, by1, by2 []float64) {
+func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1, by2 []float64) {
 	n := len(p.order)
 	mean, by1, by2 = make([]float64, n), make([]float64, n), make([]float64, n)
 	for t := n - 1; t >= 0; t-- {
@@ -317,10 +311,6 @@ func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetr
 				row[1+u] = v.d1*mean[t+1+u]/2 + v.d2*gs
 			}
 		}
-		d3, d4 := 0.0, 0.0
-		if v.variance > 0 {
-			d3, d4 = lik.HigherLogZ(p.y[p.order[t]], v.mean, v.variance)
-		}
 		byMean, byVariance := w.logZ*v.d1, w.logZ*(v.d2+v.d1*v.d1)/2
 		if w.tau != nil {
 			nu, grown := w.nu[p.order[t]], 1+v.tau*v.variance
@@ -330,8 +320,8 @@ func (p *onlinePosterior) reverse(lik likelihood.HigherMoments, g blas64.Symmetr
 			byMean += nu * v.tau
 			byVariance += v.tau * (nu*v.d1 + tau*v.tau)
 		}
-		mean[t] = byMean + by1[t]*v.d2 + by2[t]*d3
-		row[0] = byVariance + (by1[t]*(d3+2*v.d1*v.d2)+by2[t]*(d4+2*v.d2*v.d2+2*v.d1*d3))/2
+		mean[t] = byMean + by1[t]*v.d2 + by2[t]*v.d3
+		row[0] = byVariance + (by1[t]*(v.d3+2*v.d1*v.d2)+by2[t]*(v.d4+2*v.d2*v.d2+2*v.d1*v.d3))/2
 	}
 	return mean, by1, by2
 }
@@ -350,14 +340,8 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 		return nil, err
 	}
 	f := functional{value: c.sum}
-	higher, ok := p.lik.(likelihood.HigherMoments)
-	switch {
-	case !ok:
-		f.err = fmt.Errorf("%w: the likelihood does not tell how its moments change", ErrNoGradient)
-	case p.diagnostics.Iterations > 1:
+	if p.diagnostics.Iterations > 1 {
 		f.err = fmt.Errorf("%w: online with several sweeps", ErrNoGradient)
-	}
-	if f.err != nil {
 		return f, nil
 	}
 	p.precisions(c)
@@ -379,15 +363,15 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	f.adjoint = func(dst *Cov) {
 		u, w := solve()
 		p.pullBack(dst, c.inverse, u, c.byV)
-		p.addReverse(dst, higher, w)
+		p.addReverse(dst, w)
 	}
-	if model, ok := p.lik.(likelihood.MomentParams); ok {
+	if model, ok := p.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
 			_, w := solve()
-			p.addParams(grad, model, higher, w)
+			p.addParams(grad, model, w)
 			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
 			for i, y := range p.y {
-				model.DLogZ(d, d1, d2, y, c.mean[i], c.variance[i])
+				model.DMoments(d, d1, d2, y, c.mean[i], c.variance[i])
 				floats.Add(grad, d)
 			}
 		}

@@ -27,7 +27,7 @@ func oracleOnline(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.
 	for sweep := range sweeps {
 		for _, i := range shuffled(n) {
 			mean, v := mu[i], sigma.At(i, i)
-			logZ, d1, d2 := lik.LogZ(y[i], mean, v)
+			logZ, d1, d2 := matched(lik, y[i], mean, v)
 			if sweep == 0 {
 				s.logEvidence += logZ
 			}
@@ -51,7 +51,7 @@ func oracleOnline(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.
 }
 
 // extendedOnline follows the updates forwards, with a change of K along e carried beside them.
-func extendedOnline(k matrix, y []float64, lik likelihood.HigherMoments) extended {
+func extendedOnline(k matrix, y []float64, lik likelihood.MomentMatcher) extended {
 	n := len(y)
 	// follow returns the log evidence and its slope along e.
 	follow := func(e *mat.SymDense) (value float64, slope *big.Float) {
@@ -67,8 +67,9 @@ func extendedOnline(k matrix, y []float64, lik likelihood.HigherMoments) extende
 		half := number(0.5)
 		for _, i := range shuffled(n) {
 			mean, v := float(mu[i]), float(sigma[i][i])
-			logZ, l1, l2 := lik.LogZ(y[i], mean, v)
-			l3, l4 := lik.HigherLogZ(y[i], mean, v)
+			logZ, l1, l2 := matched(lik, y[i], mean, v)
+			_, l := lik.Moments(y[i], mean, v)
+			l3, l4 := l[2], l[3]
 			value += logZ
 			d1, d2, d3, d4 := number(l1), number(l2), number(l3), number(l4)
 			dm, dv := number(0).Set(dMu[i]), mul(half, dSigma[i][i])
@@ -237,7 +238,7 @@ func TestOnlineIsExactForOneCase(t *testing.T) {
 		k, mean, y, want := mat.NewSymDense(3, nil), []float64{-20, 0, 0.3}, []float64{1, -1, 1}, 0.0
 		for i := range 3 {
 			k.SetSym(i, i, math.Pow(10, float64(3*i)))
-			logZ, _, _ := l.LogZ(y[i], mean[i], k.At(i, i))
+			logZ, _ := l.Moments(y[i], mean[i], k.At(i, i))
 			want += logZ
 		}
 		post, err := approx.Online{}.Fit(context.Background(), []approx.Cov{{K: k, Mean: mean}}, approx.Targets{Classes: 2, Value: y}, l, nil)
@@ -247,18 +248,6 @@ func TestOnlineIsExactForOneCase(t *testing.T) {
 		if got := post.Evidence().Value(); !near(got, want, 1e-12) {
 			t.Errorf("%T: %.14g, want %.14g", l, got, want)
 		}
-	}
-}
-
-// TestOnlineNeedsHigherMoments for its gradient only.
-func TestOnlineNeedsHigherMoments(t *testing.T) {
-	type plain struct{ likelihood.MomentMatcher }
-	post := pair{"online", approx.Online{}, plain{likelihood.Probit{}}}.fit(t, mat.NewSymDense(1, []float64{1}), nil, []float64{1}, nil)
-	if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(1, nil)}, 0); !errors.Is(err, approx.ErrNoGradient) {
-		t.Errorf("adjoint: error %v", err)
-	}
-	if v := post.Evidence().Value(); !near(v, math.Log(0.5), 1e-15) {
-		t.Errorf("log evidence %v", v)
 	}
 }
 

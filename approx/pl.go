@@ -71,9 +71,7 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err != nil {
 		return Caps{}, err
 	}
-	_, params := bound(lik).(likelihood.MomentParams)
-	slopes := hasSlopes(bound(lik)) && (params || !hasFree(lik))
-	slopes = slopes && !l.iteration().accepts()
+	slopes := knowsParameters(lik) && !l.iteration().accepts()
 	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes, Unconverged: l.iteration().accepts()}, nil
 }
 
@@ -128,11 +126,11 @@ type linearisation struct{ *siteFit }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
 func (p linearisation) match(i int, v, _ float64) (site, error) {
-	_, d, _ := p.moments.LogZ(p.y[i], p.mu[i], v)
-	_, other, _ := p.moments.LogZ(-p.y[i], p.mu[i], v)
-	product := -d * other
+	_, d := p.moments.Moments(p.y[i], p.mu[i], v)
+	_, other := p.moments.Moments(-p.y[i], p.mu[i], v)
+	product := -d[0] * other[0]
 	rest := 1 - v*product // Ω/Var(y)
-	return site{tau: product / rest, pull: d / rest}, nil
+	return site{tau: product / rest, pull: d[0] / rest}, nil
 }
 
 func (linearisation) negative() bool { return false }
@@ -151,14 +149,14 @@ func (p linearisation) slopes(i int) siteSlopes {
 
 func (p linearisation) paramSlopes(i int, tau, pull []float64) {
 	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
-	_, d, _ := p.lik.LogZ(y, mu, v)
-	_, e, _ := p.lik.LogZ(-y, mu, v)
-	model, n := p.lik.(likelihood.MomentParams), len(tau)
+	_, d := p.lik.Moments(y, mu, v)
+	_, e := p.lik.Moments(-y, mu, v)
+	model, n := p.lik.(likelihood.Parametric), len(tau)
 	dt, et, rest := make([]float64, n), make([]float64, n), make([]float64, n)
-	model.DLogZ(rest, dt, rest, y, mu, v)
-	model.DLogZ(rest, et, rest, -y, mu, v)
+	model.DMoments(rest, dt, rest, y, mu, v)
+	model.DMoments(rest, et, rest, -y, mu, v)
 	for j := range tau {
-		tau[j], pull[j] = linearised{d, e, v}.slope(dt[j], et[j], 0)
+		tau[j], pull[j] = linearised{d[0], e[0], v}.slope(dt[j], et[j], 0)
 	}
 }
 

@@ -49,7 +49,7 @@ func expectation(g func(f float64) float64, mean, variance float64) float64 {
 // its integrals by factor.
 func oraclePL(t *testing.T, k *mat.SymDense, m, y []float64, lik likelihood.MomentMatcher, factor func(g func(f float64) float64, mean, variance float64) float64) gaussianSites {
 	n := len(y)
-	prob := func(label, f float64) float64 { logp, _, _ := lik.LogZ(label, f, 0); return math.Exp(logp) }
+	prob := func(label, f float64) float64 { logp, _ := lik.Moments(label, f, 0); return math.Exp(logp) }
 	mu, v := append([]float64(nil), m...), make([]float64, n)
 	a, b, omega := make([]float64, n), make([]float64, n), make([]float64, n)
 	tau, nu, x := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -106,7 +106,7 @@ func TestPLIsExactForOneCase(t *testing.T) {
 		for _, variance := range []float64{1e-4, 1, 30, 1e4} {
 			for _, mean := range []float64{-20, -1, 0, 0.3, 8} {
 				k := p.prior(mat.NewSymDense(1, []float64{variance}))
-				want, _, _ := p.lik.(likelihood.MomentMatcher).LogZ(-1, mean, k.At(0, 0))
+				want, _ := p.lik.(likelihood.MomentMatcher).Moments(-1, mean, k.At(0, 0))
 				for _, schedule := range []approx.Schedule{approx.Sequential, approx.Parallel} {
 					p.method = approx.PL{Schedule: schedule}
 					post := p.fit(t, mat.NewSymDense(1, []float64{variance}), []float64{mean}, []float64{-1}, nil)
@@ -369,7 +369,7 @@ func TestNegativeSitesAgainstDenseAlgebra(t *testing.T) {
 		siteMean[i], siteVariance[i] = nu[i]/tau[i], 1/tau[i]
 		c := 1 / (1/sigma.At(i, i) - tau[i])
 		mean := c * (mu[i]/sigma.At(i, i) - nu[i])
-		logZ, d1, d2 := noisyThreshold.(likelihood.MomentMatcher).LogZ(y[i], mean, c)
+		logZ, d1, d2 := matched(noisyThreshold.(likelihood.MomentMatcher), y[i], mean, c)
 		if !near(mean+c*d1, mu[i], 1e-8) || !near(c+c*c*d2, sigma.At(i, i), 1e-8) {
 			t.Errorf("case %d: tilted N(%v, %v), marginal N(%v, %v)", i, mean+c*d1, c+c*c*d2, mu[i], sigma.At(i, i))
 		}
@@ -674,19 +674,19 @@ func adaptive(g func(f float64) float64, mean, variance float64) float64 {
 // integrated takes the moments of the tilted distribution from quadrature.
 type integrated struct{ likelihood.MomentMatcher }
 
-func (m integrated) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	p := func(f float64) float64 { l, _, _ := m.MomentMatcher.LogZ(y, f, 0); return math.Exp(l) }
+func (m integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	p := func(f float64) float64 { l, _ := m.MomentMatcher.Moments(y, f, 0); return math.Exp(l) }
 	z := adaptive(p, mean, variance)
-	d := adaptive(func(f float64) float64 { return (f - mean) / variance * p(f) }, mean, variance) / z
+	d1 := adaptive(func(f float64) float64 { return (f - mean) / variance * p(f) }, mean, variance) / z
 	q := adaptive(func(f float64) float64 { return (f - mean) * (f - mean) / (variance * variance) * p(f) }, mean, variance) / z
-	return math.Log(z), d, q - 1/variance - d*d
+	return math.Log(z), [4]float64{d1, q - 1/variance - d1*d1}
 }
 
 // marginal returns ∫ Π p(y_i|f_i) N(f; mean, K) df, one case after the other, the last one in closed form.
 func marginal(lik likelihood.MomentMatcher, k *mat.SymDense, mean, y []float64) float64 {
 	n := len(y)
 	if n == 1 {
-		logZ, _, _ := lik.LogZ(y[0], mean[0], k.At(0, 0))
+		logZ, _ := lik.Moments(y[0], mean[0], k.At(0, 0))
 		return math.Exp(logZ)
 	}
 	rest, given := mat.NewSymDense(n-1, nil), make([]float64, n-1)
@@ -699,7 +699,7 @@ func marginal(lik likelihood.MomentMatcher, k *mat.SymDense, mean, y []float64) 
 		for i := range given {
 			given[i] = mean[i+1] + k.At(i+1, 0)/k.At(0, 0)*(f-mean[0])
 		}
-		logp, _, _ := lik.LogZ(y[0], f, 0)
+		logp, _ := lik.Moments(y[0], f, 0)
 		return math.Exp(logp) * marginal(lik, rest, append([]float64(nil), given...), y[1:])
 	}, mean[0], k.At(0, 0))
 }
@@ -754,8 +754,8 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 		for i := range n {
 			mu[i] = sub(kn[i], rkn[i]) // Σν = Kν - KRKν
 			v[i] = sub(k[i][i], inner(k[i], r.times(k[i])))
-			_, d, _ := lik.LogZ(y[i], float(mu[i]), float(v[i]))
-			_, other, _ := lik.LogZ(-y[i], float(mu[i]), float(v[i]))
+			_, d, _ := matched(lik, y[i], float(mu[i]), float(v[i]))
+			_, other, _ := matched(lik, -y[i], float(mu[i]), float(v[i]))
 			product := -d * other
 			rest := 1 - float(v[i])*product
 			newTau := number(product / rest)
@@ -773,7 +773,7 @@ func extendedPL(t *testing.T, k matrix, y []float64, lik likelihood.MomentMatche
 		for i := range n {
 			c := quo(number(1), sub(quo(number(1), v[i]), tau[i]))
 			m := mul(c, sub(quo(mu[i], v[i]), nu[i]))
-			logZ, d1, d2 := lik.LogZ(y[i], float(m), float(c))
+			logZ, d1, d2 := matched(lik, y[i], float(m), float(c))
 			tv := add(number(1), mul(tau[i], c))
 			q := mul(tau[i], mul(m, m))
 			q.Sub(q, mul(number(2), mul(nu[i], m)))

@@ -250,11 +250,10 @@ type annealing struct {
 	constant float64           // log evidence less log E_q[w]
 
 	beta   float64
-	blur   []float64            // v_i
-	unit   []float64            // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
-	exact  likelihood.LogProber // where it cannot and has log p(y|f) by itself; else nil
-	weight []float64            // per chain, log of the product of w^Δβ
-	logW   []float64            // per chain, log w at the present blur
+	blur   []float64 // v_i
+	unit   []float64 // v_i at (1-β)/β = 1; nil if the likelihood cannot be 0
+	weight []float64 // per chain, log of the product of w^Δβ
+	logW   []float64 // per chain, log w at the present blur
 
 	// Per chain a row: z with d = Hᵀz, and the draw of a move.
 	z, d, zeta, nu blas64.General
@@ -292,15 +291,13 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 		copy(w.h.Data[i*n+i:(i+1)*n], p.u.Data[i*p.u.Stride+i:i*p.u.Stride+n])
 	}
 	linalg.SolveTri(blas.Trans, w.v, w.h)
-	if logp, _, _ := p.lik.LogZ(1, -1, 0); logp <= -math.MaxFloat64 {
+	if logp, _ := p.lik.Moments(1, -1, 0); logp <= -math.MaxFloat64 {
 		w.unit = make([]float64, n)
 		for i := range n {
 			for j, x := range w.h.Data[i*n : (i+1)*n] {
 				w.unit[j] += x * x
 			}
 		}
-	} else {
-		w.exact, _ = p.lik.(likelihood.LogProber)
 	}
 	for c := range chains {
 		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
@@ -329,10 +326,10 @@ func (w *annealing) logWeight(d []float64) float64 {
 	p, sum := w.p, 0.0
 	for i, di := range d {
 		logp := 0.0
-		if w.exact != nil {
-			logp = w.exact.LogProb(p.y[i], w.mu[i]+di)
+		if w.unit == nil {
+			logp = p.lik.LogProb(p.y[i], w.mu[i]+di)
 		} else {
-			logp, _, _ = p.lik.LogZ(p.y[i], w.mu[i]+di, w.blur[i])
+			logp, _ = p.lik.Moments(p.y[i], w.mu[i]+di, w.blur[i])
 		}
 		if logp <= -math.MaxFloat64 {
 			return math.Inf(-1)
@@ -484,8 +481,8 @@ func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus,
 			if mean != nil {
 				f += mean[0][j]
 			}
-			lower, _, _ := p.lik.LogZ(-1, f, v)
-			upper, _, _ := p.lik.LogZ(+1, f, v)
+			lower, _ := p.lik.Moments(-1, f, v)
+			upper, _ := p.lik.Moments(+1, f, v)
 			minus.Set(c, j, minus.At(c, j)+math.Exp(lower)/float64(p.options.Samples))
 			plus.Set(c, j, plus.At(c, j)+math.Exp(upper)/float64(p.options.Samples))
 		}

@@ -75,7 +75,7 @@ func cubature(k mat.Symmetric, m []float64, g func(f []float64) float64) float64
 func jointWithNew(k *mat.SymDense, m, y []float64, lik likelihood.MomentMatcher) (evidence, joint float64) {
 	n := len(y)
 	p := func(y, f float64) float64 {
-		logp, _, _ := lik.LogZ(y, f, 0)
+		logp, _ := lik.Moments(y, f, 0)
 		return math.Exp(logp)
 	}
 	both := func(f []float64) (before, with float64) {
@@ -145,7 +145,7 @@ func TestSamplingAgainstQuadrature(t *testing.T) {
 		want := math.Log(cubature(k, m[:3], func(f []float64) float64 {
 			sum := 0.0
 			for i, v := range f {
-				logp, _, _ := lik.LogZ(y[i], v, 0)
+				logp, _ := lik.Moments(y[i], v, 0)
 				sum += logp
 			}
 			return math.Exp(sum)
@@ -256,7 +256,7 @@ func TestSamplingAgainstImportanceSampling(t *testing.T) {
 			q.Rand(f)
 			logW[d] = prior.LogProb(f) - q.LogProb(f)
 			for i, v := range f {
-				logp, _, _ := lik.LogZ(y[i], v, 0)
+				logp, _ := lik.Moments(y[i], v, 0)
 				logW[d] += logp
 			}
 		}

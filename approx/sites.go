@@ -390,8 +390,8 @@ func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]
 		if mean != nil {
 			mu[j] += mean[0][j]
 		}
-		minus, _, _ := s.lik.LogZ(-1, mu[j], variance[j])
-		plus, _, _ := s.lik.LogZ(+1, mu[j], variance[j])
+		minus, _ := s.lik.Moments(-1, mu[j], variance[j])
+		plus, _ := s.lik.Moments(+1, mu[j], variance[j])
 		minus, plus = math.Exp(minus), math.Exp(plus)
 		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 but for the likelihood's own rounding
 		dst.Set(j, 1, plus/(minus+plus))
@@ -532,6 +532,12 @@ func hasFree(lik likelihood.Likelihood) bool {
 		}
 	}
 	return false
+}
+
+// knowsParameters says whether there is a gradient over the parameters of lik that are to be optimised.
+func knowsParameters(lik likelihood.Likelihood) bool {
+	_, ok := bound(lik).(likelihood.Parametric)
+	return ok || !hasFree(lik)
 }
 
 // bound binds lik to some parameters, to ask what it can do.

@@ -46,14 +46,13 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 		return Caps{}, err
 	}
 	var lacks error
-	if _, ok := bound(lik).(likelihood.ExpectedLog); !ok {
+	if _, ok := bound(lik).(likelihood.LogConcave); !ok {
 		lacks = errors.New("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use likelihood: probit or logit, or inference: ep")
 	}
 	if err := usesOneProcess("variational", lik, classes, lacks); err != nil {
 		return Caps{}, err
 	}
-	_, params := bound(lik).(likelihood.ExpectedParams)
-	gradient := params || !hasFree(lik)
+	gradient := knowsParameters(lik)
 	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
@@ -107,14 +106,14 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit
 	if v := p.largest(); v > largestVariance {
 		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
 	}
-	p.rule = bounding{p, lik.(likelihood.ExpectedLog)}
+	p.rule = bounding{p, lik.(likelihood.LogConcave)}
 	return p, nil
 }
 
 // bounding is the rule of the variational method.
 type bounding struct {
 	*siteFit
-	model likelihood.ExpectedLog
+	model likelihood.LogConcave
 }
 
 // match returns the site with which the marginal N(μ', s²) of case i maximises what L owes to it, with N(m, c) the cavity,
@@ -170,7 +169,7 @@ func (p bounding) term(i int) term {
 
 func (p bounding) explicit(grad []float64, i int) {
 	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.model.(likelihood.ExpectedParams).DExpected(e, d1, d2, p.y[i], p.mu[i], p.sigma[i])
+	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.sigma[i])
 	for j, v := range e {
 		grad[j] += v
 	}
@@ -186,7 +185,7 @@ func (p bounding) slopes(i int) siteSlopes {
 
 func (p bounding) paramSlopes(i int, tau, pull []float64) {
 	e := make([]float64, len(tau))
-	p.model.(likelihood.ExpectedParams).DExpected(e, pull, tau, p.y[i], p.mu[i], p.sigma[i])
+	p.model.DExpected(e, pull, tau, p.y[i], p.mu[i], p.sigma[i])
 	for j := range tau {
 		tau[j] = -tau[j]
 	}

@@ -52,7 +52,7 @@ func oracleVariational(t *testing.T, k *mat.SymDense, m, y []float64, lik likeli
 			e, d1, d2 := expectedLog(lik, y[i], mu[i], sigma.At(i, i))
 			s.logEvidence += e
 			v := 1 / (1/sigma.At(i, i) - tau[i])
-			logZ, _, _ := lik.(likelihood.MomentMatcher).LogZ(y[i], v*(mu[i]/sigma.At(i, i)-nu[i]), v)
+			logZ, _ := lik.(likelihood.MomentMatcher).Moments(y[i], v*(mu[i]/sigma.At(i, i)-nu[i]), v)
 			s.leaveOneOut += logZ
 			tau[i] += (-d2 - tau[i]) / 2
 			nu[i] += (d1 - d2*mu[i] - nu[i]) / 2
@@ -64,7 +64,7 @@ func oracleVariational(t *testing.T, k *mat.SymDense, m, y []float64, lik likeli
 
 // extendedVariational evaluates the bound and its adjoint at a double's sites. Its maximum is further up by half the squared
 // length of the natural-gradient step there.
-func extendedVariational(k matrix, y []float64, lik likelihood.ExpectedLog, start []float64) extended {
+func extendedVariational(k matrix, y []float64, lik likelihood.LogConcave, start []float64) extended {
 	n := len(y)
 	tau, nu := vectorOf(start[:n]), vectorOf(start[n:])
 	r, logDet := precisionMatrix(k, tau)

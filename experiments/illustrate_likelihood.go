@@ -74,7 +74,7 @@ func (l likelihoodIllustration) fill(_ context.Context, i *record.Illustration, 
 		}
 	case likelihood.MomentMatcher:
 		for _, f := range f {
-			logp, _, _ := lik.LogZ(y, f, 0)
+			logp, _ := lik.Moments(y, f, 0)
 			add(1, logp)
 		}
 	}

@@ -228,13 +228,13 @@ type latentMoments struct {
 
 // tilted is p(y_i|f) N(f; mean, variance): the logarithm of its mass, its mean and its variance.
 func (p latentPosterior) tilted(i int, mean, variance float64) (logZ, m, v float64) {
-	logZ, d1, d2 := p.likelihood.LogZ(p.labels[i], mean, variance)
-	return logZ, mean + variance*d1, variance * (1 + variance*d2)
+	logZ, d := p.likelihood.Moments(p.labels[i], mean, variance)
+	return logZ, mean + variance*d[0], variance * (1 + variance*d[1])
 }
 
 // log is that of p(y_i|f).
 func (p latentPosterior) log(i int, f float64) float64 {
-	v, _, _ := p.likelihood.LogZ(p.labels[i], f, 0)
+	v, _ := p.likelihood.Moments(p.labels[i], f, 0)
 	return v
 }
 

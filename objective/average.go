@@ -110,7 +110,7 @@ func squash(bound likelihood.Bound, classes int) func(sum, f []float64) {
 	}
 	lik := bound.(likelihood.MomentMatcher)
 	add := func(sum *float64, y, f float64) {
-		logp, _, _ := lik.LogZ(y, f, 0)
+		logp, _ := lik.Moments(y, f, 0)
 		*sum += math.Exp(logp)
 	}
 	return func(sum, f []float64) {

@@ -39,10 +39,14 @@ type averaged struct{ of spread }
 
 func (m averaged) Likelihood() likelihood.Likelihood { return m.of }
 func (m averaged) NoiseVariance() float64            { return 1 + m.of.s }
-func (m averaged) LogZ(y, mean, variance float64) (logZ, d1, d2 float64) {
+func (m averaged) LogProb(y, f float64) float64 {
+	logp, _ := m.Moments(y, f, 0)
+	return logp
+}
+func (m averaged) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	c := 1 / math.Sqrt(1+m.of.s)
-	logZ, d1, d2 = likelihood.Probit{}.At(nil).(likelihood.MomentMatcher).LogZ(y, c*mean, c*c*variance)
-	return logZ, c * d1, c * c * d2
+	logZ, d = likelihood.Probit{}.Moments(y, c*mean, c*c*variance)
+	return logZ, [4]float64{c * d[0], c * c * d[1], c * c * c * d[2], c * c * c * c * d[3]}
 }
 
 // variance is a numeric likelihood whose one parameter is none that exact inference knows.

@@ -6,11 +6,12 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// expected averages log p(y|f) and its derivatives over f = mean + s·x, x ~ N(0, 1), for a log p that varies on the scale
-// of 1 near f = 0 and, away from it, on that of |f|, without singularities within 2.8 of the real axis: the logarithm of a
-// sigmoid. By parts, the fourth is E[x d3]/s. Where s is small the trapezoidal rule converges like
-// exp(-2π·2.8/(s·step)). Otherwise Gauss-Legendre panels follow log p: with 16 nodes a width of four standard deviations
-// leaves an error of 1e-17, and singularities that are 1.8 half-widths away one of 1e-19.
+// expected averages log p(y|f) and its derivatives over f = mean + s·x, x ~ N(0, 1), for a log p
+// that varies on the scale of 1 near f = 0 and, away from it, on that of |f|, without singularities
+// within 2.8 of the real axis: the logarithm of a sigmoid. By parts, the fourth is E[x d3]/s. Where
+// s is small the trapezoidal rule converges like exp(-2π·2.8/(s·step)). Otherwise Gauss-Legendre
+// panels follow log p: with 16 nodes a width of four standard deviations leaves an error of 1e-17,
+// and singularities that are 1.8 half-widths away one of 1e-19.
 func expected(lik Differentiable, y, mean, variance float64) (e float64, d [4]float64) {
 	const reach, narrowest = 9.5, 1e-12
 	s := math.Sqrt(variance)

@@ -6,18 +6,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Gaussian is p(y|f) = N(y; f, σ²) for numeric targets, the noise model of regression, GPML (2.20). Its one parameter is the
-// standard deviation σ, `noise`, on the log scale: held at 1, or at the number given, and free from v if {init: v} is given.
+// Gaussian is p(y|f) = N(y; f, σ²) for numeric targets, the noise model of regression, GPML (2.20).
+// Its one parameter is the standard deviation σ, `noise`, on the log scale: held at 1, or at the
+// number given, and free from v if {init: v} is given.
 type Gaussian struct {
 	Noise param.Setting `yaml:"noise"`
 }
 
 var (
-	_ DifferentiableParams = gaussian{}
-	_ MomentParams         = gaussian{}
-	_ GaussianNoise        = gaussian{}
-	_ HigherMoments        = gaussian{}
-	_ ExpectedParams       = gaussian{}
+	_ LogConcave    = gaussian{}
+	_ Parametric    = gaussian{}
+	_ GaussianNoise = gaussian{}
 )
 
 func (Gaussian) Domain() Domain { return Numeric }
@@ -41,43 +40,40 @@ func (g gaussian) Likelihood() Likelihood { return g.structure }
 // NoiseVariance is σ².
 func (g gaussian) NoiseVariance() float64 { return g.variance }
 
+func (g gaussian) LogProb(y, f float64) float64 {
+	logp, _ := g.Moments(y, f, 0)
+	return logp
+}
+
 // Derivs returns log N(y; f, σ²) and its derivatives (y - f)/σ², -1/σ² and 0.
 func (g gaussian) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
-	logp, d1, d2 = g.LogZ(y, f, 0)
-	return logp, d1, d2, 0
+	logp, d := g.Moments(y, f, 0)
+	return logp, d[0], d[1], 0
 }
 
-// LogZ returns log N(y; mean, σ² + variance) and its derivatives.
-func (g gaussian) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+// Moments returns log N(y; mean, σ² + variance) and its derivatives; it is quadratic in mean.
+func (g gaussian) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	v := g.variance + variance
 	d1 := bounded((y - mean) / v)
-	return floor(-((y-mean)*d1 + math.Log(2*math.Pi*v)) / 2), d1, -1 / v
+	return floor(-((y-mean)*d1 + math.Log(2*math.Pi*v)) / 2), [4]float64{d1, -1 / v}
 }
 
-// ParamDerivs implements DifferentiableParams for θ = log σ.
-func (g gaussian) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
-	g.DLogZ(logp, d1, d2, y, f, 0)
+// DMoments implements Parametric for θ = log σ, through ∂/∂log σ = 2σ² ∂/∂variance.
+func (g gaussian) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
+	_, d := g.Moments(y, mean, variance)
+	logZ[0] = g.variance * (d[0]*d[0] + d[1])
+	d1[0] = 2 * g.variance * d[0] * d[1]
+	d2[0] = 2 * g.variance * d[1] * d[1]
 }
-
-// DLogZ implements MomentParams for θ = log σ, through ∂/∂log σ = 2σ² ∂/∂variance.
-func (g gaussian) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
-	_, d1, d2 := g.LogZ(y, mean, variance)
-	logZ[0] = g.variance * (d1*d1 + d2)
-	dMean[0] = 2 * g.variance * d1 * d2
-	d2Mean[0] = 2 * g.variance * d2 * d2
-}
-
-// HigherLogZ is 0 and 0: log Z is quadratic in mean.
-func (gaussian) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) { return 0, 0 }
 
 // Expected returns log N(y; mean, σ²) - ½ variance/σ² and its derivatives.
 func (g gaussian) Expected(y, mean, variance float64) (e float64, d [4]float64) {
-	logp, d1, d2 := g.LogZ(y, mean, 0)
-	return floor(logp - variance/g.variance/2), [4]float64{d1, d2}
+	logp, d := g.Moments(y, mean, 0)
+	return floor(logp - variance/g.variance/2), d
 }
 
-// DExpected implements ExpectedParams for θ = log σ.
-func (g gaussian) DExpected(e, dMean, d2Mean []float64, y, mean, variance float64) {
-	g.DLogZ(e, dMean, d2Mean, y, mean, 0)
+// DExpected implements LogConcave for θ = log σ.
+func (g gaussian) DExpected(e, d1, d2 []float64, y, mean, variance float64) {
+	g.DMoments(e, d1, d2, y, mean, 0)
 	e[0] += variance / g.variance
 }

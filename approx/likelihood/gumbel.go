@@ -17,8 +17,8 @@ const (
 	gumbelVariance = math.Pi * math.Pi / 6
 )
 
-// gumbelMaximum is which of independent f_c + g_c is the largest, f_c ~ N(mean_c + u_c, λ_c) and g_c standard Gumbel variates: with F_c the
-// distribution function of f_c + g_c and h_c = F_c'/F_c,
+// gumbelMaximum is which of independent f_c + g_c is the largest, f_c ~ N(mean_c + u_c, λ_c) and
+// g_c standard Gumbel variates: with F_c the distribution function of f_c + g_c and h_c = F_c'/F_c,
 //
 //	p_c = ∫ h_c(t) Π_k F_k(t) dt
 //
@@ -77,8 +77,9 @@ func (g *gumbelMaximum) evaluate(which []int) {
 	}
 }
 
-// add adds the p_c given u to p. The rule is applied to panels from where a factor of the product is e^-35 to where all are 1 - 1e-9;
-// none is wider than twice a standard deviation near its mean, nor half the distance from there.
+// add adds the p_c given u to p. The rule is applied to panels from where a factor of the product
+// is e^-35 to where all are 1 - 1e-9; none is wider than twice a standard deviation near its mean,
+// nor half the distance from there.
 func (g *gumbelMaximum) add(p, u []float64) {
 	floats.AddTo(g.at, g.mean, u)
 	floats.AddConst(-floats.Max(g.at), g.at)
@@ -118,8 +119,9 @@ func (g *gumbelMaximum) add(p, u []float64) {
 	}
 }
 
-// gumbelNormal interpolates log F(y) and h = F'/F of the distribution function F of a standard Gumbel variate plus a
-// normal one, in units of the standard deviation of the sum and from its mean: a cubic polynomial each in every interval.
+// gumbelNormal interpolates log F(y) and h = F'/F of the distribution function F of a standard
+// Gumbel variate plus a normal one, in units of the standard deviation of the sum and from its
+// mean: a cubic polynomial each in every interval.
 type gumbelNormal struct {
 	cubic    [][8]float64
 	from, to float64 // where F = e^-35 and 1 - F = 1e-9
@@ -131,7 +133,8 @@ const (
 	tableSize          = (tableTo-tableFrom)/tableStep + 1
 )
 
-// evaluate sets h, adds it to slope and log F to total, at the t of some points, for a sum of standard deviation sd.
+// evaluate sets h, adds it to slope and log F to total, at the t of some points, for a sum of
+// standard deviation sd.
 func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	for _, j := range which {
@@ -151,9 +154,9 @@ func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64,
 	}
 }
 
-// The tables of F are those of normal variates of standard deviations s = ½ sinh q, q a multiple of a step, from 0 to where the sum is
-// normal to 1e-8. Between them log(-log F), log h and its derivative, even functions of s, are interpolated over q by polynomials
-// of degree 5.
+// The tables of F are those of normal variates of standard deviations s = ½ sinh q, q a multiple of
+// a step, from 0 to where the sum is normal to 1e-8. Between them log(-log F), log h and its
+// derivative, even functions of s, are interpolated over q by polynomials of degree 5.
 const (
 	gumbelTableStep = 0.07
 	gumbelTableSize = 110
@@ -204,8 +207,8 @@ func newGumbelNormal(variance float64) gumbelNormal {
 	return g
 }
 
-// newGumbelTable sums, for a normal variate of standard deviation s, over that if it is narrow and else over the Gumbel variate, by the
-// trapezoidal rule, which leaves less than 1e-10 of any value.
+// newGumbelTable sums, for a normal variate of standard deviation s, over that if it is narrow and
+// else over the Gumbel variate, by the trapezoidal rule, which leaves less than 1e-10 of any value.
 func newGumbelTable(s float64) *gumbelTable {
 	sd := math.Sqrt(s*s + gumbelVariance)
 	table := new(gumbelTable)

@@ -16,8 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// The nested rules of 1, 3, 9 and 19 nodes for the standard normal distribution, exact to degrees 1, 5, 15 and 29 (Genz & Keister
-// 1996): the nodes that each adds to the last.
+// The nested rules of 1, 3, 9 and 19 nodes for the standard normal distribution, exact to degrees
+// 1, 5, 15 and 29 (Genz & Keister 1996): the nodes that each adds to the last.
 var nestedNodes = [...][]float64{
 	{0},
 	{-1.7320508075688773, 1.7320508075688773},
@@ -28,12 +28,14 @@ var nestedNodes = [...][]float64{
 // levels is the number of nested rules.
 const levels = len(nestedNodes)
 
-// nestedGain[k][l] are the weights that rule k gives to the nodes that rule l adds, less those that rule k-1 gives them.
+// nestedGain[k][l] are the weights that rule k gives to the nodes that rule l adds, less those that
+// rule k-1 gives them.
 var nestedGain = func() (gain [levels][levels][]float64) {
 	var x []float64
 	for k, added := range nestedNodes {
 		x = append(x, added...)
-		// The weights have the normalised Hermite polynomials of degrees 0 … n-1 average to 1, 0, 0, …
+		// The weights have the normalised Hermite polynomials of degrees 0 … n-1 average to 1, 0,
+		// 0, …
 		n := len(x)
 		a, one := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
 		one.SetVec(0, 1)
@@ -62,7 +64,8 @@ var nestedGain = func() (gain [levels][levels][]float64) {
 	return gain
 }()
 
-// gridSafety was measured: with it the estimate covers the largest error of a probability in more than 95 of 100 cases.
+// gridSafety was measured: with it the estimate covers the largest error of a probability in more
+// than 95 of 100 cases.
 const gridSafety = 4
 
 // gridCell is a product of differences of nested rules, one for each column of A.
@@ -73,8 +76,9 @@ type gridCell struct {
 	refined bool
 }
 
-// line averages over u = A z with a single z by the trapezoidal rule, and halves its step until that changes the average by at most target,
-// or 8192 integrals have been taken. It returns that change, which for a smooth integrand is far more than the error.
+// line averages over u = A z with a single z by the trapezoidal rule, and halves its step until
+// that changes the average by at most target, or 8192 integrals have been taken. It returns that
+// change, which for a smooth integrand is far more than the error.
 func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const end = 7 // beyond, a standard normal has 3e-12
 	sum, u, old := make([]float64, len(pi)), make([]float64, len(pi)), make([]float64, len(pi))
@@ -104,11 +108,12 @@ func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (de
 	}
 }
 
-// sparseGrid sets pi to the average of p over u = A z, z standard normal, by a sum of products of differences of nested
-// rules, which begins with the rule of one node for all z and goes on above that which changed a p_c the most, as long as all
-// below are there (Gerstner & Griebel 2003, Computing 71:65). The error estimate is gridSafety times the root of the sum of squares of
-// the changes by those above which it did not go on. It ends when that is at most target, when another one would take more
-// than gridPoints, or when the finest rule is not fine enough.
+// sparseGrid sets pi to the average of p over u = A z, z standard normal, by a sum of products of
+// differences of nested rules, which begins with the rule of one node for all z and goes on above
+// that which changed a p_c the most, as long as all below are there (Gerstner & Griebel 2003,
+// Computing 71:65). The error estimate is gridSafety times the root of the sum of squares of the
+// changes by those above which it did not go on. It ends when that is at most target, when another
+// one would take more than gridPoints, or when the finest rule is not fine enough.
 func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
 	classes, d, points := len(pi), a.Cols, gridPoints
@@ -191,7 +196,8 @@ func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float6
 	return deviation
 }
 
-// before is the index before this one among those that are nowhere above key; nil after the last, 0.
+// before is the index before this one among those that are nowhere above key; nil after the last,
+// 0.
 func before(index []byte, key string, axes []int) []byte {
 	for _, j := range axes {
 		if index[j] > 0 {
@@ -219,31 +225,36 @@ func ready(cells map[string]*gridCell, index []byte) bool {
 	return true
 }
 
-// shifts is how many lattices there are, each shifted by other numbers, and firstPoints how many points of each are used at first.
+// shifts is how many lattices there are, each shifted by other numbers, and firstPoints how many
+// points of each are used at first.
 const shifts, firstPoints = 8, 512
 
-// latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, of which the first coordinates are the best. It was found component by
-// component, among 300 odd numbers drawn at random each, as what has the least sum, over k = 7 … 17, of the logarithm of the squared
-// worst-case error in the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo & Sloan 2013, Acta Numerica 22:133).
+// latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, of which the first coordinates
+// are the best. It was found component by component, among 300 odd numbers drawn at random each, as
+// what has the least sum, over k = 7 … 17, of the logarithm of the squared worst-case error in the
+// Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo & Sloan 2013, Acta
+// Numerica 22:133).
 var latticeGenerator = [...]uint32{
 	1, 105647, 22239, 72613, 117897, 32925, 37255, 83339, 92915, 9763, 111841, 5019, 48449, 100759, 97697, 107739,
 	8719, 71557, 14001, 117413, 110699, 18207, 56909, 8673, 71335, 44779, 69941, 109399, 12343, 69771, 747, 72231,
 }
 
-// shiftQuantile is the 95 % quantile of |x̄|/s, for x̄ the mean of 8 normal variates of mean 0 and s its standard error: Student's t
-// with 7 degrees of freedom. Of several classes the largest of the errors is to be covered by the largest of the estimates, which
-// takes no more.
+// shiftQuantile is the 95 % quantile of |x̄|/s, for x̄ the mean of 8 normal variates of mean 0 and
+// s its standard error: Student's t with 7 degrees of freedom. Of several classes the largest of
+// the errors is to be covered by the largest of the estimates, which takes no more.
 const shiftQuantile = 2.3646
 
-// latticeNormals[coordinate, level] are coordinates of all lattices, as standard normal values: at level 0 of the first
-// firstPoints, at each other of as many more as all before. All cases share them.
+// latticeNormals[coordinate, level] are coordinates of all lattices, as standard normal values: at
+// level 0 of the first firstPoints, at each other of as many more as all before. All cases share
+// them.
 var latticeNormals = struct {
 	sync.Mutex
 	of map[[2]int]*[shifts][]float64
 }{of: map[[2]int]*[shifts][]float64{}}
 
-// latticePart returns an entry of latticeNormals: points in the order of van der Corput's sequence, shifted at random, always by the
-// same numbers, folded by the tent transform and mapped by the normal quantile function.
+// latticePart returns an entry of latticeNormals: points in the order of van der Corput's sequence,
+// shifted at random, always by the same numbers, folded by the tent transform and mapped by the
+// normal quantile function.
 func latticePart(coordinate, level int) *[shifts][]float64 {
 	latticeNormals.Lock()
 	defer latticeNormals.Unlock()
@@ -274,9 +285,9 @@ func latticePart(coordinate, level int) *[shifts][]float64 {
 	return part
 }
 
-// lattice sets pi to the average of p over u = A z, z standard normal, at lattice points in one more dimension than z has: the first stands
-// for the largest f_c + g_c, see shares. The points are doubled until the error estimate is at most target or as many are used as
-// may be.
+// lattice sets pi to the average of p over u = A z, z standard normal, at lattice points in one
+// more dimension than z has: the first stands for the largest f_c + g_c, see shares. The points are
+// doubled until the error estimate is at most target or as many are used as may be.
 func (g *gumbelMaximum) lattice(pi []float64, a blas64.General, points int, target float64) (deviation float64) {
 	var sums [shifts][]float64
 	for k := range sums {
@@ -318,9 +329,10 @@ func (g *gumbelMaximum) lattice(pi []float64, a blas64.General, points int, targ
 	}
 }
 
-// shares adds to sum the shares h_c/Σ_k h_k at t_j, for every column z_j. Given u = A z, without its first element z_0, and the
-// largest t of all f_c + g_c, this is the probability that it is that of class c. t is where its distribution function Π_k F_k(t) is Φ(z_0), found
-// by Newton's method on log(-log), which is linear where the f_c are certain, between bounds.
+// shares adds to sum the shares h_c/Σ_k h_k at t_j, for every column z_j. Given u = A z, without
+// its first element z_0, and the largest t of all f_c + g_c, this is the probability that it is
+// that of class c. t is where its distribution function Π_k F_k(t) is Φ(z_0), found by Newton's
+// method on log(-log), which is linear where the f_c are certain, between bounds.
 func (g *gumbelMaximum) shares(sum []float64, a, z blas64.General) {
 	n, d := z.Cols, a.Cols
 	u := g.means

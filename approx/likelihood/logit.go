@@ -11,11 +11,8 @@ import (
 type Logit struct{}
 
 var (
-	_ Differentiable = Logit{}
-	_ HigherMoments  = Logit{}
-	_ ExpectedLog    = Logit{}
-	_ LogProber      = Logit{}
-	_ Quadrable      = Logit{}
+	_ LogConcave = Logit{}
+	_ Quadrable  = Logit{}
 )
 
 func (Logit) Domain() Domain         { return Binary }
@@ -36,51 +33,49 @@ func (Logit) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 	return min(z, 0) - math.Log1p(e), y * complement, -w, y * w * math.Tanh(z/2)
 }
 
-// LogProb returns log σ(yf).
 func (Logit) LogProb(y, f float64) float64 {
 	z := y * f
 	return min(z, 0) - math.Log1p(math.Exp(-math.Abs(z)))
 }
 
-// LogZ returns log ∫ σ(yf) N(f; mean, variance) df and its derivatives with respect to mean, each with a relative error
-// below 2e-13 (mostly 1e-15) at any mean and variance, but a d2Mean above -1e-17 may come out as 0.
+// Moments returns log ∫ σ(yf) N(f; mean, variance) df and its derivatives with respect to mean: log
+// Z, d[0] and d[1] with a relative error below 2e-13 (mostly 1e-15) at any mean and variance, but a
+// d[1] above -1e-17 may come out as 0; d[2] and d[3] right to about 1e-14 of the largest product of
+// lower ones that has their order.
 //
 // With a = y·mean, v = variance, Z(a) that integral at y = 1, s = √v and x ~ N(0, 1),
 //
 //	Z(a) = E[σ(a + sx)] = exp(-a²/2v)/(s√2π) · E[π/sin πp],  p = c + ix/s,  c = -a/v in (0, 1)
 //
-// (the second from σ's two-sided Laplace transform π/sin πp, on the line through the saddle point). The trapezoidal
-// rule in x converges like exp(-2π·distance/step), so the two complement each other: in the first σ has poles at distance
-// π/s from the real x-axis; in the second, once the poles at p = 0 and p = 1 are integrated in closed form, the next
-// are at least s away. They meet at v = π. The derivatives are moments under the same sums, arranged so that nothing
-// cancels. The symmetries Z(a) = 1 - Z(-a) and Z(a) = exp(a + v/2) Z(-a - v) bring every
-// other a to -v ≤ a ≤ 0.
-func (l Logit) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+// (the second from σ's two-sided Laplace transform π/sin πp, on the line through the saddle point).
+// The trapezoidal rule in x converges like exp(-2π·distance/step), so the two complement each
+// other: in the first σ has poles at distance π/s from the real x-axis; in the second, once the
+// poles at p = 0 and p = 1 are integrated in closed form, the next are at least s away. They meet
+// at v = π. The derivatives are moments under the same sums, arranged so that nothing cancels. The
+// symmetries Z(a) = 1 - Z(-a) and Z(a) = exp(a + v/2) Z(-a - v) bring every other a to -v ≤ a ≤ 0.
+func (l Logit) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	if variance == 0 {
-		logZ, dMean, d2Mean, _ = l.Derivs(y, mean)
-		return logZ, dMean, d2Mean
+		logZ, d[0], d[1], d[2] = l.Derivs(y, mean)
+		return logZ, d
 	}
-	logZ, d := logisticNormal(y*mean, variance)
-	return logZ, y * d[0], d[1]
+	logZ, d = logisticNormal(y*mean, variance)
+	d[0], d[2] = y*d[0], y*d[2]
+	return logZ, d
 }
 
-// Expected returns ∫ log σ(yf) N(f; mean, variance) df and its derivatives, by quadrature to about 1e-14 of their
-// size (the fourth: of the third over √variance).
+// Expected returns ∫ log σ(yf) N(f; mean, variance) df and its derivatives, by quadrature to about
+// 1e-14 of their size (the fourth: of the third over √variance).
 func (l Logit) Expected(y, mean, variance float64) (e float64, d [4]float64) {
 	return expected(l, y, mean, variance)
 }
 
-// HigherLogZ returns the third and fourth derivatives, right to about 1e-14 of the largest product of lower ones that has
-// their order.
-func (Logit) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
-	_, d := logisticNormal(y*mean, variance)
-	return y * d[2], d[3]
-}
+// DExpected implements LogConcave.
+func (Logit) DExpected(_, _, _ []float64, _, _, _ float64) {}
 
 // Quadrature implements Quadrable.
 func (l Logit) Quadrature(order int) MomentRule { return newSummed(l, order) }
 
-// logisticNormal returns log Z(a) and its first four derivatives (see Logit.LogZ).
+// logisticNormal returns log Z(a) and its first four derivatives (see Logit.Moments).
 func logisticNormal(a, v float64) (logZ float64, d [4]float64) {
 	switch {
 	case a > 0: // Z(a) = 1 - Z(-a)
@@ -102,14 +97,16 @@ func logisticNormal(a, v float64) (logZ float64, d [4]float64) {
 	return logisticWide(a, v)
 }
 
-// cumulants returns them of the moments m1 … m4: the derivatives of a logarithm from those of its argument over it.
+// cumulants returns them of the moments m1 … m4: the derivatives of a logarithm from those of its
+// argument over it.
 func cumulants(m1, m2, m3, m4 float64) [4]float64 {
 	square := m1 * m1
 	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square, m4 - 4*m1*m3 - 3*m2*m2 + 12*square*m2 - 6*square*square}
 }
 
-// The nodes of both sums are x = ±(k + ½)·nodeStep with weights nodeStep·N(x). The step leaves 1e-17 at v = π; the range
-// of ±10.5 covers 8.7 standard deviations also where the tilted density is shifted by s < √π.
+// The nodes of both sums are x = ±(k + ½)·nodeStep with weights nodeStep·N(x). The step leaves
+// 1e-17 at v = π; the range of ±10.5 covers 8.7 standard deviations also where the tilted density
+// is shifted by s < √π.
 const nodeStep = 0.25
 
 var nodeWeights = func() (w [42]float64) {
@@ -120,8 +117,8 @@ var nodeWeights = func() (w [42]float64) {
 	return w
 }()
 
-// logisticNarrow sums E[σ(a + sx)] for a ≤ 0, v < π. The tilted density gives d1 = E[σ̄] and
-// d2 = Var[σ] - E[σσ̄] = -E[σ](1 + E[σ]) + 2E[σ²]. With p_k = E[σ^k] further derivatives follow from
+// logisticNarrow sums E[σ(a + sx)] for a ≤ 0, v < π. The tilted density gives d1 = E[σ̄] and d2 =
+// Var[σ] - E[σσ̄] = -E[σ](1 + E[σ]) + 2E[σ²]. With p_k = E[σ^k] further derivatives follow from
 // dp_k/da = k p_k - (k+1) p_k+1 + p_k p_1.
 func logisticNarrow(a, v float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(v)
@@ -157,15 +154,16 @@ func logisticNarrow(a, v float64) (logZ float64, d [4]float64) {
 	}
 }
 
-// logisticWide sums E[P(p)], P = π/sin πp, for -v ≤ a ≤ 0 and v ≥ π. A derivative with respect to a multiplies the
-// integrand by p, so d1 and d2 are the mean and the variance of p under the complex weight P, or
+// logisticWide sums E[P(p)], P = π/sin πp, for -v ≤ a ≤ 0 and v ≥ π. A derivative with respect to a
+// multiplies the integrand by p, so d1 and d2 are the mean and the variance of p under the complex
+// weight P, or
 //
 //	d1 = c + A1/(sA0),  d2 = -(A2/A0 + (A1/A0)²)/v,  A0 = E[P]/s,  A1 = E[(p-c)P],  A2 = -sE[(p-c)²P]
 //
-// with A0, A2 > 0. The pole 1/p contributes M₀(t), M₁(t) and tM₁(t) at t = cs, where M_k = ∫₀^∞ x^k exp(-tx - x²/2) dx,
-// and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The rest of P is analytic for -1 < Re p < 2. The
-// third and fourth cumulants need A3 = vE[(p-c)³P] and A4 = s³E[(p-c)⁴P] too, to which 1/p contributes t²M₁(t) - 1 and
-// t(1 - t²M₁(t)).
+// with A0, A2 > 0. The pole 1/p contributes M₀(t), M₁(t) and tM₁(t) at t = cs, where M_k = ∫₀^∞ x^k
+// exp(-tx - x²/2) dx, and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The
+// rest of P is analytic for -1 < Re p < 2. The third and fourth cumulants need A3 = vE[(p-c)³P] and
+// A4 = s³E[(p-c)⁴P] too, to which 1/p contributes t²M₁(t) - 1 and t(1 - t²M₁(t)).
 func logisticWide(a, v float64) (logZ float64, d [4]float64) {
 	s := math.Sqrt(v)
 	t, u := -a/s, (a+v)/s
@@ -177,7 +175,8 @@ func logisticWide(a, v float64) (logZ float64, d [4]float64) {
 	a3 := t*t*m1t - u*u*m1u
 	a4 := t*(1-t*t*m1t) + u*(1-u*u*m1u)
 
-	// |sin πp|² = sin²πc + sinh²(πx/s); the hyperbolic functions step along the nodes by their addition theorems.
+	// |sin πp|² = sin²πc + sinh²(πx/s); the hyperbolic functions step along the nodes by their
+	// addition theorems.
 	sin, cos := math.Sincos(math.Pi * min(t, u) / s)
 	if t > u {
 		cos = -cos

@@ -45,7 +45,7 @@ func TestLogitEvidenceAtMultiplesOfTheVariance(t *testing.T) {
 		want := -math.Ln2
 		for k := range 40 {
 			a := -float64(k) * v
-			got, d1, d2 := likelihood.Logit{}.LogZ(1, a, v)
+			got, d1, d2 := matched(likelihood.Logit{}, 1, a, v)
 			if !(math.Abs(got-want) <= 1e-14+4*epsilon*math.Abs(want)) {
 				t.Errorf("mean -%d·%v, variance %v: log Z = %v, want %v", k, v, v, got, want)
 			}

@@ -8,18 +8,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, which with probability ε is
-// reported wrongly. It has no useful derivatives in f and is not log-concave; its moments have a closed form. Its one
-// parameter ε, `epsilon`, is on the logit scale: held at 0.01, or at the number given, and free from v if {init: v} is
-// given.
+// NoisyThreshold is p(y|f) = 1-ε if yf > 0, ε if yf < 0 and ½ at f = 0: the sign of f, which with
+// probability ε is reported wrongly. It has no useful derivatives in f and is not log-concave; its
+// moments have a closed form. Its one parameter ε, `epsilon`, is on the logit scale: held at 0.01,
+// or at the number given, and free from v if {init: v} is given.
 type NoisyThreshold struct {
 	Epsilon param.Setting `yaml:"epsilon"`
 }
 
-var (
-	_ MomentParams  = noisyThreshold{}
-	_ HigherMoments = noisyThreshold{}
-)
+var _ Parametric = noisyThreshold{}
 
 func (NoisyThreshold) Domain() Domain { return Binary }
 
@@ -36,7 +33,8 @@ func (t NoisyThreshold) checkOptions() error {
 		return fmt.Errorf("epsilon = %v must be less than 0.5; it is the probability of a wrong label", s.Init)
 	}
 	if b := t.Epsilon.Bounds; b != nil && b[1] > 0.5 {
-		return fmt.Errorf("bounds of epsilon, [%v, %v], must not pass 0.5; it is the probability of a wrong label", b[0], b[1])
+		const format = "bounds of epsilon, [%v, %v], must not pass 0.5; it is the probability of a wrong label"
+		return fmt.Errorf(format, b[0], b[1])
 	}
 	return nil
 }
@@ -50,7 +48,8 @@ func (t NoisyThreshold) At(theta []float64) Bound {
 	return n
 }
 
-// noisyThreshold is NoisyThreshold with a value of ε ≤ ½, or with the labels exchanged and 1-ε in its place.
+// noisyThreshold is NoisyThreshold with a value of ε ≤ ½, or with the labels exchanged and 1-ε in
+// its place.
 type noisyThreshold struct {
 	structure     NoisyThreshold
 	sign          float64 // -1: the labels are exchanged
@@ -59,12 +58,12 @@ type noisyThreshold struct {
 
 func (n noisyThreshold) Likelihood() Likelihood { return n.structure }
 
-// smoothed is the threshold averaged over N(mean, s²), at z = y·mean/s: Z = ε + (1-2ε)Φ(z), with d = ∂log Z/∂z and
-// m = z + d, so that d′ = -dm and m′ = 1 - dm.
+// smoothed is the threshold averaged over N(mean, s²), at z = y·mean/s: Z = ε + (1-2ε)Φ(z), with d
+// = ∂log Z/∂z and m = z + d, so that d′ = -dm and m′ = 1 - dm.
 type smoothed struct{ s, z, mass, logMass, density, d, m float64 }
 
-// at computes Z, log Z, N(z)/Z, d = (1-2ε)N/Z and m. Where z < 0, with r = N/Φ and the share w = (1-2ε)Φ/Z of Φ in Z,
-// d = wr and m = (z + r) - (1-w)r, of which the first bracket does not cancel.
+// at computes Z, log Z, N(z)/Z, d = (1-2ε)N/Z and m. Where z < 0, with r = N/Φ and the share w =
+// (1-2ε)Φ/Z of Φ in Z, d = wr and m = (z + r) - (1-w)r, of which the first bracket does not cancel.
 func (n noisyThreshold) at(y, mean, variance float64) smoothed {
 	if variance == 0 && mean == 0 {
 		return smoothed{s: 1, mass: 0.5, logMass: -math.Ln2}
@@ -80,7 +79,8 @@ func (n noisyThreshold) at(y, mean, variance float64) smoothed {
 	if z > 0 {
 		wrong := n.epsilon + slope*math.Exp(linalg.LogNormCDF(-z)) // 1 - Z
 		density := t.Hazard * math.Exp(t.LogMass) / (1 - wrong)
-		return smoothed{s, z, 1 - wrong, math.Log1p(-wrong), density, slope * density, z + slope*density}
+		d := slope * density
+		return smoothed{s, z, 1 - wrong, math.Log1p(-wrong), density, d, z + d}
 	}
 	phi := math.Exp(t.LogMass)
 	mass := n.epsilon + slope*phi
@@ -88,26 +88,25 @@ func (n noisyThreshold) at(y, mean, variance float64) smoothed {
 	return smoothed{s, z, mass, math.Log(mass), density, slope * density, t.Mean - t.Hazard*(n.epsilon/mass)}
 }
 
-// LogZ returns log Z and its derivatives with respect to mean, yd/s and -dm/s².
-func (n noisyThreshold) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	t := n.at(y, mean, variance)
-	return t.logMass, n.sign * y * t.d / t.s, -t.d * t.m / t.s / t.s
-}
+func (n noisyThreshold) LogProb(y, f float64) float64 { return n.at(y, f, 0).logMass }
 
-// HigherLogZ returns yd(m(m + d) - 1)/s³ and its derivative with respect to mean.
-func (n noisyThreshold) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
+// Moments returns log Z and its derivatives with respect to mean: yd/s, -dm/s², yd(m(m + d) - 1)/s³
+// and the derivative of that.
+func (n noisyThreshold) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	t := n.at(y, mean, variance)
 	d3 := t.d * (t.m*(t.m+t.d) - 1)
 	d4 := t.d * (t.d - t.m*(t.m*(t.m+4*t.d)+t.d*t.d-3))
-	return n.sign * y * d3 / t.s / t.s / t.s, d4 / t.s / t.s / t.s / t.s
+	return t.logMass, [4]float64{
+		n.sign * y * t.d / t.s, -t.d * t.m / t.s / t.s, n.sign * y * d3 / t.s / t.s / t.s, d4 / t.s / t.s / t.s / t.s,
+	}
 }
 
-// DLogZ implements MomentParams for θ = logit ε: ∂Z/∂θ = ε(1-ε)(1 - 2Φ) and ∂d/∂θ = -ε(1-ε)N/Z².
-func (n noisyThreshold) DLogZ(logZ, dMean, d2Mean []float64, y, mean, variance float64) {
+// DMoments implements Parametric for θ = logit ε: ∂Z/∂θ = ε(1-ε)(1 - 2Φ) and ∂d/∂θ = -ε(1-ε)N/Z².
+func (n noisyThreshold) DMoments(logZ, d1, d2 []float64, y, mean, variance float64) {
 	t := n.at(y, mean, variance)
 	slope := n.sign * n.rest * (n.epsilon / t.mass) // ∂ε/∂θ/Z; where the labels are exchanged, 1-ε falls with θ
 	d := -slope * t.density
 	logZ[0] = -slope * math.Erf(t.z/math.Sqrt2)
-	dMean[0] = n.sign * y * d / t.s
-	d2Mean[0] = -d * (t.m + t.d) / t.s / t.s
+	d1[0] = n.sign * y * d / t.s
+	d2[0] = -d * (t.m + t.d) / t.s / t.s
 }

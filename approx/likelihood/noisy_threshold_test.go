@@ -23,7 +23,7 @@ func TestNoisyThresholdAgainstArbitraryPrecision(t *testing.T) {
 			density := bigmath.NormHazard(bz)
 			density.Mul(density, phi)
 			for _, theta := range []float64{-300, -15, -4.6, -1, -1e-3, 0, 0.7, 15} {
-				logZ, dMean, d2Mean := likelihood.NoisyThreshold{}.At([]float64{theta}).(likelihood.MomentMatcher).LogZ(1, mean, variance)
+				logZ, dMean, d2Mean := matched(likelihood.NoisyThreshold{}.At([]float64{theta}).(likelihood.MomentMatcher), 1, mean, variance)
 				epsilon := num(1)
 				epsilon.Quo(epsilon, num(0).Add(num(1), bigmath.Exp(num(-theta))))
 				slope := num(0).Sub(num(1), num(0).Add(epsilon, epsilon))
@@ -71,16 +71,16 @@ func TestNoisyThresholdParameter(t *testing.T) {
 		return likelihood.NoisyThreshold{}.At([]float64{theta}).(likelihood.MomentMatcher)
 	}
 	for _, mean := range both([]float64{0, 0.4, 3, 50}) {
-		if logZ, d1, d2 := at(0).LogZ(1, mean, 2); logZ != -math.Ln2 || d1 != 0 || d2 != 0 {
+		if logZ, d1, d2 := matched(at(0), 1, mean, 2); logZ != -math.Ln2 || d1 != 0 || d2 != 0 {
 			t.Errorf("ε = ½, mean %v: %v, %v, %v", mean, logZ, d1, d2)
 		}
-		a, a1, a2 := at(-3).LogZ(1, mean, 2)
-		b, b1, b2 := at(3).LogZ(-1, mean, 2)
+		a, a1, a2 := matched(at(-3), 1, mean, 2)
+		b, b1, b2 := matched(at(3), -1, mean, 2)
 		if a != b || a1 != b1 || a2 != b2 {
 			t.Errorf("mean %v: ε for +1 %v, %v, %v; 1-ε for -1 %v, %v, %v", mean, a, a1, a2, b, b1, b2)
 		}
 		for _, y := range []float64{-1, 1} {
-			logp, _, _ := at(-3).LogZ(y, mean, 0)
+			logp, _ := at(-3).Moments(y, mean, 0)
 			want := math.Log(param.Logit.Natural(math.Copysign(3, y*mean)))
 			if mean == 0 {
 				want = -math.Ln2
@@ -97,13 +97,13 @@ func TestNoisyThresholdByEpsilon(t *testing.T) {
 	const h = 3e-3
 	logZ, d1, d2 := make([]float64, 1), make([]float64, 1), make([]float64, 1)
 	for _, theta := range []float64{-14, -4.6, -1, 0, 0.5, 3} {
-		bound := likelihood.NoisyThreshold{}.At([]float64{theta}).(likelihood.MomentParams)
+		bound := likelihood.NoisyThreshold{}.At([]float64{theta}).(likelihood.Parametric)
 		for _, mean := range both([]float64{0, 0.4, 2, 5, 9}) {
 			for _, variance := range []float64{0, 1, 30} {
-				bound.DLogZ(logZ, d1, d2, 1, mean, variance)
+				bound.DMoments(logZ, d1, d2, 1, mean, variance)
 				for k, got := range []float64{logZ[0], d1[0], d2[0]} {
 					value := func(u float64) float64 {
-						a, b, c := likelihood.NoisyThreshold{}.At([]float64{u}).(likelihood.MomentMatcher).LogZ(1, mean, variance)
+						a, b, c := matched(likelihood.NoisyThreshold{}.At([]float64{u}).(likelihood.MomentMatcher), 1, mean, variance)
 						return [...]float64{a, b, c}[k]
 					}
 					if want := slope(value, theta, h); !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(value(theta)))) {

@@ -13,7 +13,7 @@ import (
 func TestProbitAgainstArbitraryPrecision(t *testing.T) {
 	for _, mean := range both([]float64{0, 1e-3, 0.7, 2, 2.9, 7, 19, 38, 40, 300, 1e4, 1e6}) {
 		for _, variance := range []float64{0, 1e-12, 1e-3, 1, 40, 1e4, 1e8, 1e12} {
-			logZ, dMean, d2Mean := likelihood.Probit{}.LogZ(1, mean, variance)
+			logZ, dMean, d2Mean := matched(likelihood.Probit{}, 1, mean, variance)
 			z := mean / math.Sqrt(1+variance)
 			if z > 41 { // N(z) is below the smallest float64
 				if logZ != 0 || dMean != 0 || d2Mean != 0 {
@@ -61,13 +61,13 @@ func TestProbitIsStepWithNoise(t *testing.T) {
 	for _, y := range []float64{-1, 1} {
 		for _, f := range both(latents) {
 			logp, d1, d2, _ := likelihood.Probit{}.Derivs(y, f)
-			a, a1, a2 := likelihood.Step{}.LogZ(y, f, 1)
+			a, a1, a2 := matched(likelihood.Step{}, y, f, 1)
 			if logp != a || d1 != a1 || d2 != a2 {
 				t.Errorf("y = %v, f = %v: probit %v, %v, %v, step %v, %v, %v", y, f, logp, d1, d2, a, a1, a2)
 			}
 			for _, variance := range []float64{1e-3, 1, 30, 1e6} {
-				b, b1, b2 := likelihood.Probit{}.LogZ(y, f, variance)
-				c, c1, c2 := likelihood.Step{}.LogZ(y, f, 1+variance)
+				b, b1, b2 := matched(likelihood.Probit{}, y, f, variance)
+				c, c1, c2 := matched(likelihood.Step{}, y, f, 1+variance)
 				if b != c || b1 != c1 || b2 != c2 {
 					t.Errorf("y = %v, N(f; %v, %v): probit %v, %v, %v, step %v, %v, %v", y, f, variance, b, b1, b2, c, c1, c2)
 				}

@@ -7,24 +7,28 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Quadrable likelihoods have no closed form for their Gaussian averages, so that a user may want a rule in place of LogZ.
+// Quadrable likelihoods have no closed form for their Gaussian averages, so that a user may want a
+// rule in place of Moments.
 type Quadrable interface {
 	MomentMatcher
-	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with so many nodes, at least 2.
+	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with so many
+	// nodes, at least 2.
 	Quadrature(order int) MomentRule
 }
 
-// MomentRule is a likelihood whose averages are sums over nodes. Its LogZ has the logarithm of the sum for Z, and the
-// dMean and d2Mean that belong to the sums for the moments of the tilted density. These are not the derivatives of that
-// logarithm, but for many nodes.
+// MomentRule is a likelihood whose averages are sums over nodes. Its Moments have the logarithm of
+// the sum for Z, and the d[0] and d[1] that belong to the sums for the moments of the tilted
+// density; d[2] and d[3] are 0. These are not the derivatives of that logarithm, but for many
+// nodes.
 type MomentRule interface {
 	MomentMatcher
-	// Slopes returns what LogZ does, with its derivatives with respect to mean and to variance, variance > 0.
+	// Slopes returns log Z, d[0] and d[1] of Moments, with their derivatives with respect to mean
+	// and to variance, variance > 0.
 	Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64)
 }
 
-// GaussHermite returns the nodes of Gauss-Hermite quadrature against N(0, 1), from the least to the largest, and the
-// logarithms of their weights. Their number, order, is 1 … 200.
+// GaussHermite returns the nodes of Gauss-Hermite quadrature against N(0, 1), from the least to the
+// largest, and the logarithms of their weights. Their number, order, is 1 … 200.
 func GaussHermite(order int) (nodes, logWeights []float64) {
 	nodes, logWeights = make([]float64, order), make([]float64, order)
 	quad.Hermite{}.FixedLocations(nodes, logWeights, math.Inf(-1), math.Inf(1))
@@ -35,51 +39,44 @@ func GaussHermite(order int) (nodes, logWeights []float64) {
 	return nodes, logWeights
 }
 
-// summed is a binary likelihood averaged by quadrature. With p_k = p(y|mean + s x_k), s = √variance, and E the average over
-// the nodes x_k with weights w_k p_k/Z,
+// summed is a binary likelihood averaged by quadrature. With p_k = p(y|mean + s x_k), s =
+// √variance, and E the average over the nodes x_k with weights w_k p_k/Z,
 //
-//	Z = Σ_k w_k p_k,   dMean = E[x]/s,   d2Mean = (Var[x] - 1)/variance
+//	Z = Σ_k w_k p_k,   d[0] = E[x]/s,   d[1] = (Var[x] - 1)/variance
 //
 // so that Var[x] is the tilted variance over variance.
 type summed struct {
-	of                sigmoid
+	Differentiable
 	nodes, logWeights []float64
 }
 
-type sigmoid interface {
-	Differentiable
-	LogProber
-}
-
-func newSummed(of sigmoid, order int) summed {
+func newSummed(of Differentiable, order int) summed {
 	nodes, logWeights := GaussHermite(order)
 	return summed{of, nodes, logWeights}
 }
 
-func (q summed) Likelihood() Likelihood { return q.of.Likelihood() }
-
-// LogZ implements MomentMatcher by the sums. d2Mean has an error of about 1e-16/variance.
-func (q summed) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
+// Moments implements MomentMatcher by the sums. d[1] has an error of about 1e-16/variance.
+func (q summed) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 	if variance == 0 {
-		logZ, dMean, d2Mean, _ = q.of.Derivs(y, mean)
-		return logZ, dMean, d2Mean
+		logZ, d[0], d[1], d[2] = q.Derivs(y, mean)
+		return logZ, d
 	}
 	s := math.Sqrt(variance)
 	logW := make([]float64, len(q.nodes))
 	for k, x := range q.nodes {
-		logW[k] = q.logWeights[k] + q.of.LogProb(1, y*mean+s*x)
+		logW[k] = q.logWeights[k] + q.LogProb(1, y*mean+s*x)
 	}
 	logZ, m, v := q.moments(logW)
-	return logZ, y * m / s, (v - 1) / variance
+	return logZ, [4]float64{y * m / s, (v - 1) / variance}
 }
 
-// Slopes implements MomentRule. A change of log p_k by δ_k changes log Z by E[δ], E[x] by Cov[x, δ] and Var[x] by
-// Cov[(x - E[x])², δ].
+// Slopes implements MomentRule. A change of log p_k by δ_k changes log Z by E[δ], E[x] by Cov[x, δ]
+// and Var[x] by Cov[(x - E[x])², δ].
 func (q summed) Slopes(y, mean, variance float64) (at, byMean, byVariance [3]float64) {
 	s := math.Sqrt(variance)
 	w, slopes := make([]float64, len(q.nodes)), make([]float64, len(q.nodes))
 	for k, x := range q.nodes {
-		logp, d1, _, _ := q.of.Derivs(1, y*mean+s*x)
+		logp, d1, _, _ := q.Derivs(1, y*mean+s*x)
 		w[k], slopes[k] = q.logWeights[k]+logp, d1
 	}
 	logZ, m, v := q.moments(w)
@@ -97,8 +94,8 @@ func (q summed) Slopes(y, mean, variance float64) (at, byMean, byVariance [3]flo
 	return [3]float64{logZ, y * m / s, (v - 1) / variance}, byMean, byVariance
 }
 
-// moments makes logarithms of weights into weights of sum 1, and returns the logarithm of their sum with the mean and the
-// variance of x under them.
+// moments makes logarithms of weights into weights of sum 1, and returns the logarithm of their sum
+// with the mean and the variance of x under them.
 func (q summed) moments(w []float64) (logZ, m, v float64) {
 	largest, sum := slices.Max(w), 0.0
 	for k := range w {

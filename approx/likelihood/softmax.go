@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Softmax is p(y = c|f) = exp(f_c)/Σ_d exp(f_d) for C latent values f, the multiple logistic [GPML (3.34)]. It has no
-// parameters. A number added to every f_c changes nothing.
+// Softmax is p(y = c|f) = exp(f_c)/Σ_d exp(f_d) for C latent values f, the multiple logistic [GPML
+// (3.34)]. It has no parameters. A number added to every f_c changes nothing.
 type Softmax struct{}
 
 var _ Multinomial = Softmax{}
@@ -23,8 +23,8 @@ func (Softmax) Params() []param.Spec   { return nil }
 func (Softmax) At([]float64) Bound     { return Softmax{} }
 func (Softmax) Likelihood() Likelihood { return Softmax{} }
 
-// Probabilities sets pi to the softmax of f and g to the derivatives of log p(y|f), and returns that. What is close to 0
-// is right to its last places, g[y] = 1 - pi[y] and log p included.
+// Probabilities sets pi to the softmax of f and g to the derivatives of log p(y|f), and returns
+// that. What is close to 0 is right to its last places, g[y] = 1 - pi[y] and log p included.
 func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 	top := 0
 	for c, v := range f {
@@ -51,7 +51,8 @@ func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 	return floor(f[y] - f[top] - math.Log1p(rest))
 }
 
-// DefaultPoints is how many lattice points Average uses at most when the number is left to it, and MostPoints how many there can be.
+// DefaultPoints is how many lattice points Average uses at most when the number is left to it, and
+// MostPoints how many there can be.
 const (
 	DefaultPoints = 1 << 16
 	MostPoints    = 1 << 20
@@ -62,20 +63,24 @@ const (
 	quadratureError = 5e-7 // bounds what tables and the quadrature of gumbelMaximum contribute
 )
 
-// Average implements Multinomial. Two classes are Logit.LogZ. Of more: with independent standard Gumbel variates g_c, class c has the
-// largest f_c + g_c with probability softmax_c(f) (McFadden 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and
-// u ~ N(0, R), the average over e is an integral in one dimension, gumbelMaximum, and only that over u = A z, A Aᵀ = R, takes
-// points: see separate. Posteriors of independent processes leave little to R, and a diagonal covariance, or one of three classes, mostly
-// nothing.
+// Average implements Multinomial. Two classes are Logit.Moments. Of more: with independent standard
+// Gumbel variates g_c, class c has the largest f_c + g_c with probability softmax_c(f) (McFadden
+// 1974). So for f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R), the average
+// over e is an integral in one dimension, gumbelMaximum, and only that over u = A z, A Aᵀ = R,
+// takes points: see separate. Posteriors of independent processes leave little to R, and a diagonal
+// covariance, or one of three classes, mostly nothing.
 //
-// Where u has one axis, it is a trapezoidal rule of integrals. Where the variance of u along any axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u, until its
-// error estimate is at most 1e-5. Where it is larger, or 8192 integrals do not do, a lattice averages over u and the largest f_c + g_c,
-// until its estimate is as small or DefaultPoints are used. With points > 0 it is the lattice in any case that does, with these
-// points, rounded down to a multiple of 8, whatever the estimate. The estimate, of the largest error of a probability, is meant to
-// hold in 95 of 100 cases; mostly the error is a small part of it.
+// Where u has one axis, it is a trapezoidal rule of integrals. Where the variance of u along any
+// axis is at most 8 times that of f_c + g_c given u, a sparse grid of integrals averages over u,
+// until its error estimate is at most 1e-5. Where it is larger, or 8192 integrals do not do, a
+// lattice averages over u and the largest f_c + g_c, until its estimate is as small or
+// DefaultPoints are used. With points > 0 it is the lattice in any case that does, with these
+// points, rounded down to a multiple of 8, whatever the estimate. The estimate, of the largest
+// error of a probability, is meant to hold in 95 of 100 cases; mostly the error is a small part of
+// it.
 //
-// The probabilities depend on nothing but the arguments, sum to 1 and are positive, unless the mean or the covariance is not
-// finite: then they are NaN.
+// The probabilities depend on nothing but the arguments, sum to 1 and are positive, unless the mean
+// or the covariance is not finite: then they are NaN.
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes {
@@ -94,7 +99,7 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	case classes == 2:
 		variance := max(0, covariance.At(0, 0)-covariance.At(0, 1)-covariance.At(0, 1)+covariance.At(1, 1))
 		for c := range pi {
-			logZ, _, _ := Logit{}.LogZ(1, mean[c]-mean[1-c], variance)
+			logZ, _ := Logit{}.Moments(1, mean[c]-mean[1-c], variance)
 			pi[c] = math.Exp(logZ)
 		}
 		return 0
@@ -137,13 +142,15 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	return deviation
 }
 
-// separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A Aᵀ. The columns of A are
-// ordered by their size in units of √(λ_c + π²/6), the standard deviations of √λ_c e_c + g_c; those of a variance below 1e-7 are left
-// out. ok is false where the covariance is not finite.
+// separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A
+// Aᵀ. The columns of A are ordered by their size in units of √(λ_c + π²/6), the standard deviations
+// of √λ_c e_c + g_c; those of a variance below 1e-7 are left out. ok is false where the covariance
+// is not finite.
 //
-// Up to what is common to all, independent values of variances 1/w_c have a precision of diagonal w_c - w_c²/Σw. Λ + π²/6 has the w
-// for which this is the diagonal of the precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative
-// eigenvalue, and from there raised as far as that allows: see maximize.
+// Up to what is common to all, independent values of variances 1/w_c have a precision of diagonal
+// w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the precision of f + g. Then
+// Λ is scaled down, if it has to be, so that R has no negative eigenvalue, and from there raised as
+// far as that allows: see maximize.
 func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	classes := covariance.SymmetricDim()
 	n, r := float64(classes), 0
@@ -152,7 +159,8 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 			r = c
 		}
 	}
-	// S = H Σ H, H = I - 11ᵀ/C, from the covariance of f_c - f_r: what is common to all may be larger by orders of magnitude.
+	// S = H Σ H, H = I - 11ᵀ/C, from the covariance of f_c - f_r: what is common to all may be
+	// larger by orders of magnitude.
 	difference := func(i, j int) float64 {
 		return covariance.At(i, j) - covariance.At(i, r) - covariance.At(j, r) + covariance.At(r, r)
 	}
@@ -242,10 +250,11 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	return lambda, a, true
 }
 
-// maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the λ >= 0 with the largest
-// Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor analysis (Bentler 1972), by Newton's method with a
-// logarithmic barrier. Where S is a diagonal and a few factors more, what it leaves is mostly those factors. It changes nothing
-// where S is nearly singular.
+// maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the
+// λ >= 0 with the largest Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor
+// analysis (Bentler 1972), by Newton's method with a logarithmic barrier. Where S is a diagonal and
+// a few factors more, what it leaves is mostly those factors. It changes nothing where S is nearly
+// singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
 	n := float64(classes)

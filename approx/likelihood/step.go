@@ -7,16 +7,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Step is p(y|f) = 1 if yf > 0, 0 if yf < 0 and ½ at f = 0: the sign of f, without noise (Csató et al. 2000). It has no
-// parameters and no useful derivatives, and its moments have a closed form. Noise of variance v belongs into the kernel,
-// and then this is the probit model with kernel K/v. Without it two cases at one place with both labels are impossible, and
-// a smooth kernel leaves the evidence to the smallest eigenvalues of K.
+// Step is p(y|f) = 1 if yf > 0, 0 if yf < 0 and ½ at f = 0: the sign of f, without noise (Csató et
+// al. 2000). It has no parameters and no useful derivatives, and its moments have a closed form.
+// Noise of variance v belongs into the kernel, and then this is the probit model with kernel K/v.
+// Without it two cases at one place with both labels are impossible, and a smooth kernel leaves the
+// evidence to the smallest eigenvalues of K.
 type Step struct{}
 
-var (
-	_ GaussianNoise = Step{}
-	_ HigherMoments = Step{}
-)
+var _ GaussianNoise = Step{}
 
 func (Step) Domain() Domain         { return Binary }
 func (Step) Params() []param.Spec   { return nil }
@@ -26,27 +24,35 @@ func (Step) Likelihood() Likelihood { return Step{} }
 // NoiseVariance is 0.
 func (Step) NoiseVariance() float64 { return 0 }
 
-// LogZ returns log Φ(z) at z = y·mean/√variance and its derivatives with respect to mean.
-func (Step) LogZ(y, mean, variance float64) (logZ, dMean, d2Mean float64) {
-	if variance == 0 {
-		switch z := y * mean; {
-		case z < 0:
-			return -math.MaxFloat64, 0, 0
-		case z == 0:
-			return -math.Ln2, 0, 0
-		}
-		return 0, 0, 0
+func (Step) LogProb(y, f float64) float64 {
+	switch z := y * f; {
+	case z < 0:
+		return -math.MaxFloat64
+	case z == 0:
+		return -math.Ln2
 	}
-	s := math.Sqrt(variance)
-	z := max(-furthest, min(y*mean/s, furthest))
-	t := linalg.TruncatedNormal(z)
-	return t.LogMass, y * t.Hazard / s, -t.Hazard * t.Mean / variance
+	return 0
 }
 
-// HigherLogZ returns the third and fourth derivatives.
-func (Step) HigherLogZ(y, mean, variance float64) (d3Mean, d4Mean float64) {
-	return higherLogNormCDF(y, mean, variance)
-}
-
-// furthest is where Step's argument is cut, so that its derivatives stay finite with a variance of 1e-300.
+// furthest is where the argument of Φ is cut, so that derivatives stay finite with a variance of
+// 1e-300.
 const furthest = 1e150
+
+// Moments returns log Φ(z) at z = y·mean/√variance and its derivatives with respect to mean.
+func (s Step) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
+	if variance == 0 {
+		return s.LogProb(y, mean), d
+	}
+	root := math.Sqrt(variance)
+	return normalMoments(linalg.TruncatedNormal(max(-furthest, min(y*mean/root, furthest))), y, root, variance)
+}
+
+// normalMoments returns log Φ(z) and its derivatives with respect to mean, z = y·mean/s, from t at
+// z: with r = N/Φ, r' = -r(z + r) and V = 1 - r(z + r), the third is T = r((z + r)² - V), and the
+// fourth 2r(z + r)V - T(z + 2r), for V' = T. The variance is s².
+func normalMoments(t linalg.Truncated, y, s, variance float64) (logZ float64, d [4]float64) {
+	return t.LogMass, [4]float64{
+		y * t.Hazard / s, -t.Hazard * t.Mean / variance, y * t.Third / (s * variance),
+		(2*t.Hazard*t.Mean*t.Variance - t.Third*(t.Mean+t.Hazard)) / (variance * variance),
+	}
+}

@@ -1,31 +1,23 @@
 package likelihood
 
-import (
-	"math"
-
-	"github.com/gpc-tune/gpc-tune/internal/registry"
-)
+import "github.com/gpc-tune/gpc-tune/internal/registry"
 
 // Table lists the likelihoods. Each entry passes the conformance tests of this package.
 var Table = registry.Table[Likelihood]{
 	registry.Of[Probit, Likelihood]("probit", "p(y|f) = Φ(yf), the cumulative normal, GPML (3.3)"),
 	registry.Of[Logit, Likelihood]("logit", "p(y|f) = 1/(1 + exp(-yf)), the logistic function, GPML (3.15)"),
-	registry.Of[NoisyThreshold, Likelihood]("noisy_threshold", "p(y|f) = 1-ε if yf > 0, else ε: the sign of f, reported wrongly with probability ε"),
+	registry.Of[NoisyThreshold, Likelihood]("noisy_threshold",
+		"p(y|f) = 1-ε if yf > 0, else ε: the sign of f, reported wrongly with probability ε"),
 	registry.Of[Softmax, Likelihood]("softmax", "p(y = c|f) = exp(f_c)/Σ_d exp(f_d), three or more classes, GPML (3.34)").At(2),
 	registry.Of[Step, Likelihood]("step", "p(y|f) = 1 if yf > 0, else 0: the sign of f, whose noise is part of the kernel"),
 	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
 }
 
-// Check says what is wrong with what a user wrote of a likelihood of Table, beyond its settings' own checks.
+// Check says what is wrong with what a user wrote of a likelihood of Table, beyond its settings'
+// own checks.
 func Check(l Likelihood) error {
 	if c, ok := l.(interface{ checkOptions() error }); ok {
 		return c.checkOptions()
 	}
 	return nil
 }
-
-// floor keeps a log-probability finite where its square-law tail overflows, |f| > 1e154.
-func floor(logp float64) float64 { return max(logp, -math.MaxFloat64) }
-
-// bounded keeps a derivative finite where f overflows, |f| near 1e308.
-func bounded(d float64) float64 { return max(-math.MaxFloat64, min(d, math.MaxFloat64)) }

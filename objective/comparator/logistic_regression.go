@@ -442,7 +442,7 @@ func (f *weights) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 				for i, v := range variance {
 					row := dst.RawRowView(from + i)
 					for c := range row {
-						logp, _, _ := likelihood.Logit{}.LogZ(float64(2*c-1), mean.At(i, 0), v)
+						logp, _ := likelihood.Logit{}.Moments(float64(2*c-1), mean.At(i, 0), v)
 						row[c] = exp(logp)
 					}
 				}
