@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// BaseRate predicts the class frequencies of the training set for every case. Its test information is 0 by
-// definition, GPML (3.76).
+// BaseRate predicts the class frequencies of the training set for every case. Its test information
+// is 0 by definition, GPML (3.76).
 type BaseRate struct{ kernelFree }
 
 // Check finds nothing.

@@ -1,11 +1,13 @@
-// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file each, so that those can be
-// compared with them on the same splits and scores.
+// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file
+// each, so that those can be compared with them on the same splits and scores.
 //
-// A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and predicts class
-// probabilities. It maximises no evidence under somebody else's strategy and has no posterior over latent functions.
+// A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and
+// predicts class probabilities. It maximises no evidence under somebody else's strategy and has no
+// posterior over latent functions.
 //
-// A comparator of two classes is applied to more by fitting each class against all others and dividing the
-// probabilities by their sum. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
+// A comparator of two classes is applied to more by fitting each class against all others and
+// dividing the probabilities by their sum. The book is Rasmussen & Williams, Gaussian Processes for
+// Machine Learning (2006), called GPML.
 package comparator
 
 import (
@@ -22,25 +24,27 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Comparator is a classifier to compare with. Its options are its exported fields; their zero values are the documented
-// defaults. Its Fit returns a Fitted. Where cases have groups, what it holds out within the training set it holds out group by
-// group.
+// Comparator is a classifier to compare with. Its options are its exported fields; their zero
+// values are the documented defaults. Its Fit returns a Fitted. Where cases have groups, what it
+// holds out within the training set it holds out group by group.
 type Comparator interface {
 	objective.Learner
 	// Check says what is wrong with the options.
 	Check() error
-	// UsesKernel says whether it needs one. What it does with the kernel's hyperparameters is said where it is declared.
+	// UsesKernel says whether it needs one. What it does with the kernel's hyperparameters is said
+	// where it is declared.
 	UsesKernel() bool
 	// With is the comparator with that kernel.
 	With(k kernel.Kernel) Comparator
-	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these names. Starts that come from
-	// the data are left open.
+	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these
+	// names. Starts that come from the data are left open.
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
-	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left this state: its predictions are
-	// the same, to the bit, and of its Summary the hyperparameters and the log evidence. It is an error if the state has another
-	// length, a number that is not finite, or one that no fit can have.
+	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
+	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
+	// and the log evidence. It is an error if the state has another length, a number that is not
+	// finite, or one that no fit can have.
 	Restore(d objective.Data, s approx.State) (Fitted, error)
 }
 
@@ -63,7 +67,8 @@ type Summary struct {
 
 // Confident classifiers know more of how sure they are than their class probabilities tell.
 type Confident interface {
-	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to be rejected.
+	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to
+	// be rejected.
 	Confidence(dst []float64, z *kernel.Inputs)
 }
 
@@ -82,8 +87,8 @@ type kernelFree struct{}
 // UsesKernel is false.
 func (kernelFree) UsesKernel() bool { return false }
 
-// counted returns the class 0 … C-1 of every case and the cases of every class. Numeric targets are an error, and what
-// Data.Check finds.
+// counted returns the class 0 … C-1 of every case and the cases of every class. Numeric targets are
+// an error, and what Data.Check finds.
 func counted(d objective.Data) (index, counts []int, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, fmt.Errorf("comparator: %w", err)
@@ -107,7 +112,8 @@ func counted(d objective.Data) (index, counts []int, err error) {
 	return index, counts, nil
 }
 
-// members lists the cases of every group, in the order of their first; nil where there are no groups.
+// members lists the cases of every group, in the order of their first; nil where there are no
+// groups.
 func members(groups []string) (of [][]int) {
 	at := map[string]int{}
 	for i, g := range groups {
@@ -147,7 +153,8 @@ func machines(classes int) int {
 	return classes
 }
 
-// against codes machine m of so many classes: +1 for its class, which is class 1 of two, and -1 for the others.
+// against codes machine m of so many classes: +1 for its class, which is class 1 of two, and -1 for
+// the others.
 func against(index []int, classes, m int) []float64 {
 	if classes == 2 {
 		m = 1
@@ -162,8 +169,8 @@ func against(index []int, classes, m int) []float64 {
 	return y
 }
 
-// probabilities sets dst, m×C, from the probabilities that each machine gives to +1, as logarithms: logp(machine, i, y) is
-// that of y for the i-th case.
+// probabilities sets dst, m×C, from the probabilities that each machine gives to +1, as logarithms:
+// logp(machine, i, y) is that of y for the i-th case.
 func probabilities(dst *mat.Dense, logp func(machine, i int, y float64) float64) {
 	cases, classes := dst.Dims()
 	for i := range cases {

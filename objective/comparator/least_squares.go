@@ -17,14 +17,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on targets -1 and +1. The
-// hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12), or where there
-// are groups the leave-group-out one. With μ and σ² the mean and variance of a target that was left out, the probabilities are
+// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on
+// targets -1 and +1. The hyperparameters, the noise among them, maximise the leave-one-out log
+// density of the targets, GPML (5.10)-(5.12), or where there are groups the leave-group-out one.
+// With μ and σ² the mean and variance of a target that was left out, the probabilities are
 //
 //	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
 //
-// with α and β fitted to these outputs. Each of more than two classes has a regression, with hyperparameters
-// of its own.
+// with α and β fitted to these outputs. Each of more than two classes has a regression, with
+// hyperparameters of its own.
 type LeastSquares struct {
 	Restarts int           `yaml:"restarts" within:"[1,100000]"` // of BFGS, the first from the initial values; 0 is 1
 	Noise    param.Setting `yaml:"noise"`                        // standard deviation; free from 0.1
@@ -61,7 +62,8 @@ func (l LeastSquares) model() objective.Model {
 	return objective.Model{Kernels: []kernel.Kernel{l.kernel}, Likelihood: likelihood.Gaussian{Noise: noise}, Inference: approx.Exact{}}
 }
 
-// Params lists the kernel's hyperparameters and the noise, of every class if they are more than two.
+// Params lists the kernel's hyperparameters and the noise, of every class if they are more than
+// two.
 func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 	layout := l.model().Layout(dim, nil, math.NaN())
 	if len(classes) == 2 {
@@ -76,7 +78,8 @@ func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 	return specs
 }
 
-// Memory is that of tuning one regression beside the others that are done, a covariance and its factor each.
+// Memory is that of tuning one regression beside the others that are done, a covariance and its
+// factor each.
 func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 	others, n := int64(machines(s.Classes)-1), int64(s.Cases)
 	s.Classes = 0
@@ -158,8 +161,9 @@ func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) 
 	return f, nil
 }
 
-// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹: y_i - [R y]_i/R_ii and
-// 1/R_ii; or of those of every group given the others, with the block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
+// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K +
+// σ²I)⁻¹: y_i - [R y]_i/R_ii and 1/R_ii; or of those of every group given the others, with the
+// block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
 func (l LeastSquares) leaveOut(theta []float64, x *kernel.Inputs, y []float64, groups [][]int) (mean, variance []float64) {
 	n, last := x.N(), len(theta)-1
 	k := mat.NewSymDense(n, nil)

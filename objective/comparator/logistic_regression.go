@@ -20,15 +20,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// LogisticRegression is logistic regression, and multiple logistic regression for more than two classes, in weight space:
-// f_c = w_cᵀx̃ with x̃ the inputs and, with the bias, a 1, and all weights independently N(0, σ²). Laplace's method
-// approximates the posterior of the weights, P in number, GPML 3.4 and 3.5 with X̃ in place of K: with Ψ = log p(y|w) - |w|²/2σ²
-// at its maximum and H = -∇∇ log p(y|w), the log evidence is, in nats,
+// LogisticRegression is logistic regression, and multiple logistic regression for more than two
+// classes, in weight space: f_c = w_cᵀx̃ with x̃ the inputs and, with the bias, a 1, and all
+// weights independently N(0, σ²). Laplace's method approximates the posterior of the weights, P in
+// number, GPML 3.4 and 3.5 with X̃ in place of K: with Ψ = log p(y|w) - |w|²/2σ² at its maximum and
+// H = -∇∇ log p(y|w), the log evidence is, in nats,
 //
 //	L = Ψ - ½ log|B|,  B = I + σ²H
 //
-// which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same classifier as Laplace's method with the kernel
-// σ²(1 + x·x'), at a cost of nP² + P³ instead of Cn³.
+// which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same
+// classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of
+// Cn³.
 type LogisticRegression struct {
 	kernelFree
 	Amplitude param.Setting `yaml:"amplitude"` // σ; free from 1
@@ -58,7 +60,8 @@ func (l LogisticRegression) columns(dim int) int {
 	return dim
 }
 
-// Memory is B at two amplitudes, each in place of which its factor and inverse stand, the inputs twice, and what is kept of every case and class.
+// Memory is B at two amplitudes, each in place of which its factor and inverse stand, the inputs
+// twice, and what is kept of every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	n, columns, processes := int64(s.Cases), int64(l.columns(dim)), int64(machines(s.Classes))
 	p := columns * processes
@@ -224,7 +227,8 @@ func delta(c, d int) float64 {
 	return 0
 }
 
-// newton returns Newton's step B⁻¹(σ²X̃ᵀg - w) and its squared length under the posterior's precision B/σ².
+// newton returns Newton's step B⁻¹(σ²X̃ᵀg - w) and its squared length under the posterior's
+// precision B/σ².
 func (f *weights) newton() (step []float64, squared float64) {
 	columns := f.x.Cols
 	step = make([]float64, len(f.w))
@@ -248,8 +252,8 @@ func (t *regression) at(sigma float64, w []float64) *weights {
 	return f
 }
 
-// mode fits at σ, from the weights of another σ or from 0: Newton's method, with halved steps where Ψ would fall. Its last
-// factor is that of the mode.
+// mode fits at σ, from the weights of another σ or from 0: Newton's method, with halved steps where
+// Ψ would fall. Its last factor is that of the mode.
 func (t *regression) mode(ctx context.Context, sigma float64, start []float64) (*weights, error) {
 	f, p := t.at(sigma, start), t.x.Cols*t.processes
 	f.psi = f.evaluate(f.w)
@@ -296,7 +300,8 @@ func (f *weights) invert() {
 	}
 }
 
-// slope sets the gradient. With A = B/σ² the posterior's precision, and at the mode dŵ/d log σ = 2B⁻¹ŵ,
+// slope sets the gradient. With A = B/σ² the posterior's precision, and at the mode dŵ/d log σ =
+// 2B⁻¹ŵ,
 //
 //	dL/d log σ = |ŵ|²/σ² - (P - tr B⁻¹) + Σ_ic s_ic [2X̃B⁻¹ŵ]_ic,   s_ic = -½ tr(Σ_i ∂W_i/∂f_ic)
 //
@@ -345,7 +350,8 @@ func (f *weights) slope() {
 	}
 }
 
-// covariances visits, for every pair of processes c ≤ d, the covariance of their latent values at every row of z: σ² z̃ᵀ(B⁻¹)_cd z̃.
+// covariances visits, for every pair of processes c ≤ d, the covariance of their latent values at
+// every row of z: σ² z̃ᵀ(B⁻¹)_cd z̃.
 func (f *weights) covariances(z blas64.General, visit func(c, d int, covariance []float64)) {
 	columns, p := f.x.Cols, len(f.w)
 	product, sum := linalg.NewGeneral(z.Rows, columns), make([]float64, z.Rows)
@@ -370,8 +376,9 @@ func (f *weights) covariances(z blas64.General, visit func(c, d int, covariance 
 	}
 }
 
-// tune follows dL/d log σ uphill from where the amplitude starts, in steps of a factor e, until it changes sign or
-// meets a bound, and then closes in on its zero, by the secant through the ends of the bracket or its middle.
+// tune follows dL/d log σ uphill from where the amplitude starts, in steps of a factor e, until it
+// changes sign or meets a bound, and then closes in on its zero, by the secant through the ends of
+// the bracket or its middle.
 func (t *regression) tune(ctx context.Context, spec param.Spec) (*weights, error) {
 	evaluated := 0
 	var last []float64

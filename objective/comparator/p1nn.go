@@ -15,13 +15,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// P1NN is the probabilistic one-nearest-neighbour classifier of GPML 3.7: with c the class of the nearest training case,
+// P1NN is the probabilistic one-nearest-neighbour classifier of GPML 3.7: with c the class of the
+// nearest training case,
 //
 //	p(y = c) = π,  p(y = d) = (1 - π)/(C - 1) for d ≠ c
 //
-// π maximises the leave-one-out likelihood of the training set: the share of training cases whose nearest neighbour
-// among the others, where there are groups among those of other groups, is of their own class. Distances are Euclidean, on the preprocessed inputs; of neighbours equally
-// near, the first counts. As the largest probability is the same for nearly all cases, it is sure of those whose neighbour is near.
+// π maximises the leave-one-out likelihood of the training set: the share of training cases whose
+// nearest neighbour among the others, where there are groups among those of other groups, is of
+// their own class. Distances are Euclidean, on the preprocessed inputs; of neighbours equally near,
+// the first counts. As the largest probability is the same for nearly all cases, it is sure of
+// those whose neighbour is near.
 type P1NN struct{ kernelFree }
 
 // Check finds nothing.
@@ -80,7 +83,8 @@ func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
 	return &neighbours{x: d.X.X, index: index, classes: d.Y.Classes, pi: s[0]}, nil
 }
 
-// nearest is the row of x nearest to z, those apart left out, and its squared distance; -1 if there is none.
+// nearest is the row of x nearest to z, those apart left out, and its squared distance; -1 if there
+// is none.
 func nearest(x *mat.Dense, z []float64, apart func(row int) bool) (row int, squared float64) {
 	row, squared = -1, math.Inf(1)
 	n, _ := x.Dims()
@@ -95,7 +99,8 @@ func nearest(x *mat.Dense, z []float64, apart func(row int) bool) (row int, squa
 	return row, squared
 }
 
-// within is the squared distance of x and z, or any number not below the limit once it is known to reach that.
+// within is the squared distance of x and z, or any number not below the limit once it is known to
+// reach that.
 func within(x, z []float64, limit float64) (sum float64) {
 	const step = 8
 	for len(x) > step && sum < limit {

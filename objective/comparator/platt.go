@@ -8,17 +8,18 @@ import (
 
 func exp(v float64) float64 { return math.Exp(v) }
 
-// sigmoid turns an output, N(m, v), into log p(y) = log Φ(y (αm + β)/√(1 + α²v)), GPML 6.5.1. For v = 0 it is Platt's
-// method with the cumulative Gaussian.
+// sigmoid turns an output, N(m, v), into log p(y) = log Φ(y (αm + β)/√(1 + α²v)), GPML 6.5.1. For v
+// = 0 it is Platt's method with the cumulative Gaussian.
 type sigmoid struct{ alpha, beta float64 }
 
 func (s sigmoid) logProb(y, m, v float64) float64 {
 	return linalg.LogNormCDF(y * (s.alpha*m + s.beta) / math.Sqrt(1+s.alpha*s.alpha*v))
 }
 
-// platt fits the sigmoid to outputs of cases that were held out, by maximum likelihood. A variance of nil is 0. Instead
-// of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt (1999), so that outputs that separate the classes have a
-// maximum too. Fisher scoring with step halving; the scale of m does not matter.
+// platt fits the sigmoid to outputs of cases that were held out, by maximum likelihood. A variance
+// of nil is 0. Instead of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt
+// (1999), so that outputs that separate the classes have a maximum too. Fisher scoring with step
+// halving; the scale of m does not matter.
 func platt(y, m, v []float64) sigmoid {
 	var positive, negative, sum, squares float64
 	for i, t := range y {

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// separator is the solution of the dual problem of a support vector machine, GPML 6.4, with β_i = y_i α_i:
+// separator is the solution of the dual problem of a support vector machine, GPML 6.4, with β_i =
+// y_i α_i:
 //
 //	maximise Σ_i y_i β_i - ½ Σ_ij β_i K_ij β_j  subject to  Σ_i β_i = 0,  0 ≤ y_i β_i ≤ C_i
 //
@@ -21,10 +22,11 @@ type separator struct {
 	iterations int
 }
 
-// smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin (2005): i is the case of
-// largest residual v = y - Kβ whose β can rise, j that of those whose β can fall with which the objective gains most. It
-// stops when max v over the first kind less min v over the second, 0 at the solution, is at most tolerance, or after so
-// many iterations. k is the whole of K; upper has the C_i.
+// smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin
+// (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β
+// can fall with which the objective gains most. It stops when max v over the first kind less min v
+// over the second, 0 at the solution, is at most tolerance, or after so many iterations. k is the
+// whole of K; upper has the C_i.
 func smo(ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int) (separator, error) {
 	n := len(y)
 	s := separator{beta: make([]float64, n)}
@@ -100,9 +102,11 @@ func smo(ctx context.Context, k blas64.General, y, upper []float64, tolerance fl
 // rounds is after how many iterations a case ascend takes its steps, again and again.
 const rounds = 20
 
-// ascend maximises the objective over the cases strictly between their bounds, all others held: steps of two cases at a time get nowhere
-// where costs are large beside 1/K, as the maximum is a long narrow ridge then. A step goes to the maximum, or to where the first case meets
-// its bound, which takes that case out of the next. A small ridge on K keeps the step an ascent where K is singular.
+// ascend maximises the objective over the cases strictly between their bounds, all others held:
+// steps of two cases at a time get nowhere where costs are large beside 1/K, as the maximum is a
+// long narrow ridge then. A step goes to the maximum, or to where the first case meets its bound,
+// which takes that case out of the next. A small ridge on K keeps the step an ascent where K is
+// singular.
 func ascend(ctx context.Context, k blas64.General, beta, v, lo, hi []float64) error {
 	n := len(beta)
 	var free []int
@@ -164,7 +168,8 @@ func ascend(ctx context.Context, k blas64.General, beta, v, lo, hi []float64) er
 	return nil
 }
 
-// curvature of the objective along a change of β_i and an opposite one of β_j; where it is flat, nearly 0.
+// curvature of the objective along a change of β_i and an opposite one of β_j; where it is flat,
+// nearly 0.
 func curvature(kii, kjj, kij float64) float64 {
 	if c := kii + kjj - 2*kij; c > 0 {
 		return c
@@ -172,8 +177,8 @@ func curvature(kii, kjj, kij float64) float64 {
 	return 1e-12
 }
 
-// threshold is the mean residual of the cases strictly between their bounds, on the margin, or where there are none the
-// middle of what the conditions allow.
+// threshold is the mean residual of the cases strictly between their bounds, on the margin, or
+// where there are none the middle of what the conditions allow.
 func threshold(beta, v, lo, hi []float64, top, bottom float64) float64 {
 	sum, free := 0.0, 0
 	for t, b := range beta {

@@ -21,13 +21,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// SVM is the support vector machine with soft margin, GPML 6.4: f minimises ½|f|² + C Σ_i max(0, 1 - y_i f_i) over the
-// kernel's functions and a constant. Cost C and length scale are those, of a grid, under which stratified cross-validation within
-// the training set, of groups as a whole where there are any, makes the fewest errors; of equals, those that give the held-out labels the larger probability, then the
-// smaller ones. The probabilities are Φ(αf + β), fitted to the outputs of those held-out cases.
+// SVM is the support vector machine with soft margin, GPML 6.4: f minimises ½|f|² + C Σ_i max(0, 1
+// - y_i f_i) over the kernel's functions and a constant. Cost C and length scale are those, of a
+// grid, under which stratified cross-validation within the training set, of groups as a whole where
+// there are any, makes the fewest errors; of equals, those that give the held-out labels the larger
+// probability, then the smaller ones. The probabilities are Φ(αf + β), fitted to the outputs of
+// those held-out cases.
 //
-// The grid moves the kernel's free length scales, all together; whatever else the kernel has is held where it starts. So an
-// amplitude σ makes the cost Cσ². More than two classes share cost and length scale.
+// The grid moves the kernel's free length scales, all together; whatever else the kernel has is
+// held where it starts. So an amplitude σ makes the cost Cσ². More than two classes share cost and
+// length scale.
 type SVM struct {
 	Costs        []float64 `yaml:"costs" within:"(0,inf)"`         // the C to try; empty: 0.1, 1, 10, 100
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"` // to try; empty: where the kernel starts, times ⅛, ¼, ½, 1, 2, 4
@@ -78,7 +81,8 @@ func (s SVM) Params(dim int, _ []string) []param.Spec {
 	return append(specs, param.Spec{Name: "cost", Map: param.Log, Lo: param.DefaultLo, Hi: param.DefaultHi, Fixed: len(s.Costs) == 1})
 }
 
-// Memory is the covariance, what the kernel keeps, the outputs of every cost, and a block of new cases.
+// Memory is the covariance, what the kernel keeps, the outputs of every cost, and a block of new
+// cases.
 func (s SVM) Memory(size approx.Size, dim int) int64 {
 	n, held := int64(size.Cases), min(size.New, block)
 	return 8*(n*n+n*int64(held)+n*int64(len(s.costs())*machines(size.Classes))) + s.kernel.Memory(size.Cases, held, dim)
@@ -359,7 +363,8 @@ func (v *vectors) outputs(z *kernel.Inputs) (f [][]float64) {
 	return f
 }
 
-// State is the kernel's theta and the cost, and then, for every machine, its bias, the α and β of its probabilities, and the β_i.
+// State is the kernel's theta and the cost, and then, for every machine, its bias, the α and β of
+// its probabilities, and the β_i.
 func (v *vectors) State() approx.State {
 	s := append(append(approx.State{}, v.theta...), v.cost)
 	for m, beta := range v.beta {
