@@ -200,7 +200,7 @@ func TestAdversarial(t *testing.T) {
 		body(s, rand.New(rand.NewPCG(2026, uint64(len(all)))))
 	}
 
-	list := pairs(t)
+	list := formulated(t)
 	for _, p := range slices.Clone(list) {
 		switch p.method.(type) {
 		case approx.EP:
@@ -213,7 +213,7 @@ func TestAdversarial(t *testing.T) {
 	}
 	for i, p := range list {
 		_, slow := p.method.(approx.Variational)
-		large := i < len(pairs(t)) && (!slow || *fits > 100)
+		large := i < len(formulated(t)) && (!slow || *fits > 100)
 		_, smooth := p.lik.(likelihood.Differentiable)
 		_, noisyThreshold := p.lik.Likelihood().(likelihood.NoisyThreshold)
 		run(p.name, func(s *sweep, rng *rand.Rand) {

@@ -37,6 +37,18 @@ func (p pair) fickle() bool {
 	return ep && noisy
 }
 
+// formulated lists the pairs whose methods have formulas of their own in oracle and extended. A method
+// without them has the conformance kit alone.
+func formulated(t testing.TB) []pair {
+	return slices.DeleteFunc(pairs(t), func(p pair) bool {
+		switch p.method.(type) {
+		case approx.Laplace, approx.EP, approx.PL, approx.Variational, approx.Online, approx.EnsembleMeanField, approx.NaiveMeanField:
+			return false
+		}
+		return true
+	})
+}
+
 // pairs lists every method that has a gradient with every likelihood it takes; a refusal must say why. (The results of
 // the others are random, and have tests of their own.)
 func pairs(t testing.TB) []pair {

@@ -21,8 +21,8 @@ import (
 //
 //	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀) - ½ (log|A| - Σ_i log λ_i)
 //
-// a lower bound on the logarithm of the true one, and exact for one case. A fit that stops before it
-// converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
+// a lower bound on the logarithm of the true one, and exact for one case. A fit that stops before
+// it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 //
 // Where A is so nearly singular that rounding error hides a λ, as where a smooth kernel of large
 // amplitude has little noise, or none, beside it, the least jitter that shows it is added to the

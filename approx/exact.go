@@ -22,8 +22,9 @@ var (
 	_ LeaveGroupOuter = (*exactPosterior)(nil)
 )
 
-// Exact is regression with Gaussian noise of variance σ² (GPML 2.2), where nothing needs to be approximated: every case is
-// a Gaussian site of precision 1/σ² at y_i. With R = (K + σ²I)⁻¹ and b = R(y - m) the log evidence (GPML 2.30), in nats, is
+// Exact is regression with Gaussian noise of variance σ² (GPML 2.2), where nothing needs to be
+// approximated: every case is a Gaussian site of precision 1/σ² at y_i. With R = (K + σ²I)⁻¹ and b
+// = R(y - m) the log evidence (GPML 2.30), in nats, is
 //
 //	L = -½ bᵀ(y - m) - ½ log|I + K/σ²| - ½ n log 2πσ²
 //
@@ -45,7 +46,8 @@ func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
-// Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its own.
+// Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its
+// own.
 func (Exact) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	return Memory{Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
@@ -105,7 +107,8 @@ func isGaussian(lik likelihood.Likelihood) bool {
 	return ok
 }
 
-// functional adds the derivative with respect to log σ, 2σ² tr(G): the noise is part of the diagonal of K + σ²I.
+// functional adds the derivative with respect to log σ, 2σ² tr(G): the noise is part of the
+// diagonal of K + σ²I.
 func (p *exactPosterior) functional(value float64, adjoint func(dst *Cov)) functional {
 	if !isGaussian(p.lik.Likelihood()) {
 		return functional{value: value, adjoint: adjoint}
@@ -130,8 +133,8 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	return p.functional(value, func(dst *Cov) { p.leaveOneOutAdjoint(dst, r) }), nil
 }
 
-// leaveOneOutAdjoint sets dst to the weight on dK and on dm that GPML (5.13) contracts with ∂K/∂θ, from dR = -R dK R and
-// db = -R dK b - R dm:
+// leaveOneOutAdjoint sets dst to the weight on dK and on dm that GPML (5.13) contracts with ∂K/∂θ,
+// from dR = -R dK R and db = -R dK b - R dm:
 //
 //	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,   q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
 func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
@@ -162,7 +165,8 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 	}
 }
 
-// LeaveGroupOut implements LeaveGroupOuter. With the block R_gg of a group's cases, and n_g of those,
+// LeaveGroupOut implements LeaveGroupOuter. With the block R_gg of a group's cases, and n_g of
+// those,
 //
 //	log p(y_g|y_-g) = ½ log|R_gg| - ½ b_gᵀ R_gg⁻¹ b_g - ½ n_g log 2π
 //

@@ -322,7 +322,7 @@ func (p pair) extended(t *testing.T, k matrix, y []float64, start []float64) ext
 func TestExtendedPrecision(t *testing.T) {
 	const n = 30
 	x, y := twoClasses(n, 1)
-	for _, p := range pairs(t) {
+	for _, p := range formulated(t) {
 		if _, pl := p.method.(approx.PL); pl || p.fickle() {
 			continue // TestPLInExtendedPrecision
 		}

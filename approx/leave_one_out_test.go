@@ -59,7 +59,7 @@ func TestLeaveOneOutOfSites(t *testing.T) {
 	for i := range mean {
 		mean[i] = 0.3 - 0.4*x[i][0]
 	}
-	for _, p := range pairs(t) {
+	for _, p := range formulated(t) {
 		caps, err := p.method.Uses(p.lik.Likelihood(), 2)
 		if err != nil {
 			t.Fatal(err)

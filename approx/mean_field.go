@@ -101,8 +101,8 @@ func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mea
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
-// value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With
-// A = K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the
+// value h_i = f_i + e_i, of which y_i is the sign, as a Gaussian N(h; m_i, λ_i) cut at 0. With A =
+// K + vI the covariance of h, m₀ its prior mean, z_i = y_i m_i/√λ_i and r_i = N(z_i)/Φ(z_i), the
 // cut Gaussian has the mean and variance
 //
 //	<h>_i = m_i + λ_i b_i,   v_i = λ_i (1 - r_i (z_i + r_i)),   b_i = y_i r_i/√λ_i
@@ -283,8 +283,9 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 }
 
 // leaveOneOutAdjoint: with C_i = r_i (z_i + r_i) and V_i = 1 - C_i a site is τ = C/D, D = λV + vC,
-// b = yr/√λ, and the derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights b̄
-// and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C D²).
+// b = yr/√λ, and the derivatives by z are ∂C = -∂³log Φ, ∂b = -yC/√λ and ∂<h> = y√λ V. So weights
+// b̄ and τ̄ are, at fixed λ, ζ = Rρ on -(m₀ + A b - <h>), with ρ = b̄ + τ̄ y λ^(3/2) ∂³log Φ/(C
+// D²).
 func (p *meanField) leaveOneOutAdjoint(dst *Cov, c *cavities) {
 	n := len(p.b)
 	byB, rho, zeta, shift := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

@@ -12,8 +12,8 @@ type Size struct {
 // Bytes is memory: what stays, and what is needed in passing.
 type Bytes struct{ Kept, Passing int64 }
 
-// Memory is what a method allocates beside the covariances and the adjoint that it is given, but for what does not grow
-// with n². A conformance test holds it to what is allocated.
+// Memory is what a method allocates beside the covariances and the adjoint that it is given, but
+// for what does not grow with n². A conformance test holds it to what is allocated.
 type Memory struct {
 	Fit         Bytes // by a fit; what stays is the posterior's, and a prediction is in passing
 	Evidence    Bytes // by the adjoint of the evidence

@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// multiclass is the posterior of Laplace's method for C > 2 classes, GPML 3.5. The C latent processes are independent
-// a priori and coupled by W = D - ΠΠᵀ, D = diag π, between the classes of one case. With
+// multiclass is the posterior of Laplace's method for C > 2 classes, GPML 3.5. The C latent
+// processes are independent a priori and coupled by W = D - ΠΠᵀ, D = diag π, between the classes of
+// one case. With
 //
 //	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,   E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   Σ_c E_c = MᵀM
 //
@@ -23,8 +24,8 @@ import (
 //
 //	F = (K + W⁻¹)⁻¹ = E - E R (Σ_c E_c)⁻¹ Rᵀ E,   |I + W K| = |Σ_c E_c| Π_c |B_c|
 //
-// so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix appears. Vectors of Cn hold one
-// class after the other, entry c·n + i.
+// so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix appears.
+// Vectors of Cn hold one class after the other, entry c·n + i.
 type multiclass struct {
 	n, classes int
 	k          []blas64.Symmetric // one shared, or one per class
@@ -52,7 +53,8 @@ type multiclass struct {
 	f, pi, g []float64         // C, of one case
 }
 
-// usesMulticlass says why Laplace's method cannot work with a categorical likelihood on this many classes, or nil.
+// usesMulticlass says why Laplace's method cannot work with a categorical likelihood on this many
+// classes, or nil.
 func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
 		return fmt.Errorf("laplace needs a likelihood of classes whose latent values are its natural parameters; use softmax")
@@ -261,17 +263,20 @@ func (p *multiclass) shrink(dst, x, kx []float64) {
 	}
 }
 
-// newton fills the Newton step from at, GPML Algorithm 3.3 lines 9-11 as a change of a: δ = (I + W K)⁻¹ r.
+// newton fills the Newton step from at, GPML Algorithm 3.3 lines 9-11 as a change of a: δ = (I + W
+// K)⁻¹ r.
 func (p *multiclass) newton(at *point) float64 {
 	p.multiplyK(at.r, 0, at.kr)
 	p.shrink(at.delta, at.r, at.kr)
 	return math.Sqrt(math.Abs(dot(at.kr, at.delta)))
 }
 
-// conjugateSteps is how many steps of conjugate gradients the mode may take before factorisations look for it.
+// conjugateSteps is how many steps of conjugate gradients the mode may take before factorisations
+// look for it.
 const conjugateSteps = 500
 
-// approach implements approacher by Newton steps that are solved for by conjugate gradients, a product with K each.
+// approach implements approacher by Newton steps that are solved for by conjugate gradients, a
+// product with K each.
 func (p *multiclass) approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int, last float64, err error) {
 	left := conjugateSteps
 	if start != nil {
@@ -309,12 +314,13 @@ func (p *multiclass) approach(ctx context.Context, at, next *point, start State,
 	return at, next, iterations, last, nil
 }
 
-// conjugate fills δ ≈ (I + W K)⁻¹ r by conjugate gradients with respect to the product xᵀK y, for which I + W K is symmetric
-// and at least I. It returns √(rᵀKδ), or where that is at most the floor a bound on it, √(rᵀK r), and leaves K r in at. For
-// every step it takes one off left.
+// conjugate fills δ ≈ (I + W K)⁻¹ r by conjugate gradients with respect to the product xᵀK y, for
+// which I + W K is symmetric and at least I. It returns √(rᵀKδ), or where that is at most the floor
+// a bound on it, √(rᵀK r), and leaves K r in at. For every step it takes one off left.
 //
-// The error of δ in posterior standard deviations is at most √(ρᵀKρ), where ρ is the residual. It falls to a tenth, and to
-// a tenth of the square of the step where that is less, as the next step will be of that order; or to the floor.
+// The error of δ in posterior standard deviations is at most √(ρᵀKρ), where ρ is the residual. It
+// falls to a tenth, and to a tenth of the square of the step where that is less, as the next step
+// will be of that order; or to the floor.
 func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) float64 {
 	residual, kResidual, d, kd, wkd := scratch.r, scratch.kr, scratch.delta, p.e, p.b // b is free up to finish
 	p.multiplyK(at.r, 0, at.kr)
@@ -363,12 +369,14 @@ func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) flo
 	return math.Sqrt(decrement)
 }
 
-// precision returns the length of a Newton step that is short enough, and one that rounding may leave in every step.
+// precision returns the length of a Newton step that is short enough, and one that rounding may
+// leave in every step.
 //
-// Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of length λ has |x_c| ≤ λ t_c
-// with t_c² = min(4 max K, 1/π_c(1-π_c)): the first from the prior, the second because Σ_c π_c x_c² ≤ λ². As the third
-// derivative of log p is -Σ_c π_c x_c³, it changes ½ log|I + W K| by at most ½ λ Σ π_c(1-π_c) t_c³. An error η in f leaves
-// steps of about √(ηᵀWη), and |η_i^c| is about eps max K_jj Σ|a_j^c|.
+// Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of
+// length λ has |x_c| ≤ λ t_c with t_c² = min(4 max K, 1/π_c(1-π_c)): the first from the prior, the
+// second because Σ_c π_c x_c² ≤ λ². As the third derivative of log p is -Σ_c π_c x_c³, it changes ½
+// log|I + W K| by at most ½ λ Σ π_c(1-π_c) t_c³. An error η in f leaves steps of about √(ηᵀWη), and
+// |η_i^c| is about eps max K_jj Σ|a_j^c|.
 func (p *multiclass) precision(at *point) (target, rounding float64) {
 	var reach, noise float64
 	for c, scale := range p.scale {
@@ -385,8 +393,8 @@ func (p *multiclass) precision(at *point) (target, rounding float64) {
 	return p.tolerance / max(1, reach), math.Sqrt(noise)
 }
 
-// finish makes the posterior at a point, given the length of the Newton step there. The factors must be those of the
-// point, so that everything belongs to one and the same f.
+// finish makes the posterior at a point, given the length of the Newton step there. The factors
+// must be those of the point, so that everything belongs to one and the same f.
 func (p *multiclass) finish(at *point, length float64, iterations int) (Posterior, error) {
 	for j, d := range at.delta {
 		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
@@ -400,7 +408,8 @@ func (p *multiclass) finish(at *point, length float64, iterations int) (Posterio
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
 }
 
-// Evidence implements Posterior. The adjoints of all covariances are computed together, at the first call.
+// Evidence implements Posterior. The adjoints of all covariances are computed together, at the
+// first call.
 func (p *multiclass) Evidence() Functional { return multiclassEvidence{p.evidence, p} }
 
 type multiclassEvidence struct {
@@ -429,13 +438,14 @@ func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
 	return nil
 }
 
-// adjoint fills the weights on dK_c and dm_c, summed over the classes that share them. As for two classes, GPML (5.20)-(5.24),
+// adjoint fills the weights on dK_c and dm_c, summed over the classes that share them. As for two
+// classes, GPML (5.20)-(5.24),
 //
 //	G_c = ½ g_c g_cᵀ - ½ F_cc + ½ (u_c g_cᵀ + g_c u_cᵀ),   ∂L/∂m_c = g_c + u_c
 //	u = (I + W K)⁻¹ s,   s_i^c = ∂(-½ log|I + W K|)/∂f_i^c = -½ tr(Σ_i ∂W_i/∂f_i^c)
 //
-// with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes (2C + ⅓) n³ operations and
-// C n² numbers for their duration.
+// with F_cc = E_c - E_c (Σ_d E_d)⁻¹ E_c and Σ_i the C×C posterior covariance of case i. It takes
+// (2C + ⅓) n³ operations and C n² numbers for their duration.
 func (p *multiclass) adjoint() {
 	n := p.n
 	p.adjoints = make([]Cov, len(p.k))
@@ -445,8 +455,9 @@ func (p *multiclass) adjoint() {
 		p.adjoints[j] = Cov{K: mat.NewSymDense(n, k), Mean: make([]float64, n)}
 	}
 	defer p.room.release(p.room.mark())
-	// With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c) D_c^½ = I - B_c⁻¹,
-	// D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d, and M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c) D_c^½.
+	// With Z_c = M⁻ᵀ E_c K_c D_c^½ = M⁻ᵀ D_c^½ (I - B_c⁻¹) and V_c = D_c^½ (K_c - K_c E_c K_c)
+	// D_c^½ = I - B_c⁻¹, D_c^½ Σ_cd D_d^½ = δ_cd V_c + Z_cᵀZ_d, and M⁻ᵀ E_c = (M⁻ᵀ D_c^½ - Z_c)
+	// D_c^½.
 	z := make([]blas64.General, p.classes)
 	for c := range z {
 		z[c] = p.room.general(n, n)
@@ -490,9 +501,9 @@ func (p *multiclass) adjoint() {
 	}
 }
 
-// slope returns s, and replaces Z_c by M⁻ᵀ E_c. As ∂W_i/∂f_i is the third cumulant of the class, s_c = -½ π_c (q_c - Σ_d π_d q_d)
-// with q_c the posterior variance of the difference f_c - Σ_d π_d f_d, whose terms are added up without what cancels between
-// them.
+// slope returns s, and replaces Z_c by M⁻ᵀ E_c. As ∂W_i/∂f_i is the third cumulant of the class,
+// s_c = -½ π_c (q_c - Σ_d π_d q_d) with q_c the posterior variance of the difference f_c - Σ_d π_d
+// f_d, whose terms are added up without what cancels between them.
 func (p *multiclass) slope(z []blas64.General) []float64 {
 	n := p.n
 	mInverse := p.work.Data // M⁻¹ above the diagonal and M⁻ᵀ below

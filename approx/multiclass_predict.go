@@ -14,13 +14,13 @@ import (
 
 // LatentCovariancer posteriors have several latent processes, which the data correlate.
 type LatentCovariancer interface {
-	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag are those of
-	// Posterior.PredictProba.
+	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
+	// are those of Posterior.PredictProba.
 	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
 }
 
-// project returns what class c contributes to the covariance of the latent values at new inputs, GPML Algorithm 3.4 lines
-// 4-9: between classes c and d it is, with k* = cross and k** = diag,
+// project returns what class c contributes to the covariance of the latent values at new inputs,
+// GPML Algorithm 3.4 lines 4-9: between classes c and d it is, with k* = cross and k** = diag,
 //
 //	δ_cd q_c + x_cᵀx_d,   q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
@@ -76,9 +76,9 @@ func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, d
 	p.covariances(cross, diag, false, func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
 }
 
-// covariances calls visit with the covariance of the latent values at every new input, and with the q_c of its diagonal;
-// differences says that only those matter, and then a term common to all entries is left out, which may exceed them by
-// orders of magnitude.
+// covariances calls visit with the covariance of the latent values at every new input, and with the
+// q_c of its diagonal; differences says that only those matter, and then a term common to all
+// entries is left out, which may exceed them by orders of magnitude.
 func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense)) {
 	const block = 64 // new inputs at a time: C n numbers for each
 	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
@@ -134,13 +134,11 @@ func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differenc
 	}
 }
 
-// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4 does, but without random
-// numbers.
+// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4
+// does, but without random numbers.
 func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	m := len(diag[0])
-	if r, c := dst.Dims(); r != m || c != p.classes {
-		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×%d", r, c, m, p.classes))
-	}
+	checkProbabilities(dst, m, p.classes)
 	mu := mat.NewDense(p.classes, m, nil)
 	for c := range p.classes {
 		row := mu.RawRowView(c)
@@ -160,8 +158,8 @@ func (p *multiclass) AverageError() float64 { return p.deviation.AverageError() 
 
 // Averager posteriors average over latent values numerically, in predictions and leave-one-out.
 type Averager interface {
-	// AverageError is the largest error estimate of a probability since the fit, 0 if there was none. It holds in about 95 of 100
-	// cases; mostly the error is smaller.
+	// AverageError is the largest error estimate of a probability since the fit, 0 if there was
+	// none. It holds in about 95 of 100 cases; mostly the error is smaller.
 	AverageError() float64
 }
 
@@ -181,8 +179,8 @@ func (a *AverageDeviation) Add(deviation float64) {
 // AverageError is the largest, 0 if there was none.
 func (a *AverageDeviation) AverageError() float64 { return math.Float64frombits(a.bits.Load()) }
 
-// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in predictions. It has no
-// derivatives.
+// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
+// predictions. It has no derivatives.
 func (p *multiclass) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
@@ -201,9 +199,10 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 // leastProbability is the smallest whose logarithm is taken.
 const leastProbability = 0x1p-1022
 
-// blockCavities calls visit for every case with the mean and covariance of its latent values without its site, of precision
-// W_i = D - ππᵀ, D = diag π, and slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with
-// C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to all classes, which softmax does not see,
+// blockCavities calls visit for every case with the mean and covariance of its latent values
+// without its site, of precision W_i = D - ππᵀ, D = diag π, and slope g_i = e_y - π: the marginal
+// N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to
+// all classes, which softmax does not see,
 //
 //	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
 //
@@ -234,8 +233,9 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 	})
 }
 
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 - πq, [B_c⁻¹]_ii. I - D^½ Σ_H D^½ =
-// √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ has eigenvalues between 0 and 1.
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 -
+// πq, [B_c⁻¹]_ii. I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ
+// has eigenvalues between 0 and 1.
 func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
 	classes := len(pi)
 	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)

@@ -8,9 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on a
-// case is the sum of what the other cases say, of the variance that it has a priori, λ_i = A_ii. See
-// meanField for the notation; the log evidence, in nats, is
+// NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on
+// a case is the sum of what the other cases say, of the variance that it has a priori, λ_i = A_ii.
+// See meanField for the notation; the log evidence, in nats, is
 //
 //	L = Σ_i log Φ(z_i) - ½ bᵀ(m - m₀)
 //

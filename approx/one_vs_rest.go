@@ -10,12 +10,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// OneVsRest makes a classifier for C > 2 classes of a binary method: C independent binary problems, each class (y = +1)
-// against all others (y = -1), with one shared covariance or one per class.
+// OneVsRest makes a classifier for C > 2 classes of a binary method: C independent binary problems,
+// each class (y = +1) against all others (y = -1), with one shared covariance or one per class.
 //
-// Its log evidence is the sum of theirs, so one vector of hyperparameters serves all; it is the evidence of C binary
-// data sets, not comparable with that of a joint method such as multi-class Laplace. Class probabilities are the binary
-// ones, p(y_c = +1), divided by their sum. Its State is the binary states one after the other, each after its length.
+// Its log evidence is the sum of theirs, so one vector of hyperparameters serves all; it is the
+// evidence of C binary data sets, not comparable with that of a joint method such as multi-class
+// Laplace. Class probabilities are the binary ones, p(y_c = +1), divided by their sum. Its State is
+// the binary states one after the other, each after its length.
 type OneVsRest struct {
 	Binary Approximation
 }
@@ -33,7 +34,8 @@ func (a OneVsRest) powers() bool {
 	return ok && p.powers()
 }
 
-// Memory is that of the binary method, once a class for what stays, and with the adjoint of a class beside their sum.
+// Memory is that of the binary method, once a class for what stays, and with the adjoint of a class
+// beside their sum.
 func (a OneVsRest) Memory(s Size) Memory {
 	classes, n2 := s.Classes, s.Cases*s.Cases
 	s.Classes, s.Kernels = 2, 1

@@ -21,28 +21,33 @@ var (
 	_ LeaveOneOuter = (*onlinePosterior)(nil)
 )
 
-// Online is the online method of Csató et al. (2000), equations (10)-(12), also known as assumed-density filtering: it takes
-// in one case after the other and each time replaces the posterior by the Gaussian with its mean and variances, which is
-// the first sweep of EP. With μ_i, v_i the mean and variance of f_i that case i meets, the log evidence, in nats, is
+// Online is the online method of Csató et al. (2000), equations (10)-(12), also known as
+// assumed-density filtering: it takes in one case after the other and each time replaces the
+// posterior by the Gaussian with its mean and variances, which is the first sweep of EP. With μ_i,
+// v_i the mean and variance of f_i that case i meets, the log evidence, in nats, is
 //
 //	L = Σ_i log ∫ p(y_i|f) N(f; μ_i, v_i) df
 //
-// the probability of each label given those before it. It depends on the order of the cases. In a given order it is a
-// smooth function of covariance and mean, and its adjoint is exact, by a reverse pass through the updates. Likelihoods that
-// are not log-concave may leave sites of negative precision; the posterior is a proper Gaussian nevertheless. A State is
-// empty: one pass is all there is to a fit.
+// the probability of each label given those before it. It depends on the order of the cases. In a
+// given order it is a smooth function of covariance and mean, and its adjoint is exact, by a
+// reverse pass through the updates. Likelihoods that are not log-concave may leave sites of
+// negative precision; the posterior is a proper Gaussian nevertheless. A State is empty: one pass
+// is all there is to a fit.
 type Online struct {
 	// OrderSeed shuffles the cases. Default 0.
 	OrderSeed OrderSeed `yaml:"order_seed"`
-	// Sweeps is how often the cases are gone through, default 1. From the second time on each case is taken in again as if
-	// it were new, a heuristic of Csató et al. that mends what the order did; then there is no evidence.
+	// Sweeps is how often the cases are gone through, default 1. From the second time on each case
+	// is taken in again as if it were new, a heuristic of Csató et al. that mends what the order
+	// did; then there is no evidence.
 	Sweeps int `yaml:"sweeps" within:"[1,1000000]"`
-	// Seen is how many cases it takes in, for learning curves: in their order, beyond the last again from the first one on, in
-	// as many sweeps as that takes; there is no evidence either. Default those of Sweeps.
+	// Seen is how many cases it takes in, for learning curves: in their order, beyond the last
+	// again from the first one on, in as many sweeps as that takes; there is no evidence either.
+	// Default those of Sweeps.
 	Seen int `yaml:"seen" within:"[1,1000000000]"`
 }
 
-// OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the data.
+// OrderSeed is the order of the cases: shuffled, by 0 unless another seed is given, or that of the
+// data.
 type OrderSeed struct {
 	Seed      uint64
 	Unchanged bool
@@ -74,7 +79,8 @@ func (o OrderSeed) order(n int) []int {
 	return order
 }
 
-// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
+// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian
+// averages.
 func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 || o.Seen < 0 {
 		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative (0 means the default, 1 and all)", o.Sweeps, o.Seen)
@@ -101,7 +107,8 @@ func (o Online) sweeps(n int) (sweeps, last int) {
 	return sweeps, o.Seen - (sweeps-1)*n
 }
 
-// Memory implements Approximation: the columns and the factor of B; every further sweep starts from a Σ.
+// Memory implements Approximation: the columns and the factor of B; every further sweep starts from
+// a Σ.
 func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	sweeps, _ := o.sweeps(max(s.Cases, 1))
@@ -196,9 +203,10 @@ func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
 	}
 }
 
-// pass visits the first seen cases once and returns Σ log Z. The prior of the pass has mean mu and the covariance in p.columns. As only
-// later cases see what a case does to Σ, only the part after it is updated, block by block; what its own block has done to
-// a column is added when its turn comes.
+// pass visits the first seen cases once and returns Σ log Z. The prior of the pass has mean mu and
+// the covariance in p.columns. As only later cases see what a case does to Σ, only the part after
+// it is updated, block by block; what its own block has done to a column is added when its turn
+// comes.
 func (p *onlinePosterior) pass(mu []float64, seen int) float64 {
 	clear(p.visits[seen:])
 	n, w := len(p.order), p.columns.Data
@@ -287,16 +295,18 @@ func (p *onlinePosterior) addParams(grad []float64, model likelihood.Parametric,
 	}
 }
 
-// visitWeights are those of a functional on what the visits leave: on each log Z, and, unless nil, on the sites, by case.
+// visitWeights are those of a functional on what the visits leave: on each log Z, and, unless nil,
+// on the sites, by case.
 type visitWeights struct {
 	logZ    float64
 	tau, nu []float64
 }
 
-// reverse differentiates the pass from its last visit to its first. On its way g and mean, in the order of the visits, are
-// the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column s, has changed them by d2 s sᵀ and d1 s. by1
-// and by2 are the weights on its d1 and d2. The heat equation gives derivatives with respect to v. The site has
-// ν = d1 + τh, h = μ_t + v d1, and ∂τ/∂d2 = -(1 + τv)², ∂τ/∂v = τ².
+// reverse differentiates the pass from its last visit to its first. On its way g and mean, in the
+// order of the visits, are the weights on Σ and μ of what follows: case t, at N(μ_t, v) with column
+// s, has changed them by d2 s sᵀ and d1 s. by1 and by2 are the weights on its d1 and d2. The heat
+// equation gives derivatives with respect to v. The site has ν = d1 + τh, h = μ_t + v d1, and
+// ∂τ/∂d2 = -(1 + τv)², ∂τ/∂v = τ².
 func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1, by2 []float64) {
 	n := len(p.order)
 	mean, by1, by2 = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -326,8 +336,9 @@ func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1
 	return mean, by1, by2
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. With γ the weight on μ, which includes
-// that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν, and -μ times that on τ beside its own.
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites that the visits left. With γ
+// the weight on μ, which includes that on b = ν - Sμ, the weights on the sites are byB + Σγ on ν,
+// and -μ times that on τ beside its own.
 func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err

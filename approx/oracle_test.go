@@ -169,7 +169,7 @@ func TestOracle(t *testing.T) {
 	for j := range diag {
 		meanZ[j], diag[j] = 0.3-0.4*x[n+j][0], joint.At(n+j, n+j)
 	}
-	for _, p := range pairs(t) {
+	for _, p := range formulated(t) {
 		t.Run(p.name, func(t *testing.T) {
 			post := p.fit(t, k, mean, y[:n], nil)
 			k := p.prior(k)

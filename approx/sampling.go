@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -23,9 +25,10 @@ var (
 	_ Sampled       = (*samples)(nil)
 )
 
-// Sampling is the reference for two classes: log evidence and predictions by Monte Carlo, with standard errors, and no
-// approximation but the number of samples. It is annealed importance sampling (Neal 2001; Kuss and Rasmussen 2005) that
-// starts at a Gaussian approximation of the posterior and not at the prior. With any sites τ ≥ 0 and any b, and
+// Sampling is the reference for two classes: log evidence and predictions by Monte Carlo, with
+// standard errors, and no approximation but the number of samples. It is annealed importance
+// sampling (Neal 2001; Kuss and Rasmussen 2005) that starts at a Gaussian approximation of the
+// posterior and not at the prior. With any sites τ ≥ 0 and any b, and
 //
 //	q = N(μ, Σ),  μ = m + K b,  Σ = (K⁻¹ + S)⁻¹,  w(f) = Π_i p(y_i|f_i) exp(½τ_i d_i² - b_i d_i),  d = f - μ
 //
@@ -33,25 +36,29 @@ var (
 //
 //	L = -½ log|B| - ½ bᵀ(μ - m) + log E_q[w(f)],   B = I + S^½ K S^½
 //
-// and τ and b are those of EP or, where EP fails and the likelihood has derivatives, of Laplace's method. Each of several
-// independent chains starts with a draw from q and ends at the posterior, by way of the densities q w^β with β raised from 0
-// to 1 in equal steps and elliptical slice moves (Murray, Adams and MacKay 2010) under q at each; it collects log w^Δβ. The
-// mean of the chains' weights estimates E_q[w] without bias. Their spread gives Diagnostics.StandardError, to first
-// order in that of log L; the fit has converged if the weights' relative variance is at most 1, and otherwise the standard
-// error means little. Then every chain goes on at the posterior; predictions are averages over its samples of the exact
-// Gaussian p(f*|f).
+// and τ and b are those of EP or, where EP fails and the likelihood has derivatives, of Laplace's
+// method. Each of several independent chains starts with a draw from q and ends at the posterior,
+// by way of the densities q w^β with β raised from 0 to 1 in equal steps and elliptical slice moves
+// (Murray, Adams and MacKay 2010) under q at each; it collects log w^Δβ. The mean of the chains'
+// weights estimates E_q[w] without bias. Their spread gives Diagnostics.StandardError, to first
+// order in that of log L; the fit has converged if the weights' relative variance is at most 1, and
+// otherwise the standard error means little. Then every chain goes on at the posterior; predictions
+// are averages over its samples of the exact Gaussian p(f*|f).
 //
-// A likelihood that can be 0 would stop most chains at the first β. It is replaced on the way by its average over
-// N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under q, which is the likelihood itself at β = 1.
+// A likelihood that can be 0 would stop most chains at the first β. It is replaced on the way by
+// its average over N(f_i, v_i), with √v_i = (1 - β)/β posterior standard deviations of f_i under q,
+// which is the likelihood itself at β = 1.
 //
-// The result depends on the options and on internal/linalg's instruction set alone. K is factorised, so a K without full
-// rank receives the jitter of linalg.CholeskyJitter, Diagnostics.Jitter; it is then part of the model. Time is of order n² per
-// chain and temperature, memory n (3n + 4 chains + chains·samples). A State holds the log evidence, its standard error, and
-// the samples as Uᵀ⁻¹(f - m) with K = UᵀU.
+// The result depends on the options and on internal/linalg's instruction set alone. K is
+// factorised, so a K without full rank receives the jitter of linalg.CholeskyJitter,
+// Diagnostics.Jitter; it is then part of the model. Time is of order n² per chain and temperature,
+// memory n (3n + 4 chains + chains·samples). A State holds the log evidence, its standard error,
+// and the samples as Uᵀ⁻¹(f - m) with K = UᵀU.
 type Sampling struct {
 	// Chains is how many independent chains there are, at least 2. Default 32.
 	Chains int `yaml:"chains" within:"[2,10000]"`
-	// Temperatures is the number of steps of β. The standard error falls with √(Chains·Temperatures). Default 4000.
+	// Temperatures is the number of steps of β. The standard error falls with
+	// √(Chains·Temperatures). Default 4000.
 	Temperatures int `yaml:"temperatures" within:"[1,10000000]"`
 	// Moves is the number of slice moves at each β. Default 1.
 	Moves int `yaml:"moves" within:"[1,10000]"`
@@ -66,17 +73,21 @@ type Sampling struct {
 // Sampled posteriors estimate class probabilities from samples.
 type Sampled interface {
 	Posterior
-	// ProbaStandardError sets dst[j] to the standard error, from the spread of the chains, of the probability of y = +1
-	// that PredictProba gives case j.
+	// ProbaStandardError sets dst[j] to the standard error, from the spread of the chains, of the
+	// probability of y = +1 that PredictProba gives case j.
 	ProbaStandardError(dst []float64, cross []*mat.Dense, diag, mean [][]float64)
 }
 
-// Uses implements Approximation: any binary likelihood that has Gaussian averages. There is no gradient.
+// Uses implements Approximation: any binary likelihood that has Gaussian averages. There is no
+// gradient.
 func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	for _, o := range []struct {
 		name         string
 		value, least int
-	}{{"chains", a.Chains, 2}, {"temperatures", a.Temperatures, 1}, {"moves", a.Moves, 1}, {"burn", a.Burn, 1}, {"samples", a.Samples, 1}} {
+	}{
+		{"chains", a.Chains, 2}, {"temperatures", a.Temperatures, 1}, {"moves", a.Moves, 1},
+		{"burn", a.Burn, 1}, {"samples", a.Samples, 1},
+	} {
 		if o.value != 0 && o.value < o.least {
 			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
 		}
@@ -84,11 +95,12 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	return Caps{Sampled: true}, usesBinary("sampling", lik, classes, nil)
 }
 
-// Memory implements Approximation: the factor of K and the samples; at first what EP takes, then its factor, H and V.
+// Memory implements Approximation: the factor of K and the samples; at first what EP takes, then
+// its factor, H and V.
 func (a Sampling) Memory(s Size) Memory {
 	a = a.filled()
-	n2, chains, samples := s.Cases*s.Cases, a.Chains*s.Cases, a.Chains*a.Samples
-	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*chains+(s.Cases+samples)*s.New)}
+	n2, samples := s.Cases*s.Cases, a.Chains*a.Samples
+	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*a.Chains*s.Cases+(s.Cases+samples)*s.New)}
 }
 
 // Abridged implements Abridger: chains that are shorter on their way.
@@ -108,7 +120,9 @@ func (a Sampling) filled() Sampling {
 }
 
 // Fit implements Approximation. A start is checked and saves nothing.
-func (a Sampling) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+func (a Sampling) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
 	return interrupt.Do(ctx, func() (Posterior, error) {
 		p, err := a.begin(cov, y, lik)
 		if err != nil {
@@ -127,37 +141,43 @@ func (a Sampling) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.
 		if err != nil {
 			return nil, err
 		}
-		for t := 1; t <= p.options.Temperatures; t++ {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			x := float64(t) / float64(p.options.Temperatures)
-			w.warm(x * x * (3 - 2*x))
-			for range p.options.Moves {
-				w.move()
-			}
-		}
-		if p.state[0], p.state[1], err = w.logMeanWeight(); err != nil {
+		if err := w.run(ctx); err != nil {
 			return nil, err
 		}
-		p.state[0] += w.constant
-		for range p.options.Burn {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			w.move()
-		}
-		for s := range p.options.Samples {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			w.move()
-			w.collect(p, s)
-		}
-		p.diagnostics = Diagnostics{Iterations: p.options.Temperatures*p.options.Moves + p.options.Burn + p.options.Samples, Jitter: p.diagnostics.Jitter}
+		a := p.options
+		p.diagnostics.Iterations = a.Temperatures*a.Moves + a.Burn + a.Samples
 		p.conclude()
 		return p, nil
 	})
+}
+
+// run takes the chains to the posterior, and there keeps their samples and the log evidence.
+func (w *annealing) run(ctx context.Context) (err error) {
+	each := func(times int, step func(i int)) {
+		for i := 0; i < times && err == nil; i++ {
+			if err = ctx.Err(); err == nil {
+				step(i)
+			}
+		}
+	}
+	p, a := w.p, w.p.options
+	each(a.Temperatures, func(i int) {
+		x := float64(i+1) / float64(a.Temperatures)
+		w.warm(x * x * (3 - 2*x))
+		for range a.Moves {
+			w.move()
+		}
+	})
+	if err == nil {
+		p.state[0], p.state[1], err = w.logMeanWeight()
+		p.state[0] += w.constant
+	}
+	each(a.Burn, func(int) { w.move() })
+	each(a.Samples, func(i int) {
+		w.move()
+		w.collect(i)
+	})
+	return err
 }
 
 // Restore implements Approximation.
@@ -180,10 +200,9 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 		return nil, err
 	}
 	a = a.filled()
-	n := len(s.y)
-	p := &samples{sites: s, options: a}
-	p.state = make(State, 2+a.Chains*a.Samples*n)
-	p.white = blas64.General{Rows: a.Chains * a.Samples, Cols: n, Stride: n, Data: p.state[2:]}
+	n, rows := len(s.y), a.Chains*a.Samples
+	s.state = make(State, 2+rows*n)
+	p := &samples{sites: s, options: a, white: blas64.General{Rows: rows, Cols: n, Stride: n, Data: s.state[2:]}}
 	var ok bool
 	if p.u, p.diagnostics.Jitter, ok = linalg.CholeskyJitter(s.k); !ok {
 		return nil, fmt.Errorf("%w: K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite)
@@ -191,7 +210,8 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 	return p, nil
 }
 
-// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the first that does not fail.
+// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the first
+// that does not fail.
 func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	var first *sites
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
@@ -204,9 +224,7 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 		laplace, lerr := Laplace{}.Fit(ctx, cov, y, lik, nil)
 		if lerr == nil {
 			var p *laplacePosterior
-			if p, lerr = laplace.(interface {
-				untied() (*laplacePosterior, error)
-			}).untied(); lerr == nil && (first == nil || p.diagnostics.Converged) {
+			if p, lerr = laplace.(untier).untied(); lerr == nil && (first == nil || p.diagnostics.Converged) {
 				return p.sites, nil
 			}
 		}
@@ -218,12 +236,14 @@ func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Boun
 	return nil, err
 }
 
-// samples is the posterior as Sampling leaves it. Its sites hold the data; their S and b are not in use, and their factor U
-// is that of K, jitter included.
+// samples is the posterior as Sampling leaves it. Its sites hold the data; their S and b are not in
+// use, and their factor U is that of K, jitter included.
 type samples struct {
 	*sites
-	options Sampling       // with its defaults filled in
-	white   blas64.General // a view of the state: the samples of chain c are the rows from c·Samples, x with f = m + Uᵀx
+	options Sampling // with its defaults filled in
+	// white is a view of the state: the samples of chain c are the rows from c·Samples, x with
+	// f = m + Uᵀx.
+	white blas64.General
 }
 
 // conclude makes the evidence and the diagnostics from the state.
@@ -232,7 +252,8 @@ func (p *samples) conclude() {
 	d.StandardError = p.state[1]
 	d.Converged = d.StandardError*d.StandardError*float64(p.options.Chains) <= 1
 	if !d.Converged {
-		const why = "a few chains carry most of the weight, so that the standard error of the log evidence means little; raise temperatures or chains"
+		const why = "a few chains carry most of the weight, so that the standard error of the log evidence " +
+			"means little; raise temperatures or chains"
 		d.Warnings = []string{why}
 		d.Failure = fmt.Errorf("%w: sampling, %s", ErrNotConverged, why)
 	}
@@ -264,11 +285,12 @@ type annealing struct {
 // anneal draws the chains' starts from q, the Gaussian with the sites of s under the prior of p.
 func (p *samples) anneal(s *sites) (*annealing, error) {
 	n, chains := len(p.y), p.options.Chains
+	v := func() []float64 { return make([]float64, n) }
+	perChain := func() blas64.General { return linalg.NewGeneral(chains, n) }
 	w := &annealing{
-		p: p, mu: make([]float64, n), tau: make([]float64, n), b: s.b, white: make([]float64, n),
-		h: linalg.NewGeneral(n, n), blur: make([]float64, n), weight: make([]float64, chains), logW: make([]float64, chains),
-		z: linalg.NewGeneral(chains, n), d: linalg.NewGeneral(chains, n), zeta: linalg.NewGeneral(chains, n), nu: linalg.NewGeneral(chains, n),
-		trial: make([]float64, n),
+		p: p, mu: v(), tau: v(), b: s.b, white: v(), h: linalg.NewGeneral(n, n), blur: v(), trial: v(),
+		weight: make([]float64, chains), logW: make([]float64, chains),
+		z: perChain(), d: perChain(), zeta: perChain(), nu: perChain(),
 	}
 	u := blas64.General{Rows: n, Cols: n, Stride: p.u.Stride, Data: p.u.Data} // the entries below the diagonal are 0
 	linalg.Gemv(blas.NoTrans, 1, u, w.b, 0, w.white)
@@ -281,23 +303,17 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 	linalg.SyrkDiag(blas.NoTrans, 1, u, w.tau, 0, m)
 	for i := range n {
 		m.Data[i*n+i]++
+		copy(w.h.Data[i*n+i:(i+1)*n], u.Data[i*u.Stride+i:i*u.Stride+n])
 	}
 	var ok bool
 	if w.v, ok = linalg.Cholesky(m); !ok {
 		return nil, fmt.Errorf("%w: sampling, I + U S Uᵀ; the prior variances overflow", ErrNotPositiveDefinite)
 	}
 	w.constant = -linalg.LogDet(w.v) - dot(w.white, w.white)/2
-	for i := range n {
-		copy(w.h.Data[i*n+i:(i+1)*n], p.u.Data[i*p.u.Stride+i:i*p.u.Stride+n])
-	}
 	linalg.SolveTri(blas.Trans, w.v, w.h)
 	if logp, _ := p.lik.Moments(1, -1, 0); logp <= -math.MaxFloat64 {
-		w.unit = make([]float64, n)
-		for i := range n {
-			for j, x := range w.h.Data[i*n : (i+1)*n] {
-				w.unit[j] += x * x
-			}
-		}
+		w.unit = v()
+		addSquares(1, w.unit, w.h)
 	}
 	for c := range chains {
 		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
@@ -309,7 +325,7 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 // draw fills every row of z with independent normal numbers, and d with z H.
 func (w *annealing) draw(z, d blas64.General) {
 	for c, rng := range w.rng {
-		row := z.Data[c*z.Stride : c*z.Stride+z.Cols]
+		row := w.row(z, c)
 		for i := range row {
 			row[i] = rng.NormFloat64()
 		}
@@ -379,16 +395,14 @@ func (w *annealing) move() {
 	}
 }
 
-// logMeanWeight is the logarithm of the mean of the chains' weights and its standard error by the delta method, the relative
-// standard error of the mean. A chain that ended where the likelihood is 0 has weight 0; it goes on from where the next
-// one is that did not.
+// logMeanWeight is the logarithm of the mean of the chains' weights and its standard error by the
+// delta method, the relative standard error of the mean. A chain that ended where the likelihood is
+// 0 has weight 0; it goes on from where the next one is that did not.
 func (w *annealing) logMeanWeight() (value, standardError float64, err error) {
-	largest := math.Inf(-1)
-	for _, x := range w.weight {
-		largest = max(largest, x)
-	}
+	largest := slices.Max(w.weight)
 	if !finite(largest) {
-		return 0, 0, fmt.Errorf("%w: sampling, the largest log weight of a chain is %v; raise temperatures or chains", ErrNotConverged, largest)
+		return 0, 0, fmt.Errorf("%w: sampling, the largest log weight of a chain is %v; raise temperatures or chains",
+			ErrNotConverged, largest)
 	}
 	chains := float64(len(w.weight))
 	mean, square := 0.0, 0.0
@@ -409,36 +423,26 @@ func (w *annealing) logMeanWeight() (value, standardError float64, err error) {
 }
 
 // collect keeps the present f of every chain as its s-th sample, x = U b + V⁻¹z.
-func (w *annealing) collect(p *samples, s int) {
+func (w *annealing) collect(s int) {
 	for c := range w.rng {
-		x := w.row(p.white, c*p.options.Samples+s)
+		x := w.row(w.p.white, c*w.p.options.Samples+s)
 		copy(x, w.row(w.z, c))
 		linalg.SolveTriVec(blas.NoTrans, w.v, x)
-		for i, v := range w.white {
-			x[i] += v
-		}
+		floats.Add(x, w.white)
 	}
 }
 
-// conditional returns, for every sample (rows) and new case (columns), the mean of p(f*|f) less the prior mean, and its
-// variance, which is the same for all samples.
+// conditional returns, for every sample (rows) and new case (columns), the mean of p(f*|f) less the
+// prior mean, and its variance, which is the same for all samples.
 func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.General, variance []float64) {
 	n, m := cross.Dims()
 	if n != len(p.y) || len(diag) != m {
 		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), len(p.y)))
 	}
-	raw, v := cross.RawMatrix(), linalg.NewGeneral(n, m) // U⁻ᵀ k*
-	for i := range n {
-		copy(v.Data[i*m:(i+1)*m], raw.Data[i*raw.Stride:i*raw.Stride+m])
-	}
+	v := mat.DenseCopyOf(cross).RawMatrix() // U⁻ᵀ k*
 	linalg.SolveTri(blas.Trans, p.u, v)
-	variance = make([]float64, m)
-	copy(variance, diag)
-	for i := range n {
-		for j, x := range v.Data[i*m : (i+1)*m] {
-			variance[j] -= x * x
-		}
-	}
+	variance = slices.Clone(diag)
+	subtractSquares(variance, v)
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}
@@ -473,9 +477,10 @@ func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []floa
 // chainProba returns every chain's average of p(y = ±1), chains×m.
 func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus, plus *mat.Dense) {
 	means, variance := p.conditional(cross[0], diag[0])
-	minus, plus = mat.NewDense(p.options.Chains, means.Cols, nil), mat.NewDense(p.options.Chains, means.Cols, nil)
+	chains, samples := p.options.Chains, p.options.Samples
+	minus, plus = mat.NewDense(chains, means.Cols, nil), mat.NewDense(chains, means.Cols, nil)
 	for s := range means.Rows {
-		c := s / p.options.Samples
+		c := s / samples
 		for j, v := range variance {
 			f := means.Data[s*means.Stride+j]
 			if mean != nil {
@@ -483,19 +488,18 @@ func (p *samples) chainProba(cross []*mat.Dense, diag, mean [][]float64) (minus,
 			}
 			lower, _ := p.lik.Moments(-1, f, v)
 			upper, _ := p.lik.Moments(+1, f, v)
-			minus.Set(c, j, minus.At(c, j)+math.Exp(lower)/float64(p.options.Samples))
-			plus.Set(c, j, plus.At(c, j)+math.Exp(upper)/float64(p.options.Samples))
+			minus.Set(c, j, minus.At(c, j)+math.Exp(lower)/float64(samples))
+			plus.Set(c, j, plus.At(c, j)+math.Exp(upper)/float64(samples))
 		}
 	}
 	return minus, plus
 }
 
-// PredictProba implements Posterior: p(y*|y) is the average of ∫ p(y*|f*) p(f*|f) df* over the samples f.
+// PredictProba implements Posterior: p(y*|y) is the average of ∫ p(y*|f*) p(f*|f) df* over the
+// samples f.
 func (p *samples) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	m := len(diag[0])
-	if r, c := dst.Dims(); r != m || c != 2 {
-		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×2", r, c, m))
-	}
+	checkProbabilities(dst, m, 2)
 	minus, plus := p.chainProba(cross, diag, mean)
 	for j := range m {
 		lower, upper := mat.Sum(minus.ColView(j)), mat.Sum(plus.ColView(j))

@@ -355,6 +355,12 @@ func checkAdjoint(dst *mat.SymDense, n int) {
 	}
 }
 
+func checkProbabilities(dst *mat.Dense, m, classes int) {
+	if r, c := dst.Dims(); r != m || c != classes {
+		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×%d", r, c, m, classes))
+	}
+}
+
 // stationaryAdjoint sets dst to the explicit weight on dK and on dm, GPML (5.27), of an evidence that is stationary in the
 // sites:
 //
@@ -381,9 +387,7 @@ func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]
 		panic("approx: class probabilities of numeric targets")
 	}
 	m := len(diag[0])
-	if r, c := dst.Dims(); r != m || c != 2 {
-		panic(fmt.Sprintf("approx: probabilities are %d×%d, want %d×2", r, c, m))
-	}
+	checkProbabilities(dst, m, 2)
 	mu, variance := make([]float64, m), make([]float64, m)
 	s.Latent(mu, variance, cross[0], diag[0], 0)
 	for j := range mu {

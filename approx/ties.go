@@ -11,9 +11,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// tied is Laplace's method for cases of which some share their latent value: rows of K and prior means are equal, bit for
-// bit, as they are for equal inputs and a kernel without noise. The m distinct values, each with the likelihood of all its
-// cases, have the same mode and the same evidence as the n equal ones, for O(m³).
+// tied is Laplace's method for cases of which some share their latent value: rows of K and prior
+// means are equal, bit for bit, as they are for equal inputs and a kernel without noise. The m
+// distinct values, each with the likelihood of all its cases, have the same mode and the same
+// evidence as the n equal ones, for O(m³).
 type tied struct {
 	*laplacePosterior // of the distinct values
 	method            Laplace
@@ -83,7 +84,8 @@ func (s *sites) sameRow(i, j int) bool {
 	return slices.Equal(k[i*stride+j:i*stride+len(s.y)], k[j*stride+j:j*stride+len(s.y)])
 }
 
-// tie merges the cases of p that share latent values, if there are any, and takes the state from them.
+// tie merges the cases of p that share latent values, if there are any, and takes the state from
+// them.
 func (l Laplace) tie(p *laplacePosterior, cov []Cov, y Targets, start State) (latentModel, State, error) {
 	of, first := p.ties()
 	if of == nil {
@@ -143,7 +145,8 @@ func (t *tied) finish(at *point, length float64, iterations int) (Posterior, err
 	return t, err
 }
 
-// adjoint is that of laplacePosterior, case by case. With q_i = W_i/Σ W_j over the cases j that share a value,
+// adjoint is that of laplacePosterior, case by case. With q_i = W_i/Σ W_j over the cases j that
+// share a value,
 //
 //	g_i = ∇log p_i + q_i (a - Σ_j ∇log p_j),  u_i = s_i - W_i [Σs],  R_ij = δ_ij W_i - δ_IJ W_i q_j + q_i q_j R_IJ
 func (t *tied) adjoint(dst *Cov) {
@@ -216,7 +219,12 @@ func (t *tied) LeaveOneOut() (Functional, error) {
 	return p.LeaveOneOut()
 }
 
-// untied is the same posterior with a latent value for every case. It starts at the mode.
+// untier posteriors of Laplace's method have an equal one with a latent value for every case.
+type untier interface {
+	untied() (*laplacePosterior, error)
+}
+
+// untied implements untier. It starts at the mode.
 func (t *tied) untied() (*laplacePosterior, error) {
 	p, err := t.method.binary(t.cov, t.targets, t.lik)
 	if err != nil {
@@ -230,5 +238,5 @@ func (t *tied) untied() (*laplacePosterior, error) {
 	return p, err
 }
 
-// untied is p itself.
+// untied implements untier: it is p itself.
 func (p *laplacePosterior) untied() (*laplacePosterior, error) { return p, nil }

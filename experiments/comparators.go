@@ -41,7 +41,8 @@ func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 		return false
 	}
 	c, err := e.New(nil)
-	return err == nil && part != "inference" && !(part == "kernel" && c.UsesKernel())
+	_, usesKernel := c.(comparator.KernelUser)
+	return err == nil && part != "inference" && !(part == "kernel" && usesKernel)
 }
 
 // compareWith makes a model with a comparator of one that is read but for its inference. What the comparator does not use is
@@ -53,12 +54,12 @@ func (d *decoder) compareWith(m Model, n *strictyaml.Node) Model {
 	if m.numeric() {
 		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.Label.Likelihood)
 	}
-	if c != nil && c.UsesKernel() {
+	if user, ok := c.(comparator.KernelUser); ok {
 		switch {
 		case m.perClass:
 			d.at(n, "%s has one kernel for all classes; write kernel: %s without per_class", name, m.Label.Kernel)
 		case len(m.Kernels) == 1:
-			c = c.With(m.Kernels[0])
+			c = user.With(m.Kernels[0])
 		}
 	} else {
 		m.Label.Kernel, m.Kernels, m.perClass = record.Plain(noPart), nil, false

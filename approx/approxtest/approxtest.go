@@ -1,6 +1,6 @@
-// Package approxtest holds the checks that every method of approximate inference must pass. It knows
-// what package approx promises and no method's formula: a method's own tests compare it with an
-// independent one.
+// Package approxtest holds the checks that every method of approximate inference must pass. It
+// knows what package approx promises and no method's formula: a method's own tests compare it with
+// an independent one.
 //
 // What some methods cannot do the kit learns from what they say of themselves, never from their
 // names: from approx.Caps (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State,
@@ -25,7 +25,8 @@ import (
 )
 
 // Check runs all checks of m: with every likelihood of likelihood.Table that it takes, on two
-// classes and on numbers, for ordinary and extreme covariances; and what it says of what it refuses.
+// classes and on numbers, for ordinary and extreme covariances; and what it says of what it
+// refuses.
 func Check(t *testing.T, m approx.Approximation) {
 	t.Helper()
 	takes := 0
@@ -124,8 +125,8 @@ func TwoClasses(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// SquaredExponential returns σ² exp(-|x_i - x_j|²/2l²) over x, n×n, and its derivatives with respect
-// to log l and log σ.
+// SquaredExponential returns σ² exp(-|x_i - x_j|²/2l²) over x, n×n, and its derivatives with
+// respect to log l and log σ.
 func SquaredExponential(x [][]float64, logLength, logAmp float64) (k, byLength, byAmp *mat.SymDense) {
 	n := len(x)
 	k, byLength, byAmp = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
@@ -282,9 +283,9 @@ func (c check) adjointOfEntries(t *testing.T) {
 	}
 }
 
-// leaveOneOutAdjoint holds it to differences over hyperparameters and the prior mean. The sum is not
-// stationary in what an iteration finds, so that differences see what its tolerance leaves: it is
-// tightened.
+// leaveOneOutAdjoint holds it to differences over hyperparameters and the prior mean. The sum is
+// not stationary in what an iteration finds, so that differences see what its tolerance leaves: it
+// is tightened.
 func (c check) leaveOneOutAdjoint(t *testing.T) {
 	const n, h = 25, 1e-4
 	c.method = with(c.method, "tolerance", 1e-13)
@@ -393,7 +394,8 @@ func (c check) warmStart(t *testing.T) {
 	}
 }
 
-// predict gives, at the training inputs, the class probabilities, or the latent means and variances.
+// predict gives, at the training inputs, the class probabilities, or the latent means and
+// variances.
 func (c check) predict(post approx.Posterior, k *mat.SymDense) *mat.Dense {
 	n := k.SymmetricDim()
 	diag := make([]float64, n)
@@ -473,7 +475,8 @@ func (c check) badCovariances(t *testing.T) {
 			t.Errorf("K[2,2] = %v: error %v", bad, err)
 		}
 	}
-	// An indefinite K may escape notice where the method does not look; the largest variances may overflow.
+	// An indefinite K may escape notice where the method does not look; the largest variances may
+	// overflow.
 	indefinite, _, _ := SquaredExponential(x, 0, 0)
 	indefinite.SetSym(1, 3, 1e4)
 	huge, _, _ := SquaredExponential(x, 0, 354)

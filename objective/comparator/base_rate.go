@@ -12,33 +12,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// BaseRate predicts the class frequencies of the training set for every case. Its test information is 0 by
-// definition, GPML (3.76).
-type BaseRate struct{ kernelFree }
-
-// Check finds nothing.
-func (BaseRate) Check() error { return nil }
-
-// With is the same: it uses no kernel.
-func (b BaseRate) With(kernel.Kernel) Comparator { return b }
+// BaseRate predicts the class frequencies of the training set for every case. Its test information
+// is 0 by definition, GPML (3.76).
+type BaseRate struct{ optionless }
 
 // Params lists nothing.
 func (BaseRate) Params(int, []string) []param.Spec { return nil }
 
-// Memory is next to nothing.
-func (BaseRate) Memory(approx.Size, int) int64 { return 0 }
-
 // Fit counts.
 func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
-	_, counts, err := counted(d)
-	if err != nil {
-		return nil, err
-	}
-	f := make(frequencies, len(counts))
-	for c, count := range counts {
-		f[c] = float64(count) / float64(d.Y.Len())
-	}
-	return f, ctx.Err()
+	return learn(ctx, "base_rate", d, func(_, counts []int) (Fitted, error) {
+		f := make(frequencies, len(counts))
+		for c, count := range counts {
+			f[c] = float64(count) / float64(d.Y.Len())
+		}
+		return f, nil
+	})
 }
 
 // Restore counts again: the state is empty.

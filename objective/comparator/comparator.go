@@ -1,47 +1,51 @@
-// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file each, so that those can be
-// compared with them on the same splits and scores.
+// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file each,
+// so that those can be compared with them on the same splits and scores.
 //
-// A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and predicts class
-// probabilities. It maximises no evidence under somebody else's strategy and has no posterior over latent functions.
+// A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and
+// predicts class probabilities. It maximises no evidence under somebody else's strategy and has no
+// posterior over latent functions.
 //
-// A comparator of two classes is applied to more by fitting each class against all others and dividing the
-// probabilities by their sum. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
+// The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
 package comparator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Comparator is a classifier to compare with. Its options are its exported fields; their zero values are the documented
-// defaults. Its Fit returns a Fitted. Where cases have groups, what it holds out within the training set it holds out group by
-// group.
+// Comparator is a classifier to compare with. Its options are its exported fields; their zero values
+// are the documented defaults. Its Fit returns a Fitted. Where cases have groups, what it holds out
+// within the training set it holds out group by group.
 type Comparator interface {
 	objective.Learner
 	// Check says what is wrong with the options.
 	Check() error
-	// UsesKernel says whether it needs one. What it does with the kernel's hyperparameters is said where it is declared.
-	UsesKernel() bool
-	// With is the comparator with that kernel.
-	With(k kernel.Kernel) Comparator
-	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these names. Starts that come from
-	// the data are left open.
+	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these
+	// names. Starts that come from the data are left open.
 	Params(dim int, classes []string) []param.Spec
 	// Memory is how many bytes a fit, with what the inputs keep, takes, and then a prediction.
 	Memory(s approx.Size, dim int) int64
-	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left this state: its predictions are
-	// the same, to the bit, and of its Summary the hyperparameters and the log evidence. It is an error if the state has another
-	// length, a number that is not finite, or one that no fit can have.
+	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
+	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
+	// and the log evidence. It is an error if the state has another length, a number that is not
+	// finite, or one that no fit can have.
 	Restore(d objective.Data, s approx.State) (Fitted, error)
+}
+
+// KernelUser comparators need the model's kernel. What they do with its hyperparameters is said
+// where they are declared.
+type KernelUser interface {
+	// With is the comparator with that kernel.
+	With(k kernel.Kernel) Comparator
 }
 
 // Fitted is a fitted Comparator.
@@ -63,27 +67,43 @@ type Summary struct {
 
 // Confident classifiers know more of how sure they are than their class probabilities tell.
 type Confident interface {
-	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to be rejected.
+	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to be
+	// rejected.
 	Confidence(dst []float64, z *kernel.Inputs)
 }
 
-// Table lists the comparators by their names in an experiment file.
-var Table = registry.Table[Comparator]{
-	registry.Of[BaseRate, Comparator]("base_rate", "the class frequencies of the training set, for every case"),
-	registry.Of[P1NN, Comparator]("p1nn", "probabilistic one-nearest-neighbour, GPML 3.7: the class of the nearest training case with a fitted probability"),
-	registry.Of[LeastSquares, Comparator]("least_squares", "regression on -1 and +1 with the model's kernel, hyperparameters and probabilities from leave-one-out outputs, GPML 6.5.1", LeastSquares{Restarts: 1}),
-	registry.Of[SVM, Comparator]("svm", "support vector machine with the model's kernel, cost and length scale by cross-validation, GPML 6.4", SVM{Costs: SVM{}.costs(), Folds: 5, Tolerance: SVM{}.tolerance()}),
-	registry.Of[LogisticRegression, Comparator]("logistic_regression", "logistic or multiple logistic regression with a Gaussian prior on the weights, Laplace's method, amplitude by its evidence").At(2),
+// optionless is what comparators without options, and of next to no memory, have in common.
+type optionless struct{}
+
+// Check finds nothing.
+func (optionless) Check() error { return nil }
+
+// Memory is next to nothing.
+func (optionless) Memory(approx.Size, int) int64 { return 0 }
+
+// learn calls fit with the class 0 … C-1 of every case and the number of cases of every class, and
+// ends as soon as ctx does. An error of fit is told with the comparator's name.
+func learn(
+	ctx context.Context, name string, d objective.Data, fit func(index, counts []int) (Fitted, error),
+) (objective.Fitted, error) {
+	return interrupt.Do(ctx, func() (objective.Fitted, error) {
+		index, counts, err := counted(d)
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := fit(index, counts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return f, nil
+	})
 }
 
-// kernelFree is what comparators without a kernel have in common.
-type kernelFree struct{}
-
-// UsesKernel is false.
-func (kernelFree) UsesKernel() bool { return false }
-
-// counted returns the class 0 … C-1 of every case and the cases of every class. Numeric targets are an error, and what
-// Data.Check finds.
+// counted returns the class 0 … C-1 of every case and the number of cases of every class. Numeric
+// targets are an error, and what Data.Check finds.
 func counted(d objective.Data) (index, counts []int, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, fmt.Errorf("comparator: %w", err)
@@ -107,18 +127,6 @@ func counted(d objective.Data) (index, counts []int, err error) {
 	return index, counts, nil
 }
 
-// members lists the cases of every group, in the order of their first; nil where there are no groups.
-func members(groups []string) (of [][]int) {
-	at := map[string]int{}
-	for i, g := range groups {
-		if _, met := at[g]; !met {
-			at[g], of = len(of), append(of, nil)
-		}
-		of[at[g]] = append(of[at[g]], i)
-	}
-	return of
-}
-
 // cut divides a state into parts of these lengths.
 func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
 	want := 0
@@ -139,54 +147,6 @@ func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
 	return parts, nil
 }
 
-// machines is the number of two-class problems that so many classes make.
-func machines(classes int) int {
-	if classes == 2 {
-		return 1
-	}
-	return classes
-}
-
-// against codes machine m of so many classes: +1 for its class, which is class 1 of two, and -1 for the others.
-func against(index []int, classes, m int) []float64 {
-	if classes == 2 {
-		m = 1
-	}
-	y := make([]float64, len(index))
-	for i, c := range index {
-		y[i] = -1
-		if c == m {
-			y[i] = 1
-		}
-	}
-	return y
-}
-
-// probabilities sets dst, m×C, from the probabilities that each machine gives to +1, as logarithms: logp(machine, i, y) is
-// that of y for the i-th case.
-func probabilities(dst *mat.Dense, logp func(machine, i int, y float64) float64) {
-	cases, classes := dst.Dims()
-	for i := range cases {
-		row := dst.RawRowView(i)
-		if classes == 2 {
-			row[0], row[1] = logp(0, i, -1), logp(0, i, 1)
-		} else {
-			for c := range row {
-				row[c] = logp(c, i, 1)
-			}
-		}
-		softmax(row)
-	}
-}
-
-// softmax replaces logarithms by what they are of, divided by its sum.
-func softmax(row []float64) {
-	total := floats.LogSumExp(row)
-	for c, v := range row {
-		row[c] = exp(v - total)
-	}
-}
-
 // checkShape panics unless dst has a row a case and a column a class.
 func checkShape(dst *mat.Dense, z *kernel.Inputs, classes int) {
 	if r, c := dst.Dims(); r != z.N() || c != classes {
@@ -194,9 +154,25 @@ func checkShape(dst *mat.Dense, z *kernel.Inputs, classes int) {
 	}
 }
 
-// checkNew panics unless the inputs of new cases have so many columns of finite numbers.
-func checkNew(z *kernel.Inputs, dim int) {
+// checkNew panics unless the inputs of new cases have so many columns of finite numbers, and dst is
+// as checkShape wants it.
+func checkNew(dst *mat.Dense, z *kernel.Inputs, dim, classes int) {
+	checkShape(dst, z, classes)
 	if err := z.Check(dim); err != nil {
 		panic(fmt.Sprintf("comparator: new cases: %v", err))
+	}
+}
+
+// block is how many new cases are predicted at once.
+const block = 2048
+
+// blocks calls predict with parts of the new cases, one after the other, and the rows of dst that
+// are theirs.
+func blocks(dst *mat.Dense, z *kernel.Inputs, predict func(dst *mat.Dense, z *kernel.Inputs)) {
+	_, classes := dst.Dims()
+	for from := 0; from < z.N(); from += block {
+		to := min(from+block, z.N())
+		part := &kernel.Inputs{X: z.X.Slice(from, to, 0, z.Dim()).(*mat.Dense)}
+		predict(dst.Slice(from, to, 0, classes).(*mat.Dense), part)
 	}
 }

@@ -48,8 +48,8 @@ func each(t *testing.T, f func(t *testing.T, c Comparator)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.UsesKernel() {
-				c = c.With(kernel.SE{})
+			if u, ok := c.(KernelUser); ok {
+				c = u.With(kernel.SE{})
 			}
 			if err := c.Check(); err != nil {
 				t.Fatal(err)
@@ -368,8 +368,8 @@ func scores(t *testing.T, f Fitted, train, test objective.Data) (wrong int, info
 func TestDefaultsAreThoseOfZero(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		zero := reflect.Zero(reflect.TypeOf(c)).Interface().(Comparator)
-		if c.UsesKernel() {
-			zero = zero.With(kernel.SE{})
+		if u, ok := zero.(KernelUser); ok {
+			zero = u.With(kernel.SE{})
 		}
 		d, z := blobs(40, 2, 1), blobs(10, 2, 2).X
 		if got, want := predicted(fitted(t, c, d), z, 2), predicted(fitted(t, zero, d), z, 2); !mat.Equal(got, want) {

@@ -25,8 +25,8 @@ func TestDataThatCannotBe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.UsesKernel() {
-			c = c.With(kernel.SE{})
+		if u, ok := c.(KernelUser); ok {
+			c = u.With(kernel.SE{})
 		}
 		for want, y := range map[string]approx.Targets{
 			"label 0 in row 2":                 label(1, 0),

@@ -10,21 +10,21 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on targets -1 and +1. The
-// hyperparameters, the noise among them, maximise the leave-one-out log density of the targets, GPML (5.10)-(5.12), or where there
-// are groups the leave-group-out one. With μ and σ² the mean and variance of a target that was left out, the probabilities are
+// LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on
+// targets -1 and +1. The hyperparameters, the noise among them, maximise the leave-one-out log
+// density of the targets, GPML (5.10)-(5.12), or where there are groups the leave-group-out one.
+// With μ and σ² the mean and variance of a target that was left out, the probabilities are
 //
 //	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
 //
-// with α and β fitted to these outputs. Each of more than two classes has a regression, with hyperparameters
-// of its own.
+// with α and β fitted to these outputs. Each of more than two classes has a regression, with
+// hyperparameters of its own.
 type LeastSquares struct {
 	Restarts int           `yaml:"restarts" within:"[1,100000]"` // of BFGS, the first from the initial values; 0 is 1
 	Noise    param.Setting `yaml:"noise"`                        // standard deviation; free from 0.1
@@ -39,9 +39,6 @@ func (l LeastSquares) Check() error {
 	}
 	return l.Noise.Check("noise", param.Log)
 }
-
-// UsesKernel is true.
-func (LeastSquares) UsesKernel() bool { return true }
 
 // With sets the kernel.
 func (l LeastSquares) With(k kernel.Kernel) Comparator { l.kernel = k; return l }
@@ -58,7 +55,9 @@ func (l LeastSquares) model() objective.Model {
 		}
 		noise.Init = &start
 	}
-	return objective.Model{Kernels: []kernel.Kernel{l.kernel}, Likelihood: likelihood.Gaussian{Noise: noise}, Inference: approx.Exact{}}
+	return objective.Model{
+		Kernels: []kernel.Kernel{l.kernel}, Likelihood: likelihood.Gaussian{Noise: noise}, Inference: approx.Exact{},
+	}
 }
 
 // Params lists the kernel's hyperparameters and the noise, of every class if they are more than two.
@@ -76,7 +75,8 @@ func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 	return specs
 }
 
-// Memory is that of tuning one regression beside the others that are done, a covariance and its factor each.
+// Memory is that of tuning one regression beside the others that are done, a covariance and its
+// factor each.
 func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 	others, n := int64(machines(s.Classes)-1), int64(s.Cases)
 	s.Classes = 0
@@ -85,43 +85,45 @@ func (l LeastSquares) Memory(s approx.Size, dim int) int64 {
 
 // Fit tunes every regression.
 func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
-	return interrupt.Do(ctx, func() (objective.Fitted, error) {
-		index, counts, err := counted(d)
-		if err != nil {
-			return nil, err
-		}
-		f := &regressions{classes: len(counts), converged: true}
-		groups := members(d.Groups)
+	return learn(ctx, "least_squares", d, func(index, counts []int) (Fitted, error) {
+		groups, criterion := members(d.Groups), objective.Criterion(objective.LeaveOneOut{})
 		if len(groups) == 1 {
-			return nil, errors.New("least_squares: a training set of one group has no other to leave it to")
+			return nil, errors.New("a training set of one group has no other to leave it to")
 		}
-		var criterion objective.Criterion = objective.LeaveOneOut{}
 		if groups != nil {
 			criterion = objective.LeaveGroupOut{Groups: groups}
 		}
+		f := &regressions{summary: Summary{LogEvidence: math.NaN(), Converged: true}, classes: len(counts)}
 		for m := range machines(f.classes) {
 			y := against(index, f.classes, m)
-			o, err := objective.New(l.model(), criterion, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
+			o, err := l.regression(d, y, criterion)
 			if err != nil {
-				return nil, fmt.Errorf("least_squares: %w", err)
+				return nil, err
 			}
-			tuning, err := objective.Maximize(ctx, o, objective.Restarts{Count: l.Restarts, Seed: seed, Workers: 1}, objective.Settings{})
+			restarts := objective.Restarts{Count: l.Restarts, Seed: seed, Workers: 1}
+			tuning, err := objective.Maximize(ctx, o, restarts, objective.Settings{})
 			if err != nil {
-				return nil, fmt.Errorf("least_squares: %w", err)
+				return nil, err
 			}
 			point, err := o.At(ctx, tuning.Theta)
 			if err != nil {
-				return nil, fmt.Errorf("least_squares: %w", err)
+				return nil, err
 			}
 			mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
-			f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, platt(y, mean, variance))
-			f.natural = append(f.natural, o.Layout.Natural(point.Theta)...)
-			f.iterations += tuning.Evaluations
-			f.converged = f.converged && tuning.Status != objective.EvaluationLimit && tuning.Status != objective.Stalled
-			f.warnings = append(f.warnings, tuning.Warnings...)
+			f.add(o, point, platt(y, mean, variance))
+			f.summary.Iterations += tuning.Evaluations
+			if tuning.Status == objective.EvaluationLimit || tuning.Status == objective.Stalled {
+				f.summary.Converged = false
+			}
+			f.summary.Warnings = append(f.summary.Warnings, tuning.Warnings...)
 		}
 		return f, nil
 	})
+}
+
+// regression is the problem of one machine.
+func (l LeastSquares) regression(d objective.Data, y []float64, c objective.Criterion) (*objective.Objective, error) {
+	return objective.New(l.model(), c, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
 }
 
 // Restore fits every regression at the theta of the state.
@@ -133,7 +135,7 @@ func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) 
 	if err := kernel.CheckDim(l.kernel, d.X.Dim()); err != nil {
 		return nil, err
 	}
-	f := &regressions{classes: len(counts)}
+	f := &regressions{summary: Summary{LogEvidence: math.NaN()}, classes: len(counts)}
 	var lengths []int
 	for range machines(f.classes) {
 		lengths = append(lengths, len(l.kernel.Params(d.X.Dim()))+1, 2)
@@ -143,24 +145,38 @@ func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) 
 		return nil, err
 	}
 	for m := range machines(f.classes) {
-		theta, ab := parts[2*m], parts[2*m+1]
-		o, err := objective.New(l.model(), nil, objective.Data{X: d.X, Y: approx.Targets{Value: against(index, f.classes, m)}, Scaled: d.Scaled})
+		o, err := l.regression(d, against(index, f.classes, m), nil)
 		if err != nil {
 			return nil, err
 		}
-		point, err := o.Restore(theta, nil)
+		point, err := o.Restore(parts[2*m], nil)
 		if err != nil {
 			return nil, err
 		}
-		f.points, f.sigmoids = append(f.points, point), append(f.sigmoids, sigmoid{ab[0], ab[1]})
-		f.natural = append(f.natural, o.Layout.Natural(theta)...)
+		f.add(o, point, sigmoid{parts[2*m+1][0], parts[2*m+1][1]})
 	}
 	return f, nil
 }
 
-// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K + σ²I)⁻¹: y_i - [R y]_i/R_ii and
-// 1/R_ii; or of those of every group given the others, with the block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
-func (l LeastSquares) leaveOut(theta []float64, x *kernel.Inputs, y []float64, groups [][]int) (mean, variance []float64) {
+// members lists the cases of every group, in the order of their first; nil where there are no
+// groups.
+func members(groups []string) (of [][]int) {
+	at := map[string]int{}
+	for i, g := range groups {
+		if _, met := at[g]; !met {
+			at[g], of = len(of), append(of, nil)
+		}
+		of[at[g]] = append(of[at[g]], i)
+	}
+	return of
+}
+
+// leaveOut is the mean and variance of every target given the others, GPML (5.12), with R = (K +
+// σ²I)⁻¹: y_i - [R y]_i/R_ii and 1/R_ii; or of those of every group given the others, with the
+// block R_gg: y_g - R_gg⁻¹[R y]_g and the diagonal of R_gg⁻¹.
+func (l LeastSquares) leaveOut(
+	theta []float64, x *kernel.Inputs, y []float64, groups [][]int,
+) (mean, variance []float64) {
 	n, last := x.N(), len(theta)-1
 	k := mat.NewSymDense(n, nil)
 	kernel.Gram(l.kernel, k, theta[:last], x)
@@ -201,13 +217,15 @@ func (l LeastSquares) leaveOut(theta []float64, x *kernel.Inputs, y []float64, g
 
 // regressions is a fitted LeastSquares.
 type regressions struct {
-	classes    int
-	points     []*objective.Point
-	sigmoids   []sigmoid
-	natural    []float64
-	iterations int
-	converged  bool
-	warnings   []string
+	summary  Summary
+	classes  int
+	points   []*objective.Point
+	sigmoids []sigmoid
+}
+
+func (f *regressions) add(o *objective.Objective, p *objective.Point, s sigmoid) {
+	f.points, f.sigmoids = append(f.points, p), append(f.sigmoids, s)
+	f.summary.Natural = append(f.summary.Natural, o.Layout.Natural(p.Theta)...)
 }
 
 // PredictProba uses the mean and the variance of new targets.
@@ -218,7 +236,7 @@ func (f *regressions) PredictProba(dst *mat.Dense, z *kernel.Inputs) {
 		mean[m], variance[m] = make([]float64, z.N()), make([]float64, z.N())
 		p.PredictMoments(mean[m], variance[m], z)
 	}
-	probabilities(dst, func(m, i int, y float64) float64 { return f.sigmoids[m].logProb(y, mean[m][i], variance[m][i]) })
+	probabilities(dst, f.sigmoids, mean, variance)
 }
 
 // State is, for every regression, its theta and the α and β of its probabilities.
@@ -230,6 +248,4 @@ func (f *regressions) State() (s approx.State) {
 }
 
 // Summary has the hyperparameters of every regression.
-func (f *regressions) Summary() Summary {
-	return Summary{Natural: f.natural, LogEvidence: math.NaN(), Iterations: f.iterations, Converged: f.converged, Warnings: f.warnings}
-}
+func (f *regressions) Summary() Summary { return f.summary }

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// separator is the solution of the dual problem of a support vector machine, GPML 6.4, with β_i = y_i α_i:
+// separator is the solution of the dual problem of a support vector machine, GPML 6.4, with
+// β_i = y_i α_i:
 //
 //	maximise Σ_i y_i β_i - ½ Σ_ij β_i K_ij β_j  subject to  Σ_i β_i = 0,  0 ≤ y_i β_i ≤ C_i
 //
@@ -21,139 +22,151 @@ type separator struct {
 	iterations int
 }
 
-// smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin (2005): i is the case of
-// largest residual v = y - Kβ whose β can rise, j that of those whose β can fall with which the objective gains most. It
-// stops when max v over the first kind less min v over the second, 0 at the solution, is at most tolerance, or after so
-// many iterations. k is the whole of K; upper has the C_i.
-func smo(ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int) (separator, error) {
+// smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin
+// (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β can
+// fall with which the objective gains most. It stops when max v over the first kind less min v over
+// the second, 0 at the solution, is at most tolerance, or after so many iterations. k is the whole
+// of K; upper has the C_i.
+func smo(
+	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
+) (separator, error) {
 	n := len(y)
-	s := separator{beta: make([]float64, n)}
-	lo, hi := make([]float64, n), make([]float64, n)
-	v, diag := make([]float64, n), make([]float64, n)
+	v := func() []float64 { return make([]float64, n) }
+	d := &dual{k: k, beta: v(), lo: v(), hi: v(), v: v(), diag: v()}
 	for i := range n {
-		diag[i] = k.Data[i*k.Stride+i]
-		v[i] = y[i]
+		d.diag[i] = k.Data[i*k.Stride+i]
+		d.v[i] = y[i]
 		if y[i] > 0 {
-			hi[i] = upper[i]
+			d.hi[i] = upper[i]
 		} else {
-			lo[i] = -upper[i]
+			d.lo[i] = -upper[i]
 		}
 	}
-	var top, bottom float64
+	s := separator{beta: d.beta, output: d.v}
 	for ; ; s.iterations++ {
 		if s.iterations%1024 == 0 && ctx.Err() != nil {
 			return s, ctx.Err()
 		}
-		i, j := -1, -1
-		top, bottom = math.Inf(-1), math.Inf(1)
-		for t, b := range s.beta {
-			if b < hi[t] && v[t] > top {
-				i, top = t, v[t]
-			}
-		}
-		best := 0.0
-		for t, b := range s.beta {
-			if !(b > lo[t]) {
-				continue
-			}
-			bottom = min(bottom, v[t])
-			if rise := top - v[t]; rise > 0 {
-				if gain := rise * rise / curvature(diag[i], diag[t], k.Data[i*k.Stride+t]); gain > best {
-					j, best = t, gain
-				}
-			}
-		}
-		if s.gap = max(0, top-bottom); s.gap <= tolerance || j < 0 || s.iterations >= limit {
+		i, j := d.pair()
+		if s.gap = max(0, d.top-d.bottom); s.gap <= tolerance || j < 0 || s.iterations >= limit {
 			break
 		}
-		ki, kj := k.Data[i*k.Stride:i*k.Stride+n], k.Data[j*k.Stride:j*k.Stride+n]
-		step := (top - v[j]) / curvature(diag[i], diag[j], ki[j])
-		if rise := hi[i] - s.beta[i]; step >= rise && rise <= s.beta[j]-lo[j] {
-			step = rise
-			s.beta[i] = hi[i]
-			s.beta[j] = max(s.beta[j]-step, lo[j])
-		} else if fall := s.beta[j] - lo[j]; step >= fall {
-			step = fall
-			s.beta[j] = lo[j]
-			s.beta[i] = min(s.beta[i]+step, hi[i])
-		} else {
-			s.beta[i] += step
-			s.beta[j] -= step
-		}
-		for t := range v {
-			v[t] -= step * (ki[t] - kj[t])
-		}
+		d.exchange(i, j)
 		if (s.iterations+1)%(rounds*n) == 0 {
-			if err := ascend(ctx, k, s.beta, v, lo, hi); err != nil {
+			if err := d.ascend(ctx); err != nil {
 				return s, err
 			}
 		}
 	}
-	s.bias = threshold(s.beta, v, lo, hi, top, bottom)
-	s.output = v
-	for t := range v {
-		s.output[t] = y[t] - v[t] + s.bias
+	s.bias = d.threshold()
+	for t, v := range d.v {
+		s.output[t] = y[t] - v + s.bias
 	}
 	return s, nil
+}
+
+// dual is the dual problem on the way to its solution.
+type dual struct {
+	k           blas64.General
+	diag        []float64 // of K
+	lo, hi      []float64 // bounds of β
+	beta        []float64
+	v           []float64 // the residual y - Kβ
+	top, bottom float64   // max v of those whose β can rise, min v of those whose β can fall
+}
+
+// pair finds the next two cases; -1 where there is none.
+func (d *dual) pair() (i, j int) {
+	i, j = -1, -1
+	top, bottom, v := math.Inf(-1), math.Inf(1), d.v
+	for t, b := range d.beta {
+		if b < d.hi[t] && v[t] > top {
+			i, top = t, v[t]
+		}
+	}
+	best, k, lo, diag := 0.0, d.k, d.lo, d.diag
+	for t, b := range d.beta {
+		if !(b > lo[t]) {
+			continue
+		}
+		bottom = min(bottom, v[t])
+		if rise := top - v[t]; rise > 0 {
+			if gain := rise * rise / curvature(diag[i], diag[t], k.Data[i*k.Stride+t]); gain > best {
+				j, best = t, gain
+			}
+		}
+	}
+	d.top, d.bottom = top, bottom
+	return i, j
+}
+
+// exchange raises β_i and lowers β_j by as much, to the maximum or the first bound.
+func (d *dual) exchange(i, j int) {
+	n, k, beta := len(d.beta), d.k, d.beta
+	ki, kj := k.Data[i*k.Stride:i*k.Stride+n], k.Data[j*k.Stride:j*k.Stride+n]
+	step := (d.top - d.v[j]) / curvature(d.diag[i], d.diag[j], ki[j])
+	if rise := d.hi[i] - beta[i]; step >= rise && rise <= beta[j]-d.lo[j] {
+		step = rise
+		beta[i] = d.hi[i]
+		beta[j] = max(beta[j]-step, d.lo[j])
+	} else if fall := beta[j] - d.lo[j]; step >= fall {
+		step = fall
+		beta[j] = d.lo[j]
+		beta[i] = min(beta[i]+step, d.hi[i])
+	} else {
+		beta[i] += step
+		beta[j] -= step
+	}
+	v := d.v
+	for t := range v {
+		v[t] -= step * (ki[t] - kj[t])
+	}
+}
+
+// curvature of the objective along a change of β_i and an opposite one of β_j; where it is flat,
+// nearly 0.
+func curvature(kii, kjj, kij float64) float64 {
+	if c := kii + kjj - 2*kij; c > 0 {
+		return c
+	}
+	return 1e-12
 }
 
 // rounds is after how many iterations a case ascend takes its steps, again and again.
 const rounds = 20
 
-// ascend maximises the objective over the cases strictly between their bounds, all others held: steps of two cases at a time get nowhere
-// where costs are large beside 1/K, as the maximum is a long narrow ridge then. A step goes to the maximum, or to where the first case meets
-// its bound, which takes that case out of the next. A small ridge on K keeps the step an ascent where K is singular.
-func ascend(ctx context.Context, k blas64.General, beta, v, lo, hi []float64) error {
-	n := len(beta)
-	var free []int
-	for t, b := range beta {
-		if lo[t] < b && b < hi[t] {
-			free = append(free, t)
-		}
-	}
-	for len(free) > 1 {
+// ascend maximises the objective over the cases strictly between their bounds, all others held:
+// steps of two cases at a time get nowhere where costs are large beside 1/K, as the maximum is a
+// long narrow ridge then. A step goes to the maximum, or to where the first case meets its bound,
+// which takes that case out of the next.
+func (d *dual) ascend(ctx context.Context) error {
+	for free := d.free(); len(free) > 1; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		m := len(free)
-		a, rhs, d := mat.NewSymDense(m, nil), mat.NewDense(m, 2, nil), mat.NewDense(m, 2, nil)
-		trace := 0.0
-		for p, i := range free {
-			trace += k.Data[i*k.Stride+i]
-			for q, j := range free[p:] {
-				a.SetSym(p, p+q, k.Data[i*k.Stride+j])
-			}
-			rhs.SetRow(p, []float64{v[i], 1})
-		}
-		for p := range free {
-			a.SetSym(p, p, a.At(p, p)+1e-10*trace)
-		}
-		var f mat.Cholesky
-		if !f.Factorize(a) || f.SolveTo(d, rhs) != nil {
+		step, ok := d.newton(free)
+		if !ok {
 			return nil
 		}
-		move := mat.Sum(d.ColView(0)) / mat.Sum(d.ColView(1))
 		length, blocked := 1.0, -1
-		step := make([]float64, m)
 		for p, i := range free {
-			step[p] = d.At(p, 0) - move*d.At(p, 1)
-			if most := (hi[i] - beta[i]) / step[p]; step[p] > 0 && most < length {
+			if most := (d.hi[i] - d.beta[i]) / step[p]; step[p] > 0 && most < length {
 				length, blocked = most, p
-			} else if most := (lo[i] - beta[i]) / step[p]; step[p] < 0 && most < length {
+			} else if most := (d.lo[i] - d.beta[i]) / step[p]; step[p] < 0 && most < length {
 				length, blocked = most, p
 			}
 		}
 		for p, i := range free {
 			x := length * step[p]
-			beta[i] = min(max(beta[i]+x, lo[i]), hi[i])
+			d.beta[i] = min(max(d.beta[i]+x, d.lo[i]), d.hi[i])
 			if p == blocked {
-				beta[i] = hi[i]
+				d.beta[i] = d.hi[i]
 				if x < 0 {
-					beta[i] = lo[i]
+					d.beta[i] = d.lo[i]
 				}
 			}
-			for t, kt := range k.Data[i*k.Stride : i*k.Stride+n] {
-				v[t] -= x * kt
+			for t, kt := range d.k.Data[i*d.k.Stride : i*d.k.Stride+len(d.v)] {
+				d.v[t] -= x * kt
 			}
 		}
 		if blocked < 0 {
@@ -164,31 +177,58 @@ func ascend(ctx context.Context, k blas64.General, beta, v, lo, hi []float64) er
 	return nil
 }
 
-// curvature of the objective along a change of β_i and an opposite one of β_j; where it is flat, nearly 0.
-func curvature(kii, kjj, kij float64) float64 {
-	if c := kii + kjj - 2*kij; c > 0 {
-		return c
-	}
-	return 1e-12
-}
-
-// threshold is the mean residual of the cases strictly between their bounds, on the margin, or where there are none the
-// middle of what the conditions allow.
-func threshold(beta, v, lo, hi []float64, top, bottom float64) float64 {
-	sum, free := 0.0, 0
-	for t, b := range beta {
-		if lo[t] < b && b < hi[t] {
-			sum += v[t]
-			free++
+// free lists the cases strictly between their bounds.
+func (d *dual) free() (free []int) {
+	for t, b := range d.beta {
+		if d.lo[t] < b && b < d.hi[t] {
+			free = append(free, t)
 		}
 	}
-	switch {
-	case free > 0:
-		return sum / float64(free)
-	case math.IsInf(top, 0):
-		return bottom
-	case math.IsInf(bottom, 0):
-		return top
+	return free
+}
+
+// newton is the step to the maximum over the free cases, of sum 0. A small ridge on K keeps it an
+// ascent where K is singular; false if that is not enough.
+func (d *dual) newton(free []int) (step []float64, ok bool) {
+	m := len(free)
+	a, rhs, x := mat.NewSymDense(m, nil), mat.NewDense(m, 2, nil), mat.NewDense(m, 2, nil)
+	trace := 0.0
+	for p, i := range free {
+		trace += d.k.Data[i*d.k.Stride+i]
+		for q, j := range free[p:] {
+			a.SetSym(p, p+q, d.k.Data[i*d.k.Stride+j])
+		}
+		rhs.SetRow(p, []float64{d.v[i], 1})
 	}
-	return (top + bottom) / 2
+	for p := range free {
+		a.SetSym(p, p, a.At(p, p)+1e-10*trace)
+	}
+	var f mat.Cholesky
+	if !f.Factorize(a) || f.SolveTo(x, rhs) != nil {
+		return nil, false
+	}
+	move := mat.Sum(x.ColView(0)) / mat.Sum(x.ColView(1))
+	step = make([]float64, m)
+	for p := range step {
+		step[p] = x.At(p, 0) - move*x.At(p, 1)
+	}
+	return step, true
+}
+
+// threshold is the mean residual of the cases strictly between their bounds, on the margin, or where
+// there are none the middle of what the conditions allow.
+func (d *dual) threshold() float64 {
+	free, sum := d.free(), 0.0
+	for _, t := range free {
+		sum += d.v[t]
+	}
+	switch {
+	case len(free) > 0:
+		return sum / float64(len(free))
+	case math.IsInf(d.top, 0):
+		return d.bottom
+	case math.IsInf(d.bottom, 0):
+		return d.top
+	}
+	return (d.top + d.bottom) / 2
 }
