@@ -11,10 +11,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It has
-// one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at its
-// diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose row i is
-// its one element. Code that goes through the rows serves all three. The zero Block is no matrix.
+// Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It
+// has one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at
+// its diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose
+// row i is its one element. Code that goes through the rows serves all three. The zero Block is no
+// matrix.
 type Block struct {
 	X, Z *Inputs // the cases of the rows and of the columns; Z is X but for a whole matrix
 
@@ -81,8 +82,8 @@ func (b Block) Row(i int) []float64 {
 	}
 }
 
-// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle stands
-// for a symmetric matrix, but for its diagonal.
+// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle
+// stands for a symmetric matrix, but for its diagonal.
 func (b Block) Weight(i, j int) float64 {
 	if b.shape == upper && j > 0 {
 		return 2

@@ -51,8 +51,8 @@ func count(k Kernel, dim int) (n int) {
 	return n
 }
 
-// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel that
-// cannot. Kernels with no such limit always can.
+// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel
+// that cannot. Kernels with no such limit always can.
 func CheckDim(k Kernel, dim int) error {
 	if c, ok := k.(combination); ok {
 		return c.checkDim(dim)
@@ -60,8 +60,8 @@ func CheckDim(k Kernel, dim int) error {
 	return nil
 }
 
-// Named is a kernel inside a combination, with its name in Table, which becomes part of the names of
-// its hyperparameters. Combinations need no Kind.
+// Named is a kernel inside a combination, with its name in Table, which becomes part of the names
+// of its hyperparameters. Combinations need no Kind.
 type Named struct {
 	Kind   string
 	Kernel Kernel
@@ -79,8 +79,8 @@ func (n Named) path() string {
 // parts is the kernels of a sum or a product; theta is theirs in order.
 type parts []Named
 
-// params names every hyperparameter by position and kind, "1.se.length_scale", or, inside a combination
-// of combinations, by the positions and the kind: "1.2.se.length_scale".
+// params names every hyperparameter by position and kind, "1.se.length_scale", or, inside a
+// combination of combinations, by the positions and the kind: "1.2.se.length_scale".
 func (ps parts) params(dim int) []param.Spec {
 	var out []param.Spec
 	for i, p := range ps {
@@ -124,8 +124,8 @@ func (ps parts) memory(n, m, dim int) (sum int64) {
 	return sum
 }
 
-// check says which of the kernels cannot be used on inputs with dim columns; what is the combination's
-// name.
+// check says which of the kernels cannot be used on inputs with dim columns; what is the
+// combination's name.
 func (ps parts) check(what string, dim int) error {
 	if len(ps) == 0 {
 		return fmt.Errorf("%s: no kernels; give at least one", what)

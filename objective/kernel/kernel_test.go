@@ -221,7 +221,8 @@ func TestRationalQuadraticBecomesSquaredExponential(t *testing.T) {
 	}
 }
 
-// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of ordered points is tridiagonal.
+// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of
+// ordered points is tridiagonal.
 func TestMatern12IsMarkov(t *testing.T) {
 	points := []float64{-2, -1.4, -0.3, 0.1, 0.9, 2.5}
 	k := gram(kernel.Matern12{}, []float64{0.2, 0.4}, &kernel.Inputs{X: mat.NewDense(6, 1, points)})
@@ -271,7 +272,8 @@ func TestEquivalentKernels(t *testing.T) {
 	}
 }
 
-// TestARDWithEqualLengthScales: ARD with one length scale for all columns is the kernel without, and its gradients add up.
+// TestARDWithEqualLengthScales: ARD with one length scale for all columns is the kernel without,
+// and its gradients add up.
 func TestARDWithEqualLengthScales(t *testing.T) {
 	const dim = 4
 	all, x := variants(t), normals(15, dim, 3)
@@ -314,7 +316,8 @@ func TestPeriodicRepeats(t *testing.T) {
 	}
 }
 
-// TestNeuralNetworkFarAway: far from the origin the units are switched, so k(x, x) → σ² and k(x, -x) → -σ².
+// TestNeuralNetworkFarAway: far from the origin the units are switched, so k(x, x) → σ² and k(x,
+// -x) → -σ².
 func TestNeuralNetworkFarAway(t *testing.T) {
 	k := gram(kernel.NeuralNetwork{}, []float64{1, 0, 0}, &kernel.Inputs{X: mat.NewDense(2, 2, []float64{3e7, 4e7, -3e7, -4e7})})
 	v := math.Exp(2)
@@ -331,8 +334,8 @@ func TestNoiseIsOfTheCase(t *testing.T) {
 	}
 }
 
-// TestSlopesOfNearlyEqualCases: where the slope of the exponential kernel is steep, the gradient over many length scales
-// is still that of the sum over pairs.
+// TestSlopesOfNearlyEqualCases: where the slope of the exponential kernel is steep, the gradient
+// over many length scales is still that of the sum over pairs.
 func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	const n, dim = 12, 3
 	x, z := normals(n, dim, 5), normals(n, dim, 5)
@@ -379,7 +382,8 @@ func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	}
 }
 
-// TestIsolatedCases: at length scales far below all distances K is diagonal and does not depend on them at all.
+// TestIsolatedCases: at length scales far below all distances K is diagonal and does not depend on
+// them at all.
 func TestIsolatedCases(t *testing.T) {
 	x := normals(10, 3, 14)
 	x.X.Apply(func(_, _ int, v float64) float64 { return 10 * v }, x.X)
@@ -398,7 +402,8 @@ func TestIsolatedCases(t *testing.T) {
 	}
 }
 
-// TestDistanceFromItself: a case is at distance 0 from itself at all length scales, however large its share of the adjoint.
+// TestDistanceFromItself: a case is at distance 0 from itself at all length scales, however large
+// its share of the adjoint.
 func TestDistanceFromItself(t *testing.T) {
 	x := normals(10, 3, 16)
 	theta := []float64{0, 0.5, 0.1, 1, 0}
@@ -420,7 +425,8 @@ func TestDistanceFromItself(t *testing.T) {
 	}
 }
 
-// corner is theta at amplitude for the first hyperparameter of a kernel on three columns and at rest for the others.
+// corner is theta at amplitude for the first hyperparameter of a kernel on three columns and at
+// rest for the others.
 func corner(k kernel.Kernel, amplitude, rest float64) []float64 {
 	theta := make([]float64, len(k.Params(3)))
 	floats.AddConst(rest, theta)
@@ -486,7 +492,8 @@ func TestMedianDistance(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse: what Inputs keeps is shared by goroutines that use one set with different kernels and partners.
+// TestConcurrentUse: what Inputs keeps is shared by goroutines that use one set with different
+// kernels and partners.
 func TestConcurrentUse(t *testing.T) {
 	all := variants(t)
 	all["nested"] = combinations["nested"]

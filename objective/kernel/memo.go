@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Remember is k for evaluations one after the other, as along a row of a grid: while of a kernel in it
-// only the amplitude changes, that kernel's covariances are scaled and not computed anew. It keeps as
-// many covariances of n cases with themselves and with m others as Remembered says, and is not safe for
-// concurrent use.
+// Remember is k for evaluations one after the other, as along a row of a grid: while of a kernel in
+// it only the amplitude changes, that kernel's covariances are scaled and not computed anew. It
+// keeps as many covariances of n cases with themselves and with m others as Remembered says, and is
+// not safe for concurrent use.
 func Remember(k Kernel) Kernel {
 	if c, ok := k.(combination); ok {
 		return c.with(Remember)

@@ -11,14 +11,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Periodic is the kernel of functions that repeat with period p in every input column, GPML (4.31) with its period of
-// 2π stretched to p and, for more than one column, the product over columns:
+// Periodic is the kernel of functions that repeat with period p in every input column, GPML (4.31)
+// with its period of 2π stretched to p and, for more than one column, the product over columns:
 //
 //	k(x, x') = σ² exp(-2 Σ_k sin²(π(x_k - x'_k)/p)/l²)    or, with ARD, l_k in place of l.
 //
-// Like GPML it maps column k to a circle, u_k = (cos 2πx_k/p, sin 2πx_k/p), where the sum is |u - u'|²/(2l²) and the
-// kernel a squared exponential. l is in units of that circle's radius, p in units of the inputs. theta is ln σ,
-// ln l (one, or one for every column), ln p; l and p start from the data.
+// Like GPML it maps column k to a circle, u_k = (cos 2πx_k/p, sin 2πx_k/p), where the sum is |u -
+// u'|²/(2l²) and the kernel a squared exponential. l is in units of that circle's radius, p in
+// units of the inputs. theta is ln σ, ln l (one, or one for every column), ln p; l and p start from
+// the data.
 type Periodic struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`
@@ -38,7 +39,8 @@ func (k Periodic) Settings() []Setting {
 // Params implements Kernel.
 func (k Periodic) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their differences.
+// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their
+// differences.
 func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
 
 // turns is (x - shift)/p, the inputs in whole periods, row by row.
@@ -67,8 +69,8 @@ func circles(t blas64.General) *Inputs {
 	return &Inputs{X: u}
 }
 
-// around is the pairs of a block on the circles, in units of the length scales, and the turns of its X
-// and Z.
+// around is the pairs of a block on the circles, in units of the length scales, and the turns of
+// its X and Z.
 func (k Periodic) around(of Block, theta []float64) (p *pairs, turned [2]blas64.General) {
 	last := len(theta) - 1
 	period := natural(theta[last])
@@ -94,8 +96,8 @@ func (k Periodic) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t the
-// turns, ∂a_k = 2πt_k (sin, -cos)/l_k and
+// Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t
+// the turns, ∂a_k = 2πt_k (sin, -cos)/l_k and
 //
 //	∂/∂ln σ: 2 Σ M    ∂/∂ln l_k: Σ M |a_k - a'_k|²    ∂/∂ln p: -Σ M (a - a')·(∂a - ∂a').
 func (k Periodic) Pull(grad, theta []float64, own, g Block) {

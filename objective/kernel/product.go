@@ -2,8 +2,8 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their names
-// prefixed by position and kind ("1.se.length_scale").
+// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their
+// names prefixed by position and kind ("1.se.length_scale").
 type Product []Named
 
 // Params implements Kernel.
@@ -14,7 +14,8 @@ func (p Product) with(f func(Kernel) Kernel) Kernel { return Product(parts(p).wi
 func (p Product) path() string                      { return "" }
 func (p Product) checkDim(dim int) error            { return parts(p).check("product", dim) }
 
-// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with G.
+// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with
+// G.
 func (p Product) Memory(n, m, dim int) int64 {
 	return parts(p).memory(n, m, dim) + words(len(p)*(2*n*n+n*m)+n*n)
 }
@@ -40,8 +41,8 @@ func (p Product) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel: every factor gets G∘(the other factors), multiplied out, so that a factor may
-// be zero.
+// Pull implements Kernel: every factor gets G∘(the other factors), multiplied out, so that a factor
+// may be zero.
 func (p Product) Pull(grad, theta []float64, _, g Block) {
 	thetas, grads := parts(p).split(theta, g.X.Dim()), parts(p).split(grad, g.X.Dim())
 	all, others := p.factors(g, thetas), g.like()

@@ -6,12 +6,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ of s, κ(0) = 1:
+// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ
+// of s, κ(0) = 1:
 //
 //	k(x, x') = σ² κ(s),    s = |x - x'|²/l²    or, with ARD,    s = Σ_k (x_k - x'_k)²/l_k²     [GPML section 5.1]
 //
-// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one. Without ARD a new theta
-// costs one pass over the distances that Inputs keeps, with ARD one matrix product.
+// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one.
+// Without ARD a new theta costs one pass over the distances that Inputs keeps, with ARD one matrix
+// product.
 //
 // What a P has to supply is in profile.
 type Stationary[P profile] struct {
@@ -23,14 +25,15 @@ type Stationary[P profile] struct {
 
 // profile is the function κ of a stationary kernel.
 type profile interface {
-	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of κ's own hyperparameter.
+	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of
+	// κ's own hyperparameter.
 	kappa(k, s []float64, c, shape float64)
 }
 
 // weigher is a profile whose slope, relative to its value, is not that of the squared exponential.
 type weigher interface {
-	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite number if that is infinite
-	// at c·s[j] = 0.
+	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
+	// number if that is infinite at c·s[j] = 0.
 	weigh(m, s []float64, c, shape float64)
 }
 
@@ -136,7 +139,8 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	}
 }
 
-// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where the slope is made of them.
+// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where
+// the slope is made of them.
 func (k Stationary[P]) Memory(n, m, dim int) int64 {
 	if !k.ARD {
 		return words(n*n + n*m + 2*(n+m)*dim)

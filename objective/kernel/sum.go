@@ -2,8 +2,9 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4]. theta is
-// the kernels' own in order, their names prefixed by position and kind ("2.noise.amplitude").
+// Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4].
+// theta is the kernels' own in order, their names prefixed by position and kind
+// ("2.noise.amplitude").
 type Sum []Named
 
 // Params implements Kernel.
@@ -30,8 +31,8 @@ func (s Sum) dense(from int) (n int) {
 	return n
 }
 
-// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of the
-// first.
+// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of
+// the first.
 func (s Sum) Memory(n, m, dim int) int64 {
 	own := n * n
 	if s.dense(1) > 0 {

@@ -2,7 +2,8 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// Table lists the kernels; Sum, Product and Active combine them. σ is the amplitude, l the length scale, r = |x - x'|.
+// Table lists the kernels; Sum, Product and Active combine them. σ is the amplitude, l the length
+// scale, r = |x - x'|.
 var Table = registry.Table[Kernel]{
 	registry.Of[SE, Kernel]("se", "squared exponential: σ² exp(-r²/(2l²)); ard"),
 	registry.Of[Matern12, Kernel]("matern12", "Matérn of order 1/2 (exponential, Ornstein-Uhlenbeck): σ² exp(-r/l); ard"),

@@ -1,5 +1,6 @@
-// Package kerneltest holds the checks that every covariance function must pass. It knows what package kernel
-// promises and no kernel's formula: a kernel's own tests compare it with an independent one.
+// Package kerneltest holds the checks that every covariance function must pass. It knows what
+// package kernel promises and no kernel's formula: a kernel's own tests compare it with an
+// independent one.
 package kerneltest
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Check runs all checks of k on inputs with dim columns: one case, few and many of them, some twice; ordinary and
-// extreme theta.
+// Check runs all checks of k on inputs with dim columns: one case, few and many of them, some
+// twice; ordinary and extreme theta.
 func Check(t *testing.T, k kernel.Kernel, dim int) {
 	t.Helper()
 	c := check{k: k, dim: dim, params: k.Params(dim)}
@@ -68,8 +69,8 @@ func (c *check) thetas() [][]float64 {
 	return all
 }
 
-// cases is n random cases, the last of them equal to the first and, if there are more than two, the second all zero, as a
-// view into a wider matrix.
+// cases is n random cases, the last of them equal to the first and, if there are more than two, the
+// second all zero, as a view into a wider matrix.
 func (c *check) cases(n int) *kernel.Inputs {
 	wide := mat.NewDense(n, c.dim+1, nil)
 	for i := range n {
@@ -184,7 +185,8 @@ func (c *check) values(t *testing.T, theta []float64) {
 		}
 	}
 
-	// The eigenvalues of a matrix with relative errors u in its entries are off by n·u·max K or less.
+	// The eigenvalues of a matrix with relative errors u in its entries are off by n·u·max K or
+	// less.
 	full := mat.NewSymDense(n, nil)
 	full.CopySym(k)
 	var eigen mat.EigenSym
@@ -257,7 +259,8 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 	}, func(grad []float64) { kernel.PullbackDiag(c.k, grad, theta, c.z, gd) })
 }
 
-// gradient compares every way of adding a gradient with differences of l, and the ways with each other.
+// gradient compares every way of adding a gradient with differences of l, and the ways with each
+// other.
 func (c *check) gradient(t *testing.T, what string, theta []float64, l func([]float64) float64, ways ...func(grad []float64)) {
 	const before = 0.25 // pullbacks add
 	grads := make([][]float64, len(ways))
@@ -339,8 +342,9 @@ func nans(n int) []float64 {
 
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol }
 
-// derivative is f'(x) by Ridders' extrapolation of central differences to step 0, and an estimate of its error: steps
-// from 1e-2 down to 1e-9 in ratios of two, the order of the extrapolation chosen where two neighbours agree best.
+// derivative is f'(x) by Ridders' extrapolation of central differences to step 0, and an estimate
+// of its error: steps from 1e-2 down to 1e-9 in ratios of two, the order of the extrapolation
+// chosen where two neighbours agree best.
 func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 	uncertain = math.Inf(1)
 	var last []float64
@@ -357,9 +361,11 @@ func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 	return d, uncertain
 }
 
-// memory holds what the kernel says of its memory to what it allocates, by a factor of 1.2 and half a matrix: on more columns than a
-// kernel is likely to name, on as few as it can have, where n² is all there is, and for many more cases to predict than to learn from. What the terms of a sum or a product take they
-// take in turns, which the sum of all that is allocated does not show; the factor is 1.5 there.
+// memory holds what the kernel says of its memory to what it allocates, by a factor of 1.2 and half
+// a matrix: on more columns than a kernel is likely to name, on as few as it can have, where n² is
+// all there is, and for many more cases to predict than to learn from. What the terms of a sum or a
+// product take they take in turns, which the sum of all that is allocated does not show; the factor
+// is 1.5 there.
 func (c *check) memory(t *testing.T) {
 	for _, shape := range [][3]int{{120, 60, 80}, {300, 20, c.dim}, {120, 960, c.dim}} {
 		c.memoryOf(t, shape[0], shape[1], shape[2])
