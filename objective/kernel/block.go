@@ -113,12 +113,6 @@ func (b Block) diagonal() Block {
 	return b
 }
 
-// over is the block with other inputs for the same cases.
-func (b Block) over(x, z *Inputs) Block {
-	b.X, b.Z = x, z
-	return b
-}
-
 // sides is f of X and f of Z.
 func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	x = f(b.X)
@@ -128,26 +122,15 @@ func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	return x, f(b.Z)
 }
 
-// set copies c, of the same shape, to b.
-func (b Block) set(c Block) {
+// zip calls f with each row of b and the same row of c.
+func (b Block) zip(c Block, f func(b, c []float64)) {
 	for i := range b.Rows() {
-		copy(b.Row(i), c.Row(i))
+		f(b.Row(i), c.Row(i))
 	}
 }
 
-// mul sets b to b∘c.
-func (b Block) mul(c Block) {
-	for i := range b.Rows() {
-		floats.Mul(b.Row(i), c.Row(i))
-	}
-}
-
-// add sets b to b + c.
-func (b Block) add(c Block) {
-	for i := range b.Rows() {
-		floats.Add(b.Row(i), c.Row(i))
-	}
-}
+// set copies c, for the same pairs, to b.
+func (b Block) set(c Block) { b.zip(c, func(b, c []float64) { copy(b, c) }) }
 
 // total is Σ_ij b_ij c_ij.
 func (b Block) total(c Block) float64 {
@@ -227,10 +210,6 @@ func (b Block) symmetric() blas64.Symmetric {
 
 func (b Block) general() blas64.General {
 	return blas64.General{Rows: b.Rows(), Cols: b.Z.N(), Stride: b.stride, Data: b.data}
-}
-
-func generalRow(a blas64.General, i int) []float64 {
-	return a.Data[i*a.Stride : i*a.Stride+a.Cols]
 }
 
 func squaredNorm(row []float64) float64 { return floats.Dot(row, row) }

@@ -115,7 +115,7 @@ func (x *Inputs) only(dims []int) *Inputs {
 func (x *Inputs) scaled(shift, scale []float64) blas64.General {
 	a := linalg.NewGeneral(x.N(), x.Dim())
 	for i := range a.Rows {
-		to := a.Data[i*a.Stride : i*a.Stride+a.Cols]
+		to := generalRow(a, i)
 		copy(to, x.X.RawRowView(i))
 		if shift != nil {
 			floats.Sub(to, shift)
@@ -123,4 +123,8 @@ func (x *Inputs) scaled(shift, scale []float64) blas64.General {
 		floats.Mul(to, scale)
 	}
 	return a
+}
+
+func generalRow(a blas64.General, i int) []float64 {
+	return a.Data[i*a.Stride : i*a.Stride+a.Cols]
 }

@@ -19,7 +19,6 @@ type Linear struct {
 	LengthScale param.Setting `yaml:"length_scale"` // with ARD only
 }
 
-// Settings implements Configurable.
 func (k Linear) Settings() []Setting {
 	all := []Setting{amplitude(k.Amplitude)}
 	if k.ARD {
@@ -28,7 +27,6 @@ func (k Linear) Settings() []Setting {
 	return all
 }
 
-// Params implements Kernel.
 func (k Linear) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 func (k Linear) checkOptions() error {
@@ -60,7 +58,6 @@ func (k Linear) Memory(n, m, dim int) int64 {
 	return words((4*n + m) * dim)
 }
 
-// Fill implements Kernel.
 func (k Linear) Fill(dst Block, theta []float64) {
 	if k.ARD {
 		dst.inner(k.rows(dst, theta))

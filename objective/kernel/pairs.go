@@ -104,7 +104,8 @@ type side struct {
 // differences returns, for the rows a_i, Σ_j m_ij (a_i - b_j) and, for the rows b_j,
 // Σ_i m_ij (b_j - a_i), from which every derivative of the distances is a sum over rows:
 //
-//	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j) = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
+//	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j)
+//	  = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
 //
 // It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m
 // gives one side that stands for both, its differences doubled. A diagonal says nothing and is
@@ -211,24 +212,15 @@ func (x *Inputs) MedianDistance() float64 {
 }
 
 func (x *Inputs) medianDistance() float64 {
-	n := x.N()
-	sample, k := x, (n+medianRows-1)/medianRows
+	sample, k := x, (x.N()+medianRows-1)/medianRows
 	if k > 1 {
-		rows := mat.NewDense((n+k-1)/k, x.Dim(), nil)
-		for i := range rows.RawMatrix().Rows {
-			rows.SetRow(i, x.X.RawRowView(i*k))
-		}
-		sample = &Inputs{X: rows}
+		every := x.X.RawMatrix()
+		every.Rows, every.Stride = (x.N()+k-1)/k, k*every.Stride
+		sample = &Inputs{X: new(mat.Dense)}
+		sample.X.SetRawMatrix(every)
 	}
-	all := distances(Block{X: sample, Z: sample, shape: upper})
-	var squared []float64
-	for i := range all.Rows() {
-		for _, v := range all.Row(i) {
-			if v > 0 {
-				squared = append(squared, v)
-			}
-		}
-	}
+	all := distances(Block{X: sample, Z: sample, shape: upper}) // zeros below the diagonal
+	squared := slices.DeleteFunc(slices.Clone(all.data), func(v float64) bool { return !(v > 0) })
 	if len(squared) == 0 {
 		return 1
 	}

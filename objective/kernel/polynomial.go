@@ -9,10 +9,8 @@ type Polynomial struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-// Settings implements Configurable.
 func (k Polynomial) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 
-// Params implements Kernel.
 func (k Polynomial) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 // Memory implements Kernel: the inner products.
@@ -34,7 +32,6 @@ func (k Polynomial) at(variance, p float64, dim int) float64 {
 	return variance
 }
 
-// Fill implements Kernel.
 func (k Polynomial) Fill(dst Block, theta []float64) {
 	products(dst)
 	v, dim := variance(theta[0]), dst.X.Dim()
@@ -46,7 +43,6 @@ func (k Polynomial) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel.
 func (k Polynomial) Pull(grad, theta []float64, own, g Block) {
 	grad[0] += 2 * g.total(given(k, theta, own, g))
 }

@@ -203,7 +203,8 @@ func scattered(rng *rand.Rand, n, dim int, far bool) *kernel.Inputs {
 	return &kernel.Inputs{X: x}
 }
 
-func compare(t *testing.T, k kernel.Kernel, reference func(pair) (float64, float64), ard bool, theta []float64, x, z *kernel.Inputs) {
+func compare(t *testing.T, k kernel.Kernel, reference func(pair) (float64, float64), ard bool,
+	theta []float64, x, z *kernel.Inputs) {
 	t.Helper()
 	n, m, dim := x.N(), z.N(), x.Dim()
 	gram, cross := mat.NewSymDense(n, nil), mat.NewDense(n, m, nil)

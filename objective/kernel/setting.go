@@ -82,12 +82,6 @@ func variance(theta float64) float64 {
 	return v * v
 }
 
-// inverseSquare is 1/l².
-func inverseSquare(theta float64) float64 {
-	l := natural(theta)
-	return 1 / (l * l)
-}
-
 // inverses is the factor 1/l of every column, from one length scale for all columns or from one for
 // each.
 func inverses(theta []float64, dim int) []float64 {
@@ -104,12 +98,4 @@ func fold(grad, perColumn []float64) {
 	for k, v := range perColumn {
 		grad[k%len(grad)] += v
 	}
-}
-
-// lengths is the number of length scales.
-func lengths(ard bool, dim int) int {
-	if ard {
-		return dim
-	}
-	return 1
 }
