@@ -16,7 +16,6 @@ type Active struct {
 	Named
 }
 
-// Params implements Kernel.
 func (a Active) Params(int) []param.Spec {
 	specs := a.Kernel.Params(len(a.Dims))
 	for i, s := range specs {
@@ -27,12 +26,8 @@ func (a Active) Params(int) []param.Spec {
 	return specs
 }
 
-func (a Active) leaves(int) []Leaf { return Leaves(a.Kernel, len(a.Dims)) }
-
-func (a Active) with(f func(Kernel) Kernel) Kernel {
-	a.Kernel = f(a.Kernel)
-	return a
-}
+func (a Active) parts(int) ([]Named, int)  { return []Named{a.Named}, len(a.Dims) }
+func (a Active) with(parts []Named) Kernel { return Active{a.Dims, parts[0]} }
 
 func (a Active) checkDim(dim int) error {
 	if len(a.Dims) == 0 {
@@ -66,10 +61,8 @@ func (a Active) seen(b Block) Block {
 	return b
 }
 
-// Fill implements Kernel.
 func (a Active) Fill(dst Block, theta []float64) { a.Kernel.Fill(a.seen(dst), theta) }
 
-// Pull implements Kernel.
 func (a Active) Pull(grad, theta []float64, own, g Block) {
 	a.Kernel.Pull(grad, theta, a.seen(own), a.seen(g))
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// benchmark runs f for the kernels that matter most, on n cases with 256 columns, the number of pixels of a digit.
+// benchmark runs f for the kernels that matter most, on n cases with 256 columns, the number of
+// pixels of a digit.
 func benchmark(b *testing.B, f func(b *testing.B, k kernel.Kernel, theta []float64, x *kernel.Inputs)) {
 	const dim = 256
 	for _, k := range []struct {

@@ -11,10 +11,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It has
-// one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at its
-// diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose row i is
-// its one element. Code that goes through the rows serves all three. The zero Block is no matrix.
+// Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It
+// has one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at
+// its diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose
+// row i is its one element. Code that goes through the rows serves all three. The zero Block is no
+// matrix.
 type Block struct {
 	X, Z *Inputs // the cases of the rows and of the columns; Z is X but for a whole matrix
 
@@ -81,8 +82,8 @@ func (b Block) Row(i int) []float64 {
 	}
 }
 
-// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle stands
-// for a symmetric matrix, but for its diagonal.
+// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle
+// stands for a symmetric matrix, but for its diagonal.
 func (b Block) Weight(i, j int) float64 {
 	if b.shape == upper && j > 0 {
 		return 2
@@ -112,12 +113,6 @@ func (b Block) diagonal() Block {
 	return b
 }
 
-// over is the block with other inputs for the same cases.
-func (b Block) over(x, z *Inputs) Block {
-	b.X, b.Z = x, z
-	return b
-}
-
 // sides is f of X and f of Z.
 func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	x = f(b.X)
@@ -127,26 +122,15 @@ func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	return x, f(b.Z)
 }
 
-// set copies c, of the same shape, to b.
-func (b Block) set(c Block) {
+// zip calls f with each row of b and the same row of c.
+func (b Block) zip(c Block, f func(b, c []float64)) {
 	for i := range b.Rows() {
-		copy(b.Row(i), c.Row(i))
+		f(b.Row(i), c.Row(i))
 	}
 }
 
-// mul sets b to b∘c.
-func (b Block) mul(c Block) {
-	for i := range b.Rows() {
-		floats.Mul(b.Row(i), c.Row(i))
-	}
-}
-
-// add sets b to b + c.
-func (b Block) add(c Block) {
-	for i := range b.Rows() {
-		floats.Add(b.Row(i), c.Row(i))
-	}
-}
+// set copies c, for the same pairs, to b.
+func (b Block) set(c Block) { b.zip(c, func(b, c []float64) { copy(b, c) }) }
 
 // total is Σ_ij b_ij c_ij.
 func (b Block) total(c Block) float64 {
@@ -226,10 +210,6 @@ func (b Block) symmetric() blas64.Symmetric {
 
 func (b Block) general() blas64.General {
 	return blas64.General{Rows: b.Rows(), Cols: b.Z.N(), Stride: b.stride, Data: b.data}
-}
-
-func generalRow(a blas64.General, i int) []float64 {
-	return a.Data[i*a.Stride : i*a.Stride+a.Cols]
 }
 
 func squaredNorm(row []float64) float64 { return floats.Dot(row, row) }

@@ -11,10 +11,10 @@ import (
 // combination is a kernel made of others.
 type combination interface {
 	Kernel
-	// leaves is what Leaves returns.
-	leaves(dim int) []Leaf
-	// with is the combination of f of each of its kernels.
-	with(f func(Kernel) Kernel) Kernel
+	// parts lists the kernels, and how many of dim columns they see.
+	parts(dim int) ([]Named, int)
+	// with is the same combination of other kernels.
+	with(parts []Named) Kernel
 	// path is what stands between the combination's own prefix and the name of a hyperparameter.
 	path() string
 	checkDim(dim int) error
@@ -27,11 +27,16 @@ type Leaf struct {
 }
 
 // Leaves lists the kernels that k is made of, k itself if it is no combination.
-func Leaves(k Kernel, dim int) []Leaf {
-	if c, ok := k.(combination); ok {
-		return c.leaves(dim)
+func Leaves(k Kernel, dim int) (all []Leaf) {
+	c, ok := k.(combination)
+	if !ok {
+		return []Leaf{{k, dim}}
 	}
-	return []Leaf{{k, dim}}
+	parts, dim := c.parts(dim)
+	for _, p := range parts {
+		all = append(all, Leaves(p.Kernel, dim)...)
+	}
+	return all
 }
 
 // count is the number of k's hyperparameters on inputs with dim columns.
@@ -51,8 +56,8 @@ func count(k Kernel, dim int) (n int) {
 	return n
 }
 
-// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel that
-// cannot. Kernels with no such limit always can.
+// CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel
+// that cannot. Kernels with no such limit always can.
 func CheckDim(k Kernel, dim int) error {
 	if c, ok := k.(combination); ok {
 		return c.checkDim(dim)
@@ -60,8 +65,8 @@ func CheckDim(k Kernel, dim int) error {
 	return nil
 }
 
-// Named is a kernel inside a combination, with its name in Table, which becomes part of the names of
-// its hyperparameters. Combinations need no Kind.
+// Named is a kernel inside a combination, with its name in Table, which becomes part of the names
+// of its hyperparameters. Combinations need no Kind.
 type Named struct {
 	Kind   string
 	Kernel Kernel
@@ -76,62 +81,44 @@ func (n Named) path() string {
 	return n.Kind + "."
 }
 
-// parts is the kernels of a sum or a product; theta is theirs in order.
-type parts []Named
-
-// params names every hyperparameter by position and kind, "1.se.length_scale", or, inside a combination
-// of combinations, by the positions and the kind: "1.2.se.length_scale".
-func (ps parts) params(dim int) []param.Spec {
-	var out []param.Spec
-	for i, p := range ps {
+// params names every hyperparameter of a sum or a product by position and kind,
+// "1.se.length_scale", or, inside a combination of combinations, by the positions and the kind:
+// "1.2.se.length_scale".
+func params(parts []Named, dim int) (all []param.Spec) {
+	for i, p := range parts {
 		for _, s := range p.Kernel.Params(dim) {
 			s.Name = strconv.Itoa(i+1) + "." + p.path() + s.Name
-			out = append(out, s)
+			all = append(all, s)
 		}
-	}
-	return out
-}
-
-func (ps parts) leaves(dim int) (all []Leaf) {
-	for _, p := range ps {
-		all = append(all, Leaves(p.Kernel, dim)...)
-	}
-	return all
-}
-
-func (ps parts) with(f func(Kernel) Kernel) (all []Named) {
-	for _, p := range ps {
-		all = append(all, Named{p.Kind, f(p.Kernel)})
 	}
 	return all
 }
 
 // split cuts theta or grad into the kernels' own.
-func (ps parts) split(v []float64, dim int) [][]float64 {
-	own := make([][]float64, len(ps))
-	for i, p := range ps {
+func split(parts []Named, v []float64, dim int) (own [][]float64) {
+	for _, p := range parts {
 		n := count(p.Kernel, dim)
-		own[i], v = v[:n], v[n:]
+		own, v = append(own, v[:n]), v[n:]
 	}
 	return own
 }
 
 // memory is that of the kernels one by one.
-func (ps parts) memory(n, m, dim int) (sum int64) {
-	for _, p := range ps {
+func memory(parts []Named, n, m, dim int) (sum int64) {
+	for _, p := range parts {
 		sum += p.Kernel.Memory(n, m, dim)
 	}
 	return sum
 }
 
-// check says which of the kernels cannot be used on inputs with dim columns; what is the combination's
-// name.
-func (ps parts) check(what string, dim int) error {
-	if len(ps) == 0 {
+// checkParts says which of the kernels cannot be used on inputs with dim columns; what is the
+// combination's name.
+func checkParts(what string, parts []Named, dim int) error {
+	if len(parts) == 0 {
 		return fmt.Errorf("%s: no kernels; give at least one", what)
 	}
 	var errs []error
-	for i, p := range ps {
+	for i, p := range parts {
 		if err := CheckDim(p.Kernel, dim); err != nil {
 			errs = append(errs, fmt.Errorf("%s, kernel %d: %w", what, i+1, err))
 		}

@@ -12,16 +12,12 @@ type Constant struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-// Settings implements Configurable.
 func (k Constant) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 
-// Params implements Kernel.
 func (k Constant) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// Memory implements Kernel: nothing.
 func (k Constant) Memory(n, m, dim int) int64 { return 0 }
 
-// Fill implements Kernel.
 func (k Constant) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])
 	for i := range dst.Rows() {
@@ -32,7 +28,6 @@ func (k Constant) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel.
 func (k Constant) Pull(grad, theta []float64, _, g Block) {
 	rows, _ := g.sums()
 	grad[0] += 2 * variance(theta[0]) * floats.Sum(rows)

@@ -7,7 +7,8 @@ func Gram(k Kernel, dst *mat.SymDense, theta []float64, x *Inputs) {
 	fill(k, upperOf(dst, x), theta)
 }
 
-// Cross sets dst, n×m, to K(X, Z), where no case of Z is a case of X (so noise contributes nothing).
+// Cross sets dst, n×m, to K(X, Z), where no case of Z is a case of X (so noise contributes
+// nothing).
 func Cross(k Kernel, dst *mat.Dense, theta []float64, x, z *Inputs) {
 	fill(k, wholeOf(dst, x, z), theta)
 }
@@ -17,8 +18,8 @@ func Diag(k Kernel, dst, theta []float64, z *Inputs) {
 	fill(k, diagonalOf("dst", dst, z), theta)
 }
 
-// Pullback adds Σ_ij G_ij ∂K(X, X)_ij/∂θ_p over all i and j (G symmetric) to grad[p]. own is k's own
-// Gram matrix at theta, or nil if the caller does not have it.
+// Pullback adds Σ_ij G_ij ∂K(X, X)_ij/∂θ_p over all i and j (G symmetric) to grad[p]. own is k's
+// own Gram matrix at theta, or nil if the caller does not have it.
 func Pullback(k Kernel, grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
 	var known Block
 	if own != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Inputs is a set of cases: the n×d matrix X. What many theta share (squared distances, inner products,
-// the columns an Active kernel sees) is computed at most once and kept, safely for concurrent use: up
-// to 2n² numbers for the set itself, and n·m for the squared distances to the set of m cases that Cross
-// met last. X must not change after first use, and Inputs must not be copied.
+// Inputs is a set of cases: the n×d matrix X. What many theta share (squared distances, inner
+// products, the columns an Active kernel sees) is computed at most once and kept, safely for
+// concurrent use: up to 2n² numbers for the set itself, and n·m for the squared distances to the
+// set of m cases that Cross met last. X must not change after first use, and Inputs must not be
+// copied.
 type Inputs struct {
 	X *mat.Dense
 
@@ -52,8 +53,8 @@ func (x *Inputs) N() int { n, _ := x.X.Dims(); return n }
 // Dim is the number of input columns.
 func (x *Inputs) Dim() int { _, d := x.X.Dims(); return d }
 
-// Check says which row holds another number of columns than dim, if the inputs do, or a number that is
-// not finite.
+// Check says which row holds another number of columns than dim, if the inputs do, or a number that
+// is not finite.
 func (x *Inputs) Check(dim int) error {
 	if d := x.Dim(); d != dim {
 		return fmt.Errorf("the inputs have %d columns, want %d", d, dim)
@@ -114,7 +115,7 @@ func (x *Inputs) only(dims []int) *Inputs {
 func (x *Inputs) scaled(shift, scale []float64) blas64.General {
 	a := linalg.NewGeneral(x.N(), x.Dim())
 	for i := range a.Rows {
-		to := a.Data[i*a.Stride : i*a.Stride+a.Cols]
+		to := generalRow(a, i)
 		copy(to, x.X.RawRowView(i))
 		if shift != nil {
 			floats.Sub(to, shift)
@@ -122,4 +123,8 @@ func (x *Inputs) scaled(shift, scale []float64) blas64.General {
 		floats.Mul(to, scale)
 	}
 	return a
+}
+
+func generalRow(a blas64.General, i int) []float64 {
+	return a.Data[i*a.Stride : i*a.Stride+a.Cols]
 }

@@ -1,37 +1,39 @@
 // Package kernel holds the covariance functions, one file each.
 //
-// A kernel is an immutable value that holds structure only (which hyperparameters it has, where they
-// start); the numbers arrive in theta, the unconstrained vector of package param, in the order of
-// Params. A kernel never meets an approximation: it hands out covariance matrices and turns the adjoint
-// G = ∂L/∂K of any scalar L back into a gradient over theta, dL/dθ_j = Σ_ij G_ij ∂K_ij/∂θ_j, without
-// forming ∂K/∂θ_j. It factorises nothing and fits nothing.
+// A kernel is an immutable value that holds structure only (which hyperparameters it has, where
+// they start); the numbers arrive in theta, the unconstrained vector of package param, in the order
+// of Params. A kernel never meets an approximation: it hands out covariance matrices and turns the
+// adjoint G = ∂L/∂K of any scalar L back into a gradient over theta, dL/dθ_j = Σ_ij G_ij
+// ∂K_ij/∂θ_j, without forming ∂K/∂θ_j. It factorises nothing and fits nothing.
 //
-// Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic. No theta
-// gives NaN: natural values are held within 1e±50, and an entry that still overflows is infinite, which
-// the factorisation that follows reports.
+// Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic. No
+// theta gives NaN: natural values are held within 1e±50, and an entry that still overflows is
+// infinite, which the factorisation that follows reports.
 //
 // A new kernel is a file with a type and its line in Table; one of the distance between cases needs
-// only the function of that distance (see Stationary). Package kerneltest checks it against what this
-// package promises, and a pairwise formula from the literature goes beside the others in
+// only the function of that distance (see Stationary). Package kerneltest checks it against what
+// this package promises, and a pairwise formula from the literature goes beside the others in
 // reference_test.go.
 package kernel
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// Kernel is a covariance function k(x, x') with hyperparameters theta. The functions Gram, Cross, Diag
-// and Pullback evaluate it; they check all shapes, so that a kernel need not.
+// Kernel is a covariance function k(x, x') with hyperparameters theta. The functions Gram, Cross,
+// Diag and Pullback evaluate it; they check all shapes, so that a kernel need not.
 type Kernel interface {
 	// Params lists the hyperparameters for inputs with dim columns; theta follows this order.
 	Params(dim int) []param.Spec
-	// Fill sets every element of dst to the covariance of its pair of cases. Noise is on the diagonal
-	// of K(X, X), and nowhere in a whole matrix K(X, Z): no case of Z is a case of X there.
+	// Fill sets every element of dst to the covariance of its pair of cases. Noise is on the
+	// diagonal of K(X, X), and nowhere in a whole matrix K(X, Z): no case of Z is a case of X
+	// there.
 	Fill(dst Block, theta []float64)
-	// Pull adds Σ_ij G_ij ∂K_ij/∂θ_p to grad[p], over all pairs of cases that g stands for. own is what
-	// Fill makes of theta in a block like g, or the zero Block where the caller does not have it.
+	// Pull adds Σ_ij G_ij ∂K_ij/∂θ_p to grad[p], over all pairs of cases that g stands for. own is
+	// what Fill makes of theta in a block like g, or the zero Block where the caller does not have
+	// it.
 	Pull(grad, theta []float64, own, g Block)
-	// Memory is how many bytes Gram, Pullback and Cross of n cases with dim columns and of m new ones
-	// take together, beside the matrices that they are given, in Inputs and in passing, but for what
-	// grows with neither n² nor n·m nor n·dim.
+	// Memory is how many bytes Gram, Pullback and Cross of n cases with dim columns and of m new
+	// ones take together, beside the matrices that they are given, in Inputs and in passing, but
+	// for what grows with neither n² nor n·m nor n·dim.
 	Memory(n, m, dim int) int64
 }
 

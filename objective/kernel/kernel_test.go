@@ -45,27 +45,30 @@ func variants(t testing.TB) map[string]kernel.Kernel {
 }
 
 var (
-	without = false
-	se      = kernel.Named{Kind: "se", Kernel: kernel.SE{}}
-	noise   = kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
-	dot     = kernel.Named{Kind: "linear", Kernel: kernel.Linear{Bias: &without}} // zero at the origin
+	without  = false
+	se       = kernel.Named{Kind: "se", Kernel: kernel.SE{}}
+	constant = kernel.Named{Kind: "constant", Kernel: kernel.Constant{}}
+	noise    = kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
+	dot      = kernel.Named{Kind: "linear", Kernel: kernel.Linear{Bias: &without}} // zero at the origin
 	// combinations need three input columns.
 	combinations = map[string]kernel.Kernel{
 		"signal and noise": kernel.Sum{se, noise},
 		"noise first":      kernel.Sum{noise, se, noise},
 		"noise alone":      kernel.Sum{noise},
-		"three terms":      kernel.Sum{dot, {Kind: "constant", Kernel: kernel.Constant{}}, {Kind: "matern32", Kernel: kernel.Matern32{ARD: true}}},
+		"three terms":      kernel.Sum{dot, constant, named("matern32", kernel.Matern32{ARD: true})},
 		"zero factors":     kernel.Product{dot, dot, se},
 		"noisy factor":     kernel.Product{se, noise},
-		"columns":          kernel.Active{Dims: []int{3, 1}, Named: kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}},
+		"columns":          kernel.Active{Dims: []int{3, 1}, Named: named("se", kernel.SE{ARD: true})},
 		"nested": kernel.Sum{
 			{Kernel: kernel.Product{se, {Kind: "periodic", Kernel: kernel.Periodic{}}}},
 			{Kernel: kernel.Active{Dims: []int{2}, Named: kernel.Named{Kernel: kernel.Sum{dot, noise}}}},
-			{Kernel: kernel.Active{Dims: []int{1, 2}, Named: kernel.Named{Kind: "matern52", Kernel: kernel.Matern52{}}}},
+			{Kernel: kernel.Active{Dims: []int{1, 2}, Named: named("matern52", kernel.Matern52{})}},
 		},
 		"cubic without bias": kernel.Product{dot, {Kind: "polynomial", Kernel: kernel.Polynomial{}}},
 	}
 )
+
+func named(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
 
 func TestConformance(t *testing.T) {
 	all := variants(t)
@@ -78,6 +81,45 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) { kerneltest.Check(t, combinations[name], 3) })
 	}
 	t.Run("quintic", func(t *testing.T) { kerneltest.Check(t, kernel.Polynomial{Degree: 5}, 3) })
+}
+
+func TestWrongShapesPanic(t *testing.T) {
+	all := variants(t)
+	maps.Copy(all, combinations)
+	x := normals(3, 3, 3)
+	for of, k := range all {
+		p := len(k.Params(3))
+		g, gx, gd := mat.NewSymDense(3, nil), mat.NewDense(3, 3, nil), make([]float64, 3)
+		for _, bad := range []int{p - 1, p + 1} {
+			wrong, right := make([]float64, bad), make([]float64, p)
+			for name, f := range map[string]func(){
+				"Gram":                 func() { kernel.Gram(k, g, wrong, x) },
+				"Cross":                func() { kernel.Cross(k, gx, wrong, x, x) },
+				"Diag":                 func() { kernel.Diag(k, gd, wrong, x) },
+				"Pullback, theta":      func() { kernel.Pullback(k, right, wrong, x, nil, g) },
+				"Pullback, grad":       func() { kernel.Pullback(k, wrong, right, x, nil, g) },
+				"PullbackCross, theta": func() { kernel.PullbackCross(k, right, wrong, x, x, gx) },
+				"PullbackDiag, theta":  func() { kernel.PullbackDiag(k, right, wrong, x, gd) },
+				"PullbackDiag, grad":   func() { kernel.PullbackDiag(k, wrong, right, x, gd) },
+				"Gram, dst":            func() { kernel.Gram(k, mat.NewSymDense(4, nil), right, x) },
+				"Cross, dst":           func() { kernel.Cross(k, mat.NewDense(3, 4, nil), right, x, x) },
+				"Diag, dst":            func() { kernel.Diag(k, make([]float64, 4), right, x) },
+				"Pullback, g":          func() { kernel.Pullback(k, right, right, x, nil, mat.NewSymDense(4, nil)) },
+				"PullbackCross, g":     func() { kernel.PullbackCross(k, right, right, x, x, mat.NewDense(3, 4, nil)) },
+				"PullbackDiag, g":      func() { kernel.PullbackDiag(k, right, right, x, make([]float64, 4)) },
+			} {
+				if !panics(f) {
+					t.Errorf("%s: %s of the wrong length or shape does not panic", of, name)
+				}
+			}
+		}
+	}
+}
+
+func panics(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
 }
 
 func TestNames(t *testing.T) {
@@ -103,7 +145,8 @@ func TestNames(t *testing.T) {
 	}
 	var of []int
 	ard := kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}
-	for _, p := range (kernel.Sum{ard, {Kind: "active", Kernel: kernel.Active{Dims: []int{3, 1}, Named: ard}}}).Params(4) {
+	some := named("active", kernel.Active{Dims: []int{3, 1}, Named: ard})
+	for _, p := range (kernel.Sum{ard, some}).Params(4) {
 		of = append(of, p.Column)
 	}
 	if want := []int{0, 1, 2, 3, 4, 0, 3, 1}; !slices.Equal(of, want) {
@@ -140,7 +183,10 @@ func TestSettings(t *testing.T) {
 		want []string
 	}{
 		{k, []string{"alpha"}},
-		{kernel.SE{Amplitude: param.Setting{Bare: &minus}, LengthScale: param.Setting{Init: &three, Fixed: &three}}, []string{"amplitude", "length_scale"}},
+		{
+			kernel.SE{Amplitude: param.Setting{Bare: &minus}, LengthScale: param.Setting{Init: &three, Fixed: &three}},
+			[]string{"amplitude", "length_scale"},
+		},
 		{kernel.Linear{LengthScale: param.Setting{Bare: &three}}, []string{"ard: true"}},
 		{kernel.Linear{ARD: true, LengthScale: param.Setting{Bare: &three}}, nil},
 	} {
@@ -170,7 +216,10 @@ func TestCheckDim(t *testing.T) {
 		{active(), []string{"no columns"}},
 		{kernel.Sum{}, []string{"sum", "no kernels"}},
 		{kernel.Product{}, []string{"product", "no kernels"}},
-		{kernel.Sum{se, {Kernel: kernel.Product{{Kernel: active(7)}}}}, []string{"sum, kernel 2", "product, kernel 1", "column 7"}},
+		{
+			kernel.Sum{se, {Kernel: kernel.Product{{Kernel: active(7)}}}},
+			[]string{"sum, kernel 2", "product, kernel 1", "column 7"},
+		},
 		{kernel.Active{Dims: []int{1, 2}, Named: kernel.Named{Kernel: active(3)}}, []string{"column 3", "1 to 2"}},
 	} {
 		err := kernel.CheckDim(c.k, 3)
@@ -214,14 +263,16 @@ func TestRationalQuadraticBecomesSquaredExponential(t *testing.T) {
 				half := math.Log(limit.At(0, 0) / limit.At(i, j))
 				above := math.Log(rq.At(i, j) / limit.At(i, j))
 				if above < -1e-13 || above > half*half/(2*math.Exp(logAlpha))+1e-13 {
-					t.Errorf("at ln α = %v, rational quadratic %v, squared exponential %v", logAlpha, rq.At(i, j), limit.At(i, j))
+					t.Errorf("at ln α = %v, rational quadratic %v, squared exponential %v",
+						logAlpha, rq.At(i, j), limit.At(i, j))
 				}
 			}
 		}
 	}
 }
 
-// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of ordered points is tridiagonal.
+// TestMatern12IsMarkov: the Ornstein-Uhlenbeck process is Markov, so the inverse covariance of
+// ordered points is tridiagonal.
 func TestMatern12IsMarkov(t *testing.T) {
 	points := []float64{-2, -1.4, -0.3, 0.1, 0.9, 2.5}
 	k := gram(kernel.Matern12{}, []float64{0.2, 0.4}, &kernel.Inputs{X: mat.NewDense(6, 1, points)})
@@ -240,7 +291,7 @@ func TestMatern12IsMarkov(t *testing.T) {
 
 // equivalent pairs of kernels have equal Gram matrices.
 func TestEquivalentKernels(t *testing.T) {
-	named := func(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
+	linear := named("linear", kernel.Linear{ARD: true})
 	column := func(c int, k kernel.Kernel) kernel.Named {
 		return kernel.Named{Kernel: kernel.Active{Dims: []int{c}, Named: named("", k)}}
 	}
@@ -251,17 +302,22 @@ func TestEquivalentKernels(t *testing.T) {
 		thetaA, thetaB []float64
 	}{
 		{"a constant factor is an amplitude",
-			kernel.Product{se, named("constant", kernel.Constant{})}, kernel.SE{}, []float64{0.4, 0.1, -0.7}, []float64{-0.3, 0.1}},
+			kernel.Product{se, named("constant", kernel.Constant{})}, kernel.SE{},
+			[]float64{0.4, 0.1, -0.7}, []float64{-0.3, 0.1}},
 		{"a squared exponential is the product over columns",
-			kernel.Product{column(1, kernel.SE{}), column(2, kernel.SE{})}, kernel.SE{ARD: true}, []float64{0.5, 0.1, 0.2, -0.4}, []float64{0.7, 0.1, -0.4}},
+			kernel.Product{column(1, kernel.SE{}), column(2, kernel.SE{})}, kernel.SE{ARD: true},
+			[]float64{0.5, 0.1, 0.2, -0.4}, []float64{0.7, 0.1, -0.4}},
 		{"a periodic kernel is the product over columns",
-			kernel.Product{column(1, kernel.Periodic{}), column(2, kernel.Periodic{})}, kernel.Periodic{}, []float64{0.5, 0.1, 0.3, 0.2, 0.1, 0.3}, []float64{0.7, 0.1, 0.3}},
+			kernel.Product{column(1, kernel.Periodic{}), column(2, kernel.Periodic{})}, kernel.Periodic{},
+			[]float64{0.5, 0.1, 0.3, 0.2, 0.1, 0.3}, []float64{0.7, 0.1, 0.3}},
 		{"the square of a linear kernel is of degree 2",
-			kernel.Product{named("linear", kernel.Linear{ARD: true}), named("linear", kernel.Linear{ARD: true})}, kernel.Polynomial{},
+			kernel.Product{linear, linear}, kernel.Polynomial{},
 			[]float64{0.5, half, half, 0.2, half, half}, []float64{0.7}},
-		{"degree 1 is linear", kernel.Polynomial{Degree: 1}, kernel.Linear{ARD: true}, []float64{0.7}, []float64{0.7, half, half}},
+		{"degree 1 is linear",
+			kernel.Polynomial{Degree: 1}, kernel.Linear{ARD: true}, []float64{0.7}, []float64{0.7, half, half}},
 		{"the bias is a constant",
-			kernel.Sum{dot, named("constant", kernel.Constant{})}, kernel.Linear{}, []float64{0.7, 0.7}, []float64{0.7}},
+			kernel.Sum{dot, named("constant", kernel.Constant{})}, kernel.Linear{},
+			[]float64{0.7, 0.7}, []float64{0.7}},
 	} {
 		x := normals(12, 2, 2)
 		a, b := gram(c.a, c.thetaA, x), gram(c.b, c.thetaB, x)
@@ -271,7 +327,8 @@ func TestEquivalentKernels(t *testing.T) {
 	}
 }
 
-// TestARDWithEqualLengthScales: ARD with one length scale for all columns is the kernel without, and its gradients add up.
+// TestARDWithEqualLengthScales: ARD with one length scale for all columns is the kernel without,
+// and its gradients add up.
 func TestARDWithEqualLengthScales(t *testing.T) {
 	const dim = 4
 	all, x := variants(t), normals(15, dim, 3)
@@ -309,14 +366,17 @@ func TestPeriodicRepeats(t *testing.T) {
 		moved.Set(i, i%2, moved.At(i, i%2)+period*float64(i-4))
 	}
 	theta := []float64{0.1, -0.2, math.Log(period)}
-	if !mat.EqualApprox(gram(kernel.Periodic{}, theta, x), gram(kernel.Periodic{}, theta, &kernel.Inputs{X: moved}), 1e-12) {
+	k := gram(kernel.Periodic{}, theta, x)
+	if !mat.EqualApprox(k, gram(kernel.Periodic{}, theta, &kernel.Inputs{X: moved}), 1e-12) {
 		t.Error("cases whole periods away are not the same")
 	}
 }
 
-// TestNeuralNetworkFarAway: far from the origin the units are switched, so k(x, x) → σ² and k(x, -x) → -σ².
+// TestNeuralNetworkFarAway: far from the origin the units are switched, so k(x, x) → σ² and k(x,
+// -x) → -σ².
 func TestNeuralNetworkFarAway(t *testing.T) {
-	k := gram(kernel.NeuralNetwork{}, []float64{1, 0, 0}, &kernel.Inputs{X: mat.NewDense(2, 2, []float64{3e7, 4e7, -3e7, -4e7})})
+	x := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{3e7, 4e7, -3e7, -4e7})}
+	k := gram(kernel.NeuralNetwork{}, []float64{1, 0, 0}, x)
 	v := math.Exp(2)
 	if math.Abs(k.At(0, 0)-v) > 1e-6*v || math.Abs(k.At(0, 1)+v) > 1e-6*v {
 		t.Errorf("k(x, x) = %v, k(x, -x) = %v, want ±%v", k.At(0, 0), k.At(0, 1), v)
@@ -326,13 +386,14 @@ func TestNeuralNetworkFarAway(t *testing.T) {
 func TestNoiseIsOfTheCase(t *testing.T) {
 	x := &kernel.Inputs{X: mat.NewDense(3, 1, []float64{1, 1, 2})}
 	v := math.Exp(0.4)
-	if want := mat.NewDiagDense(3, []float64{v, v, v}); !mat.EqualApprox(gram(kernel.Noise{}, []float64{0.2}, x), want, 1e-15) {
+	want := mat.NewDiagDense(3, []float64{v, v, v})
+	if !mat.EqualApprox(gram(kernel.Noise{}, []float64{0.2}, x), want, 1e-15) {
 		t.Error("equal cases share their noise")
 	}
 }
 
-// TestSlopesOfNearlyEqualCases: where the slope of the exponential kernel is steep, the gradient over many length scales
-// is still that of the sum over pairs.
+// TestSlopesOfNearlyEqualCases: where the slope of the exponential kernel is steep, the gradient
+// over many length scales is still that of the sum over pairs.
 func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	const n, dim = 12, 3
 	x, z := normals(n, dim, 5), normals(n, dim, 5)
@@ -379,7 +440,8 @@ func TestSlopesOfNearlyEqualCases(t *testing.T) {
 	}
 }
 
-// TestIsolatedCases: at length scales far below all distances K is diagonal and does not depend on them at all.
+// TestIsolatedCases: at length scales far below all distances K is diagonal and does not depend on
+// them at all.
 func TestIsolatedCases(t *testing.T) {
 	x := normals(10, 3, 14)
 	x.X.Apply(func(_, _ int, v float64) float64 { return 10 * v }, x.X)
@@ -398,7 +460,8 @@ func TestIsolatedCases(t *testing.T) {
 	}
 }
 
-// TestDistanceFromItself: a case is at distance 0 from itself at all length scales, however large its share of the adjoint.
+// TestDistanceFromItself: a case is at distance 0 from itself at all length scales, however large
+// its share of the adjoint.
 func TestDistanceFromItself(t *testing.T) {
 	x := normals(10, 3, 16)
 	theta := []float64{0, 0.5, 0.1, 1, 0}
@@ -415,12 +478,14 @@ func TestDistanceFromItself(t *testing.T) {
 		}
 		kernel.Pullback(k, large, theta, x, nil, g)
 		if !slices.Equal(small[1:], large[1:]) {
-			t.Errorf("%s: gradient over length scales %v, with another diagonal of the adjoint %v", name, small[1:], large[1:])
+			t.Errorf("%s: gradient over length scales %v, with another diagonal of the adjoint %v",
+				name, small[1:], large[1:])
 		}
 	}
 }
 
-// corner is theta at amplitude for the first hyperparameter of a kernel on three columns and at rest for the others.
+// corner is theta at amplitude for the first hyperparameter of a kernel on three columns and at
+// rest for the others.
 func corner(k kernel.Kernel, amplitude, rest float64) []float64 {
 	theta := make([]float64, len(k.Params(3)))
 	floats.AddConst(rest, theta)
@@ -486,7 +551,8 @@ func TestMedianDistance(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse: what Inputs keeps is shared by goroutines that use one set with different kernels and partners.
+// TestConcurrentUse: what Inputs keeps is shared by goroutines that use one set with different
+// kernels and partners.
 func TestConcurrentUse(t *testing.T) {
 	all := variants(t)
 	all["nested"] = combinations["nested"]

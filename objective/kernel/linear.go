@@ -9,9 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Linear is the kernel of a linear latent function, k(x, x') = σ² (b + x·x') with b = 1, or 0 without
-// the bias [GPML section 4.2.2], or, with ARD, σ² (b + Σ_k x_k x'_k/l_k²). theta is ln σ, then with ARD
-// ln l of every column.
+// Linear is the kernel of a linear latent function, k(x, x') = σ² (b + x·x') with b = 1, or 0
+// without the bias [GPML section 4.2.2], or, with ARD, σ² (b + Σ_k x_k x'_k/l_k²). theta is ln σ,
+// then with ARD ln l of every column.
 type Linear struct {
 	ARD         bool          `yaml:"ard"`
 	Bias        *bool         `yaml:"bias"` // nil: true
@@ -19,7 +19,6 @@ type Linear struct {
 	LengthScale param.Setting `yaml:"length_scale"` // with ARD only
 }
 
-// Settings implements Configurable.
 func (k Linear) Settings() []Setting {
 	all := []Setting{amplitude(k.Amplitude)}
 	if k.ARD {
@@ -28,7 +27,6 @@ func (k Linear) Settings() []Setting {
 	return all
 }
 
-// Params implements Kernel.
 func (k Linear) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 func (k Linear) checkOptions() error {
@@ -51,7 +49,8 @@ func (k Linear) rows(of Block, theta []float64) (a, b blas64.General) {
 	return of.sides(func(x *Inputs) blas64.General { return x.scaled(nil, inv) })
 }
 
-// Memory implements Kernel: the inner products or, with ARD, the rows in units of the length scales.
+// Memory implements Kernel: the inner products or, with ARD, the rows in units of the length
+// scales.
 func (k Linear) Memory(n, m, dim int) int64 {
 	if !k.ARD {
 		return words(n * n)
@@ -59,7 +58,6 @@ func (k Linear) Memory(n, m, dim int) int64 {
 	return words((4*n + m) * dim)
 }
 
-// Fill implements Kernel.
 func (k Linear) Fill(dst Block, theta []float64) {
 	if k.ARD {
 		dst.inner(k.rows(dst, theta))
@@ -75,8 +73,8 @@ func (k Linear) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel: 2 Σ G∘K for ln σ and, with a and a' the rows in units of the length scales,
-// -2σ² Σ_ij G_ij a_ik a'_jk for ln l_k.
+// Pull implements Kernel: 2 Σ G∘K for ln σ and, with a and a' the rows in units of the length
+// scales, -2σ² Σ_ij G_ij a_ik a'_jk for ln l_k.
 func (k Linear) Pull(grad, theta []float64, own, g Block) {
 	grad[0] += 2 * g.total(given(k, theta, own, g))
 	if k.ARD {

@@ -6,13 +6,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Remember is k for evaluations one after the other, as along a row of a grid: while of a kernel in it
-// only the amplitude changes, that kernel's covariances are scaled and not computed anew. It keeps as
-// many covariances of n cases with themselves and with m others as Remembered says, and is not safe for
-// concurrent use.
+// Remember is k for evaluations one after the other, as along a row of a grid: while of a kernel in
+// it only the amplitude changes, that kernel's covariances are scaled and not computed anew. It
+// keeps as many covariances of n cases with themselves and with m others as Remembered says, and is
+// not safe for concurrent use.
 func Remember(k Kernel) Kernel {
 	if c, ok := k.(combination); ok {
-		return c.with(Remember)
+		parts, _ := c.parts(0)
+		parts = slices.Clone(parts)
+		for i, p := range parts {
+			parts[i].Kernel = Remember(p.Kernel)
+		}
+		return c.with(parts)
 	}
 	if l, ok := k.(leaf); ok && scales(l) {
 		return &memo{leaf: l}
@@ -42,31 +47,29 @@ func scales(k leaf) bool { return k.Settings()[0].Name == amplitudeName && k.Mem
 // memo is a kernel that keeps the last covariances at amplitude 1, once they are wanted again.
 type memo struct {
 	leaf
-	upper, whole unit
+	last [2]unit // of a whole matrix and of a triangle
 }
 
 // unit is a covariance at amplitude 1.
 type unit struct {
-	of   Block     // no matrix yet, or one that full says holds the covariances
 	rest []float64 // theta but for the amplitude
+	of   Block     // its cases; the covariances are there once full says so
 	full bool
 }
 
 // Fill implements Kernel.
 func (m *memo) Fill(dst Block, theta []float64) {
-	u := &m.whole
-	if dst.shape == upper {
-		u = &m.upper
-	}
-	sameCases := dst.X == u.of.X && dst.Z == u.of.Z
-	if dst.shape == diagonal || !sameCases || !slices.Equal(theta[1:], u.rest) {
+	if dst.shape == diagonal {
 		m.leaf.Fill(dst, theta)
-		if dst.shape != diagonal {
-			if !sameCases {
-				u.of = Block{X: dst.X, Z: dst.Z}
-			}
-			u.rest, u.full = append(u.rest[:0], theta[1:]...), false
-		}
+		return
+	}
+	u := &m.last[dst.shape]
+	if dst.X != u.of.X || dst.Z != u.of.Z {
+		*u = unit{of: Block{X: dst.X, Z: dst.Z}}
+	}
+	if u.rest == nil || !slices.Equal(theta[1:], u.rest) {
+		m.leaf.Fill(dst, theta)
+		u.rest, u.full = slices.Clone(theta[1:]), false
 		return
 	}
 	if !u.of.known() {
@@ -76,7 +79,6 @@ func (m *memo) Fill(dst Block, theta []float64) {
 		m.leaf.Fill(u.of, append([]float64{0}, u.rest...))
 		u.full = true
 	}
-	for i := range dst.Rows() {
-		floats.ScaleTo(dst.Row(i), variance(theta[0]), u.of.Row(i))
-	}
+	v := variance(theta[0])
+	dst.zip(u.of, func(dst, unit []float64) { floats.ScaleTo(dst, v, unit) })
 }

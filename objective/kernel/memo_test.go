@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// TestRemember compares every kernel with itself remembered, on a path where now the amplitude changes, now all of theta,
-// and the inputs too.
+// TestRemember compares every kernel with itself remembered, on a path where now the amplitude
+// changes, now all of theta, and the inputs too.
 func TestRemember(t *testing.T) {
 	const dim = 3
 	rng := rand.New(rand.NewPCG(5, 6))

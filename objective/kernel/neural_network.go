@@ -12,11 +12,12 @@ import (
 
 // NeuralNetwork is the kernel of a network with infinitely many error-function units [GPML 4.29],
 //
-//	k(x, x') = σ² (2/π) asin( 2 x̃ᵀΣx̃' / √((1 + 2 x̃ᵀΣx̃)(1 + 2 x̃'ᵀΣx̃')) ),    x̃ = (1, x),    Σ = diag(σ₀², l⁻², …, l⁻²)
+//	k(x, x') = σ² (2/π) asin( 2 x̃ᵀΣx̃' / √((1 + 2 x̃ᵀΣx̃)(1 + 2 x̃'ᵀΣx̃')) ),
+//	x̃ = (1, x),    Σ = diag(σ₀², l⁻², …, l⁻²)
 //
-// or, with ARD, Σ = diag(σ₀², l₁⁻², …, l_d⁻²): σ₀ (bias_amplitude) is the standard deviation of the units' biases and
-// 1/l that of their input weights. GPML's kernel has σ = 1. theta is ln σ, ln l (one, or one for every column), ln σ₀;
-// σ₀ starts at 1.
+// or, with ARD, Σ = diag(σ₀², l₁⁻², …, l_d⁻²): σ₀ (bias_amplitude) is the standard deviation of the
+// units' biases and 1/l that of their input weights. GPML's kernel has σ = 1. theta is ln σ, ln l
+// (one, or one for every column), ln σ₀; σ₀ starts at 1.
 type NeuralNetwork struct {
 	ARD           bool          `yaml:"ard"`
 	Amplitude     param.Setting `yaml:"amplitude"`
@@ -24,7 +25,6 @@ type NeuralNetwork struct {
 	BiasAmplitude param.Setting `yaml:"bias_amplitude"`
 }
 
-// Settings implements Configurable.
 func (k NeuralNetwork) Settings() []Setting {
 	return []Setting{
 		amplitude(k.Amplitude),
@@ -33,7 +33,6 @@ func (k NeuralNetwork) Settings() []Setting {
 	}
 }
 
-// Params implements Kernel.
 func (k NeuralNetwork) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 // units is the inputs on the scale of the units' weights.
@@ -49,16 +48,18 @@ func (k NeuralNetwork) units(theta []float64, x *Inputs) units {
 	return units{rows: rows, norms: squaredNorms(rows), bias: variance(theta[last])}
 }
 
-// angle returns N = 2 x̃ᵀΣx̃' and R = √(HH' - N²), H = 1 + 2 x̃ᵀΣx̃, with which asin(N/√(HH')) = atan2(N, R), for row i
-// of a, row j of b, their inner product p and their squared distance d2.
+// angle returns N = 2 x̃ᵀΣx̃' and R = √(HH' - N²), H = 1 + 2 x̃ᵀΣx̃, with which asin(N/√(HH')) =
+// atan2(N, R), for row i of a, row j of b, their inner product p and their squared distance d2.
 //
-// 1 - N²/(HH') is too small to be got by subtraction where the weights are large. With x̃ᵀΣx̃ = σ₀² + |a|² and so on,
+// 1 - N²/(HH') is too small to be got by subtraction where the weights are large. With x̃ᵀΣx̃ = σ₀²
+// + |a|² and so on,
 //
-//	HH' - N² = 1 + 2(2σ₀² + |a|² + |b|²) + 4σ₀² d2 + gap,    gap = 4(|a|²|b|² - p²) = d2 (2(|a|² + |b|²) - d2) - (|a|² - |b|²)²
+//	HH' - N² = 1 + 2(2σ₀² + |a|² + |b|²) + 4σ₀² d2 + gap,
+//	gap = 4(|a|²|b|² - p²) = d2 (2(|a|² + |b|²) - d2) - (|a|² - |b|²)²
 //
-// whose terms are all positive. The gap's last form rounds by a few u·d2 (|a|² + |b|²): where that is more than about
-// 1e-13 of the whole, because the rows are nearly in line, it is four times the one squared norm times that of what
-// the projection leaves of the other row.
+// whose terms are all positive. The gap's last form rounds by a few u·d2 (|a|² + |b|²): where that
+// is more than about 1e-13 of the whole, because the rows are nearly in line, it is four times the
+// one squared norm times that of what the projection leaves of the other row.
 func angle(a, b units, i, j int, p, d2 float64) (n, r float64) {
 	na, nb := a.norms[i], b.norms[j]
 	rest := 1 + 2*(2*a.bias+na+nb) + 4*a.bias*d2
@@ -93,7 +94,6 @@ func (k NeuralNetwork) forms(p, d2 Block, theta []float64) (a, b units) {
 // Memory implements Kernel: distances, and in the gradient these with the inner products.
 func (k NeuralNetwork) Memory(n, m, dim int) int64 { return words(3*n*n + n*m + (7*n+2*m)*dim) }
 
-// Fill implements Kernel.
 func (k NeuralNetwork) Fill(dst Block, theta []float64) {
 	d2 := dst.like()
 	a, b := k.forms(dst, d2, theta)

@@ -2,25 +2,21 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// Noise is the kernel k(x_i, x_j) = σ² δ_ij of white noise, δ_ij = 1 for the same row of the same set:
-// equal rows of inputs do not share their noise, and a test case has its own. So it is on the diagonal
-// of Gram, in Diag, and nothing in Cross. theta is ln σ.
+// Noise is the kernel k(x_i, x_j) = σ² δ_ij of white noise, δ_ij = 1 for the same row of the same
+// set: equal rows of inputs do not share their noise, and a test case has its own. So it is on the
+// diagonal of Gram, in Diag, and nothing in Cross. theta is ln σ.
 type Noise struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-// Settings implements Configurable.
 func (k Noise) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 
-// Params implements Kernel.
 func (k Noise) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// Memory implements Kernel: nothing.
 func (k Noise) Memory(n, m, dim int) int64 { return 0 }
 
 func (k Noise) white() {}
 
-// Fill implements Kernel.
 func (k Noise) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])
 	for i := range dst.Rows() {
@@ -32,7 +28,6 @@ func (k Noise) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel.
 func (k Noise) Pull(grad, theta []float64, _, g Block) {
 	if g.shape == whole {
 		return

@@ -9,20 +9,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// closeness is the share of |a|² + |b|² below which |a - b|² is summed directly rather than expanded.
+// closeness is the share of |a|² + |b|² below which |a - b|² is summed directly rather than
+// expanded.
 //
-// The expansion |a|² + |b|² - 2a·b over d columns is off by at most (2d+7)u(|a|² + |b|²), u = 2⁻⁵³, and
-// rounding in the centring and scaling of a and b by 4u√(2|a-b|²(|a|²+|b|²)). Where the expansion is
-// kept, the relative error of |a - b|² is therefore at most
+// The expansion |a|² + |b|² - 2a·b over d columns is off by at most (2d+7)u(|a|² + |b|²), u = 2⁻⁵³,
+// and rounding in the centring and scaling of a and b by 4u√(2|a-b|²(|a|²+|b|²)). Where the
+// expansion is kept, the relative error of |a - b|² is therefore at most
 //
 //	(2d+7)u/closeness + 6u/√closeness,
 //
-// 4e-12 at d = 256 and 2e-13 at d = 10 (the bound of the worst case; rounding errors mostly cancel). A
-// pair summed directly has relative error (d+4)u, and a duplicate is at distance exactly 0.
+// 4e-12 at d = 256 and 2e-13 at d = 10 (the bound of the worst case; rounding errors mostly
+// cancel). A pair summed directly has relative error (d+4)u, and a duplicate is at distance exactly
+// 0.
 const closeness = 1.0 / 64
 
-// pairs is what the distances between the rows of X∘scale and Z∘scale need, for the X and Z of a block:
-// the rows a_i and b_j, centred on X's column means, and their squared norms.
+// pairs is what the distances between the rows of X∘scale and Z∘scale need, for the X and Z of a
+// block: the rows a_i and b_j, centred on X's column means, and their squared norms.
 type pairs struct {
 	x, z   *Inputs
 	scale  []float64
@@ -102,11 +104,12 @@ type side struct {
 // differences returns, for the rows a_i, Σ_j m_ij (a_i - b_j) and, for the rows b_j,
 // Σ_i m_ij (b_j - a_i), from which every derivative of the distances is a sum over rows:
 //
-//	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j) = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
+//	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j)
+//	  = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
 //
-// It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m gives
-// one side that stands for both, its differences doubled. A diagonal says nothing and is zeroed: it
-// would leave rounding errors of its own size times |a_i|².
+// It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m
+// gives one side that stands for both, its differences doubled. A diagonal says nothing and is
+// zeroed: it would leave rounding errors of its own size times |a_i|².
 func (p *pairs) differences(m Block) []side {
 	if m.shape != whole {
 		for i := range m.Rows() {
@@ -195,10 +198,10 @@ func products(dst Block) {
 // medianRows bounds the work of MedianDistance: about half a million pairs.
 const medianRows = 1000
 
-// MedianDistance is the median Euclidean distance over all pairs of cases that do not coincide, a start
-// for length scales on inputs of unknown scale. Of more than 1000 cases it takes every k-th, with the
-// least k that leaves no more than 1000. It is 1 if all cases coincide, when no length scale is better
-// than another.
+// MedianDistance is the median Euclidean distance over all pairs of cases that do not coincide, a
+// start for length scales on inputs of unknown scale. Of more than 1000 cases it takes every k-th,
+// with the least k that leaves no more than 1000. It is 1 if all cases coincide, when no length
+// scale is better than another.
 func (x *Inputs) MedianDistance() float64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -209,24 +212,15 @@ func (x *Inputs) MedianDistance() float64 {
 }
 
 func (x *Inputs) medianDistance() float64 {
-	n := x.N()
-	sample, k := x, (n+medianRows-1)/medianRows
+	sample, k := x, (x.N()+medianRows-1)/medianRows
 	if k > 1 {
-		rows := mat.NewDense((n+k-1)/k, x.Dim(), nil)
-		for i := range rows.RawMatrix().Rows {
-			rows.SetRow(i, x.X.RawRowView(i*k))
-		}
-		sample = &Inputs{X: rows}
+		every := x.X.RawMatrix()
+		every.Rows, every.Stride = (x.N()+k-1)/k, k*every.Stride
+		sample = &Inputs{X: new(mat.Dense)}
+		sample.X.SetRawMatrix(every)
 	}
-	all := distances(Block{X: sample, Z: sample, shape: upper})
-	var squared []float64
-	for i := range all.Rows() {
-		for _, v := range all.Row(i) {
-			if v > 0 {
-				squared = append(squared, v)
-			}
-		}
-	}
+	all := distances(Block{X: sample, Z: sample, shape: upper}) // zeros below the diagonal
+	squared := slices.DeleteFunc(slices.Clone(all.data), func(v float64) bool { return !(v > 0) })
 	if len(squared) == 0 {
 		return 1
 	}

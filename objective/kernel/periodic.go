@@ -11,14 +11,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Periodic is the kernel of functions that repeat with period p in every input column, GPML (4.31) with its period of
-// 2π stretched to p and, for more than one column, the product over columns:
+// Periodic is the kernel of functions that repeat with period p in every input column, GPML (4.31)
+// with its period of 2π stretched to p and, for more than one column, the product over columns:
 //
 //	k(x, x') = σ² exp(-2 Σ_k sin²(π(x_k - x'_k)/p)/l²)    or, with ARD, l_k in place of l.
 //
-// Like GPML it maps column k to a circle, u_k = (cos 2πx_k/p, sin 2πx_k/p), where the sum is |u - u'|²/(2l²) and the
-// kernel a squared exponential. l is in units of that circle's radius, p in units of the inputs. theta is ln σ,
-// ln l (one, or one for every column), ln p; l and p start from the data.
+// Like GPML it maps column k to a circle, u_k = (cos 2πx_k/p, sin 2πx_k/p), where the sum is |u -
+// u'|²/(2l²) and the kernel a squared exponential. l is in units of that circle's radius, p in
+// units of the inputs. theta is ln σ, ln l (one, or one for every column), ln p; l and p start from
+// the data.
 type Periodic struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`
@@ -26,7 +27,6 @@ type Periodic struct {
 	Period      param.Setting `yaml:"period"`
 }
 
-// Settings implements Configurable.
 func (k Periodic) Settings() []Setting {
 	return []Setting{
 		amplitude(k.Amplitude),
@@ -35,54 +35,41 @@ func (k Periodic) Settings() []Setting {
 	}
 }
 
-// Params implements Kernel.
 func (k Periodic) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their differences.
+// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their
+// differences.
 func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
 
-// turns is (x - shift)/p, the inputs in whole periods, row by row.
-func turns(x *Inputs, shift []float64, period float64) blas64.General {
-	t := linalg.NewGeneral(x.N(), x.Dim())
-	for i := range t.Rows {
-		row := generalRow(t, i)
+// wind is (x - shift)/p, the inputs in whole periods, and these on the circles: n×2d inputs, the
+// cosines and then the sines.
+func wind(x *Inputs, shift []float64, period float64) (turns blas64.General, circles *Inputs) {
+	n, d := x.X.Dims()
+	turns, circles = linalg.NewGeneral(n, d), &Inputs{X: mat.NewDense(n, 2*d, nil)}
+	for i := range n {
+		row, to := generalRow(turns, i), circles.X.RawRowView(i)
 		floats.SubTo(row, x.X.RawRowView(i), shift)
 		for k := range row {
 			row[k] /= period
+			to[d+k], to[k] = math.Sincos(2 * math.Pi * row[k])
 		}
 	}
-	return t
+	return turns, circles
 }
 
-// circles maps n×d turns to the circles, n×2d: the cosines, then the sines.
-func circles(t blas64.General) *Inputs {
-	d := t.Cols
-	u := mat.NewDense(t.Rows, 2*d, nil)
-	for i := range t.Rows {
-		to := u.RawRowView(i)
-		for k, v := range generalRow(t, i) {
-			to[d+k], to[k] = math.Sincos(2 * math.Pi * v)
-		}
-	}
-	return &Inputs{X: u}
-}
-
-// around is the pairs of a block on the circles, in units of the length scales, and the turns of its X
-// and Z.
+// around is the pairs of a block on the circles, in units of the length scales, and the turns of
+// its X and Z.
 func (k Periodic) around(of Block, theta []float64) (p *pairs, turned [2]blas64.General) {
-	last := len(theta) - 1
-	period := natural(theta[last])
-	inv := inverses(theta[1:last], of.X.Dim())
-	turned[0], turned[1] = of.sides(func(x *Inputs) blas64.General { return turns(x, of.X.means(), period) })
-	x := circles(turned[0])
-	z := x
+	last, shift := len(theta)-1, of.X.means()
+	inv, period := inverses(theta[1:last], of.X.Dim()), natural(theta[last])
+	t, x := wind(of.X, shift, period)
+	turned, z := [2]blas64.General{t, t}, x
 	if of.Z != of.X {
-		z = circles(turned[1])
+		turned[1], z = wind(of.Z, shift, period)
 	}
 	return newPairs(Block{X: x, Z: z}, append(inv, inv...)), turned
 }
 
-// Fill implements Kernel.
 func (k Periodic) Fill(dst Block, theta []float64) {
 	p, _ := k.around(dst, theta)
 	p.squared(dst)
@@ -94,8 +81,8 @@ func (k Periodic) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t the
-// turns, ∂a_k = 2πt_k (sin, -cos)/l_k and
+// Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t
+// the turns, ∂a_k = 2πt_k (sin, -cos)/l_k and
 //
 //	∂/∂ln σ: 2 Σ M    ∂/∂ln l_k: Σ M |a_k - a'_k|²    ∂/∂ln p: -Σ M (a - a')·(∂a - ∂a').
 func (k Periodic) Pull(grad, theta []float64, own, g Block) {
@@ -105,7 +92,7 @@ func (k Periodic) Pull(grad, theta []float64, own, g Block) {
 	p, turned := k.around(g, theta)
 	m := g.like()
 	m.set(own)
-	m.mul(g)
+	m.zip(g, floats.Mul)
 	d, last := g.X.Dim(), len(grad)-1
 	perColumn := make([]float64, 2*d)
 	for i, side := range p.differences(m) {

@@ -2,17 +2,15 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
-// Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input columns
-// [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.
+// Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input
+// columns [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.
 type Polynomial struct {
 	Degree    uint          `yaml:"degree" within:"[1,1000]"` // 0: the default of 2
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-// Settings implements Configurable.
 func (k Polynomial) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
 
-// Params implements Kernel.
 func (k Polynomial) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 // Memory implements Kernel: the inner products.
@@ -34,7 +32,6 @@ func (k Polynomial) at(variance, p float64, dim int) float64 {
 	return variance
 }
 
-// Fill implements Kernel.
 func (k Polynomial) Fill(dst Block, theta []float64) {
 	products(dst)
 	v, dim := variance(theta[0]), dst.X.Dim()
@@ -46,7 +43,6 @@ func (k Polynomial) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel.
 func (k Polynomial) Pull(grad, theta []float64, own, g Block) {
 	grad[0] += 2 * g.total(given(k, theta, own, g))
 }

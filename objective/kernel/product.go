@@ -1,22 +1,25 @@
 package kernel
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import (
+	"gonum.org/v1/gonum/floats"
 
-// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their names
-// prefixed by position and kind ("1.se.length_scale").
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their
+// names prefixed by position and kind ("1.se.length_scale").
 type Product []Named
 
-// Params implements Kernel.
-func (p Product) Params(dim int) []param.Spec { return parts(p).params(dim) }
+func (p Product) Params(dim int) []param.Spec  { return params(p, dim) }
+func (p Product) parts(dim int) ([]Named, int) { return p, dim }
+func (p Product) with(parts []Named) Kernel    { return Product(parts) }
+func (p Product) path() string                 { return "" }
+func (p Product) checkDim(dim int) error       { return checkParts("product", p, dim) }
 
-func (p Product) leaves(dim int) []Leaf             { return parts(p).leaves(dim) }
-func (p Product) with(f func(Kernel) Kernel) Kernel { return Product(parts(p).with(f)) }
-func (p Product) path() string                      { return "" }
-func (p Product) checkDim(dim int) error            { return parts(p).check("product", dim) }
-
-// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with G.
+// Memory implements Kernel: the factors twice, that of theirs, and the product of all but one with
+// G.
 func (p Product) Memory(n, m, dim int) int64 {
-	return parts(p).memory(n, m, dim) + words(len(p)*(2*n*n+n*m)+n*n)
+	return memory(p, n, m, dim) + words(len(p)*(2*n*n+n*m)+n*n)
 }
 
 // factors is the factors' covariances in blocks like b.
@@ -29,27 +32,26 @@ func (p Product) factors(b Block, thetas [][]float64) []Block {
 	return all
 }
 
-// Fill implements Kernel.
 func (p Product) Fill(dst Block, theta []float64) {
-	for i, k := range p.factors(dst, parts(p).split(theta, dst.X.Dim())) {
+	for i, k := range p.factors(dst, split(p, theta, dst.X.Dim())) {
 		if i == 0 {
 			dst.set(k)
 			continue
 		}
-		dst.mul(k)
+		dst.zip(k, floats.Mul)
 	}
 }
 
-// Pull implements Kernel: every factor gets G∘(the other factors), multiplied out, so that a factor may
-// be zero.
+// Pull implements Kernel: every factor gets G∘(the other factors), multiplied out, so that a factor
+// may be zero.
 func (p Product) Pull(grad, theta []float64, _, g Block) {
-	thetas, grads := parts(p).split(theta, g.X.Dim()), parts(p).split(grad, g.X.Dim())
+	thetas, grads := split(p, theta, g.X.Dim()), split(p, grad, g.X.Dim())
 	all, others := p.factors(g, thetas), g.like()
 	for i, t := range thetas {
 		others.set(g)
 		for j, k := range all {
 			if j != i {
-				others.mul(k)
+				others.zip(k, floats.Mul)
 			}
 		}
 		p[i].Kernel.Pull(grads[i], t, all[i], others)

@@ -13,8 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The formulas of every kernel once more, for one pair of cases, from the book: sums and differences in 200-bit
-// arithmetic, so that only the last function call rounds. Each returns k and how far off a computed k may be.
+// The formulas of every kernel once more, for one pair of cases, from the book: sums and
+// differences in 200-bit arithmetic, so that only the last function call rounds. Each returns k and
+// how far off a computed k may be.
 
 const u = 0x1p-53
 
@@ -39,8 +40,8 @@ type pair struct {
 	sameCase bool
 }
 
-// distance is Σ (x_k - z_k)²/l_k² and the bound on its relative error from the comment on closeness, with 4u for the
-// rounding of 1/l².
+// distance is Σ (x_k - z_k)²/l_k² and the bound on its relative error from the comment on
+// closeness, with 4u for the rounding of 1/l².
 func (p pair) distance() (s, relative float64) {
 	sum := wide(0)
 	for k, w := range p.weights {
@@ -50,9 +51,9 @@ func (p pair) distance() (s, relative float64) {
 	return narrow(sum), (2*float64(len(p.x))+7)*64*u + 6*8*u + 4*u
 }
 
-// stationary is the value σ²κ and its tolerance for ln κ = log, which for all kernels here changes by no more than twice
-// its own size times the relative change of s. The bound is that of the worst case: far out in the tail it passes 1e-10,
-// which no entry does.
+// stationary is the value σ²κ and its tolerance for ln κ = log, which for all kernels here changes
+// by no more than twice its own size times the relative change of s. The bound is that of the worst
+// case: far out in the tail it passes 1e-10, which no entry does.
 func (p pair) stationary(log, relative float64, exact float64) (k, tol float64) {
 	k = p.sigma * p.sigma * exact
 	return k, k * math.Min(1e-10, 2*relative*math.Abs(log)+16*u)
@@ -144,8 +145,9 @@ var references = map[string]func(p pair) (k, tol float64){
 	},
 }
 
-// TestReference holds every entry of Gram and Cross to the pairwise formulas, at ordinary theta, everywhere in [-5, 5]
-// and in the corners of the bounds, with duplicates, cases 1e-9 apart and inputs far from the origin.
+// TestReference holds every entry of Gram and Cross to the pairwise formulas, at ordinary theta,
+// everywhere in [-5, 5] and in the corners of the bounds, with duplicates, cases 1e-9 apart and
+// inputs far from the origin.
 func TestReference(t *testing.T) {
 	for name, k := range variants(t) {
 		kind, ard := strings.CutSuffix(name, " ard")
@@ -178,7 +180,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// scattered is cases on scales between 0.1 and 10, some of them equal or nearly so, far from the origin if asked for.
+// scattered is cases on scales between 0.1 and 10, some of them equal or nearly so, far from the
+// origin if asked for.
 func scattered(rng *rand.Rand, n, dim int, far bool) *kernel.Inputs {
 	x := mat.NewDense(n, dim, nil)
 	scale := math.Pow(10, 2*rng.Float64()-1)
@@ -200,7 +203,8 @@ func scattered(rng *rand.Rand, n, dim int, far bool) *kernel.Inputs {
 	return &kernel.Inputs{X: x}
 }
 
-func compare(t *testing.T, k kernel.Kernel, reference func(pair) (float64, float64), ard bool, theta []float64, x, z *kernel.Inputs) {
+func compare(t *testing.T, k kernel.Kernel, reference func(pair) (float64, float64), ard bool,
+	theta []float64, x, z *kernel.Inputs) {
 	t.Helper()
 	n, m, dim := x.N(), z.N(), x.Dim()
 	gram, cross := mat.NewSymDense(n, nil), mat.NewDense(n, m, nil)

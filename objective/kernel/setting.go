@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Setting is one hyperparameter of a kernel as a user sets it. Every kernel hyperparameter is positive
-// and on the log scale.
+// Setting is one hyperparameter of a kernel as a user sets it. Every kernel hyperparameter is
+// positive and on the log scale.
 type Setting struct {
 	Name      string  // natural name without a path: "length_scale"
 	Default   float64 // start in natural units if the user gives none; NaN: from the data
@@ -26,8 +26,8 @@ type Configurable interface {
 	Settings() []Setting
 }
 
-// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings, and
-// options that do not go together.
+// Check says all that is wrong with what a user wrote of one kernel of Table: values of settings,
+// and options that do not go together.
 func Check(k Kernel) error {
 	var errs []error
 	if c, ok := k.(Configurable); ok {
@@ -41,8 +41,8 @@ func Check(k Kernel) error {
 	return errors.Join(errs...)
 }
 
-// amplitudeName is the setting σ of a kernel that is σ² times a function of the rest of theta; it is
-// the first.
+// amplitudeName is the setting σ of a kernel that is σ² times a function of the rest of theta; it
+// is the first.
 const amplitudeName = "amplitude"
 
 func amplitude(s param.Setting) Setting {
@@ -70,8 +70,8 @@ func specs(dim int, settings ...Setting) []param.Spec {
 	return out
 }
 
-// natural is a hyperparameter in natural units, held within 1e±50, far outside the default bounds, so
-// that squares and their products with squared distances stay finite and 0·∞ never arises.
+// natural is a hyperparameter in natural units, held within 1e±50, far outside the default bounds,
+// so that squares and their products with squared distances stay finite and 0·∞ never arises.
 func natural(theta float64) float64 {
 	return math.Min(math.Max(param.Log.Natural(theta), 1e-50), 1e50)
 }
@@ -80,12 +80,6 @@ func natural(theta float64) float64 {
 func variance(theta float64) float64 {
 	v := natural(theta)
 	return v * v
-}
-
-// inverseSquare is 1/l².
-func inverseSquare(theta float64) float64 {
-	l := natural(theta)
-	return 1 / (l * l)
 }
 
 // inverses is the factor 1/l of every column, from one length scale for all columns or from one for
@@ -104,12 +98,4 @@ func fold(grad, perColumn []float64) {
 	for k, v := range perColumn {
 		grad[k%len(grad)] += v
 	}
-}
-
-// lengths is the number of length scales.
-func lengths(ard bool, dim int) int {
-	if ard {
-		return dim
-	}
-	return 1
 }

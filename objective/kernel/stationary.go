@@ -6,12 +6,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ of s, κ(0) = 1:
+// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ
+// of s, κ(0) = 1:
 //
-//	k(x, x') = σ² κ(s),    s = |x - x'|²/l²    or, with ARD,    s = Σ_k (x_k - x'_k)²/l_k²     [GPML section 5.1]
+//	k(x, x') = σ² κ(s),    s = |x - x'|²/l²   or, with ARD,   s = Σ_k (x_k - x'_k)²/l_k²  [GPML 5.1]
 //
-// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one. Without ARD a new theta
-// costs one pass over the distances that Inputs keeps, with ARD one matrix product.
+// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one.
+// Without ARD a new theta costs one pass over the distances that Inputs keeps, with ARD one matrix
+// product.
 //
 // What a P has to supply is in profile.
 type Stationary[P profile] struct {
@@ -23,14 +25,15 @@ type Stationary[P profile] struct {
 
 // profile is the function κ of a stationary kernel.
 type profile interface {
-	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of κ's own hyperparameter.
+	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of
+	// κ's own hyperparameter.
 	kappa(k, s []float64, c, shape float64)
 }
 
 // weigher is a profile whose slope, relative to its value, is not that of the squared exponential.
 type weigher interface {
-	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite number if that is infinite
-	// at c·s[j] = 0.
+	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
+	// number if that is infinite at c·s[j] = 0.
 	weigh(m, s []float64, c, shape float64)
 }
 
@@ -41,7 +44,6 @@ type shaped interface {
 	pullShape(m, s []float64, c, shape float64) float64
 }
 
-// Settings implements Configurable.
 func (k Stationary[P]) Settings() []Setting {
 	all := []Setting{amplitude(k.Amplitude), lengthScale(k.LengthScale, k.ARD)}
 	if p, ok := any(k.Shape).(shaped); ok {
@@ -50,23 +52,39 @@ func (k Stationary[P]) Settings() []Setting {
 	return all
 }
 
-// Params implements Kernel.
 func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// split cuts theta or grad into the amplitude's part, the length scales' and the shape's.
-func (k Stationary[P]) split(v []float64, dim int) (amplitude, length, shape []float64) {
-	n := 1 + lengths(k.ARD, dim)
-	return v[:1], v[1:n], v[n:]
+// split cuts theta or grad into the length scales' part and the shape's, behind the amplitude.
+func (k Stationary[P]) split(v []float64) (length, shape []float64) {
+	n := len(v)
+	if _, ok := any(k.Shape).(shaped); ok {
+		n--
+	}
+	return v[1:n], v[n:]
 }
 
-// Fill implements Kernel.
+// naturalShape is the natural value of the one shape hyperparameter, if there is one.
+func naturalShape(theta []float64) float64 {
+	if len(theta) == 0 {
+		return 0
+	}
+	return natural(theta[0])
+}
+
+// unscaled is the squared distances of the pairs of a block, and the factor that makes them s where
+// all columns have one length scale.
+func unscaled(of Block, length []float64) (d2 Block, c float64) {
+	l := natural(length[0])
+	return distances(of), 1 / (l * l)
+}
+
 func (k Stationary[P]) Fill(dst Block, theta []float64) {
-	_, length, own := k.split(theta, dst.X.Dim())
+	length, own := k.split(theta)
 	d2, c := dst, 1.0
 	if k.ARD {
 		newPairs(dst, inverses(length, dst.X.Dim())).squared(dst)
 	} else {
-		d2, c = distances(dst), inverseSquare(length[0])
+		d2, c = unscaled(dst, length)
 	}
 	v, shape := variance(theta[0]), naturalShape(own)
 	for i := range dst.Rows() {
@@ -82,9 +100,8 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 //
 // so that K, once known, spares every exponential.
 func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
-	dim := g.X.Dim()
-	gradAmplitude, gradLength, gradShape := k.split(grad, dim)
-	_, length, ownShape := k.split(theta, dim)
+	gradLength, gradShape := k.split(grad)
+	length, ownShape := k.split(theta)
 	shape := naturalShape(ownShape)
 	w, weighted := any(k.Shape).(weigher)
 	own = given(k, theta, own, g)
@@ -94,14 +111,14 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	c, one := 1.0, []float64(nil) // without ARD, one row of m at a time
 	if k.ARD {
 		m = g.like()
-		p = newPairs(g, inverses(length, dim))
+		p = newPairs(g, inverses(length, g.X.Dim()))
 		if weighted {
 			d2 = g.like()
 			p.squared(d2)
 		}
 	} else {
 		one = make([]float64, g.Z.N())
-		d2, c = distances(g), inverseSquare(length[0])
+		d2, c = unscaled(g, length)
 	}
 	for i := range g.Rows() {
 		gRow := g.Row(i)
@@ -115,7 +132,7 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 		if g.shape == upper {
 			total -= row[0]
 		}
-		gradAmplitude[0] += 2 * total
+		grad[0] += 2 * total
 		if weighted {
 			if s, ok := w.(shaped); ok {
 				gradShape[0] += g.count() * s.pullShape(row, d2.Row(i), c, shape)
@@ -136,7 +153,8 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	}
 }
 
-// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where the slope is made of them.
+// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where
+// the slope is made of them.
 func (k Stationary[P]) Memory(n, m, dim int) int64 {
 	if !k.ARD {
 		return words(n*n + n*m + 2*(n+m)*dim)
@@ -146,12 +164,4 @@ func (k Stationary[P]) Memory(n, m, dim int) int64 {
 		passing += n * n
 	}
 	return words(passing)
-}
-
-// naturalShape is the natural value of the one shape hyperparameter, if there is one.
-func naturalShape(theta []float64) float64 {
-	if len(theta) == 0 {
-		return 0
-	}
-	return natural(theta[0])
 }

@@ -1,18 +1,21 @@
 package kernel
 
-import "github.com/gpc-tune/gpc-tune/objective/param"
+import (
+	"gonum.org/v1/gonum/floats"
 
-// Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4]. theta is
-// the kernels' own in order, their names prefixed by position and kind ("2.noise.amplitude").
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4].
+// theta is the kernels' own in order, their names prefixed by position and kind
+// ("2.noise.amplitude").
 type Sum []Named
 
-// Params implements Kernel.
-func (s Sum) Params(dim int) []param.Spec { return parts(s).params(dim) }
-
-func (s Sum) leaves(dim int) []Leaf             { return parts(s).leaves(dim) }
-func (s Sum) with(f func(Kernel) Kernel) Kernel { return Sum(parts(s).with(f)) }
-func (s Sum) path() string                      { return "" }
-func (s Sum) checkDim(dim int) error            { return parts(s).check("sum", dim) }
+func (s Sum) Params(dim int) []param.Spec  { return params(s, dim) }
+func (s Sum) parts(dim int) ([]Named, int) { return s, dim }
+func (s Sum) with(parts []Named) Kernel    { return Sum(parts) }
+func (s Sum) path() string                 { return "" }
+func (s Sum) checkDim(dim int) error       { return checkParts("sum", s, dim) }
 
 // isWhite says whether k is zero between any two cases.
 func isWhite(k Kernel) bool {
@@ -30,20 +33,20 @@ func (s Sum) dense(from int) (n int) {
 	return n
 }
 
-// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of the
-// first.
+// Memory implements Kernel: that of the terms, and the covariances of one that is added to those of
+// the first.
 func (s Sum) Memory(n, m, dim int) int64 {
 	own := n * n
 	if s.dense(1) > 0 {
 		own += n * m
 	}
-	return parts(s).memory(n, m, dim) + words(own)
+	return memory(s, n, m, dim) + words(own)
 }
 
 // Fill implements Kernel. White terms are added in O(n).
 func (s Sum) Fill(dst Block, theta []float64) {
 	var term Block
-	for i, t := range parts(s).split(theta, dst.X.Dim()) {
+	for i, t := range split(s, theta, dst.X.Dim()) {
 		switch k := s[i].Kernel; {
 		case i == 0:
 			k.Fill(dst, t)
@@ -52,20 +55,20 @@ func (s Sum) Fill(dst Block, theta []float64) {
 				term = dst.like()
 			}
 			k.Fill(term, t)
-			dst.add(term)
+			dst.zip(term, floats.Add)
 		case dst.shape != whole:
 			on := dst.diagonal()
 			own := on.like()
 			k.Fill(own, t)
-			on.add(own)
+			on.zip(own, floats.Add)
 		}
 	}
 }
 
 // Pull implements Kernel: every term gets G itself.
 func (s Sum) Pull(grad, theta []float64, own, g Block) {
-	grads := parts(s).split(grad, g.X.Dim())
-	for i, t := range parts(s).split(theta, g.X.Dim()) {
+	grads := split(s, grad, g.X.Dim())
+	for i, t := range split(s, theta, g.X.Dim()) {
 		s[i].Kernel.Pull(grads[i], t, s.ownOf(i, t, own), g)
 	}
 }

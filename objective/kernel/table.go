@@ -2,10 +2,12 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// Table lists the kernels; Sum, Product and Active combine them. σ is the amplitude, l the length scale, r = |x - x'|.
+// Table lists the kernels; Sum, Product and Active combine them. σ is the amplitude, l the length
+// scale, r = |x - x'|.
 var Table = registry.Table[Kernel]{
 	registry.Of[SE, Kernel]("se", "squared exponential: σ² exp(-r²/(2l²)); ard"),
-	registry.Of[Matern12, Kernel]("matern12", "Matérn of order 1/2 (exponential, Ornstein-Uhlenbeck): σ² exp(-r/l); ard"),
+	registry.Of[Matern12, Kernel]("matern12",
+		"Matérn of order 1/2 (exponential, Ornstein-Uhlenbeck): σ² exp(-r/l); ard"),
 	registry.Of[Matern32, Kernel]("matern32", "Matérn of order 3/2: σ² (1 + a) exp(-a), a = √3 r/l; ard"),
 	registry.Of[Matern52, Kernel]("matern52", "Matérn of order 5/2: σ² (1 + a + a²/3) exp(-a), a = √5 r/l; ard"),
 	registry.Of[RationalQuadratic, Kernel]("rational_quadratic", "σ² (1 + r²/(2αl²))^-α, α = alpha; ard"),
@@ -14,5 +16,7 @@ var Table = registry.Table[Kernel]{
 	registry.Of[Constant, Kernel]("constant", "σ²"),
 	registry.Of[Noise, Kernel]("noise", "white noise: σ² between a case and itself, else 0"),
 	registry.Of[Periodic, Kernel]("periodic", "σ² exp(-2 Σ sin²(π(x - x')/p)/l²) summed over columns, p = period; ard"),
-	registry.Of[NeuralNetwork, Kernel]("neural_network", "arcsine kernel of an infinite network of error functions, weights of deviation 1/l, biases of bias_amplitude; ard"),
+	registry.Of[NeuralNetwork, Kernel]("neural_network",
+		"arcsine kernel of an infinite network of error functions, weights of deviation 1/l, "+
+			"biases of bias_amplitude; ard"),
 }
