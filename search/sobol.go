@@ -38,7 +38,8 @@ func (b Sobol) Check(s Space) error {
 
 func checkSobol(s Space) error {
 	if len(s) > sobolDimensions {
-		return fmt.Errorf("%d free hyperparameters are more than the %d dimensions of the Sobol sequence; use method: latin_hypercube", len(s), sobolDimensions)
+		return fmt.Errorf("%d free hyperparameters are more than the %d dimensions of the Sobol sequence; "+
+			"use method: latin_hypercube", len(s), sobolDimensions)
 	}
 	return nil
 }
@@ -82,7 +83,7 @@ func sobolDigits(v *[32]uint32, i int) (x uint32) {
 // sobolDirections returns the direction numbers v_1 … v_32 of d dimensions, by the recurrence of
 // Bratley & Fox, ACM TOMS 14 (1988) 88: with a polynomial x^s + a_1 x^(s-1) + … + a_(s-1) x + 1,
 //
-//	v_k = a_1 v_(k-1) ⊕ … ⊕ a_(s-1) v_(k-s+1) ⊕ v_(k-s) ⊕ v_(k-s) / 2^s,   v_k = m_k / 2^k for k ≤ s
+//	v_k = m_k / 2^k for k ≤ s, else a_1 v_(k-1) ⊕ … ⊕ a_(s-1) v_(k-s+1) ⊕ v_(k-s) ⊕ v_(k-s) / 2^s
 func sobolDirections(d int) [][32]uint32 {
 	all := make([][32]uint32, d)
 	for k := range all[0] {

@@ -71,22 +71,28 @@ type Spec struct {
 	Column   int   `json:"-"` // the input column that it is of, counted from 1; 0: of none alone. No result depends on it
 }
 
-// ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the
-// last component of the path, so "1.se.length_scale[2]" becomes "1.se.log_length_scale[2]". Dots
+// Component is the last component of the name's path, "length_scale[2]" of "1.se.length_scale[2]". Dots
 // inside brackets (class names) do not count.
-func (s Spec) ThetaName() string {
-	depth, cut := 0, 0
-	for i, r := range s.Name {
-		switch {
-		case r == '[':
+func (s Spec) Component() string {
+	depth := 0
+	for i := len(s.Name) - 1; i >= 0; i-- {
+		switch c := s.Name[i]; {
+		case c == ']':
 			depth++
-		case r == ']':
+		case c == '[':
 			depth--
-		case r == '.' && depth == 0:
-			cut = i + 1
+		case c == '.' && depth == 0:
+			return s.Name[i+1:]
 		}
 	}
-	return s.Name[:cut] + s.Map.Prefix() + s.Name[cut:]
+	return s.Name
+}
+
+// ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the last
+// component of the path, so "1.se.length_scale[2]" becomes "1.se.log_length_scale[2]".
+func (s Spec) ThetaName() string {
+	last := s.Component()
+	return strings.TrimSuffix(s.Name, last) + s.Map.Prefix() + last
 }
 
 // Default bounds in natural units for hyperparameters on the log scale: e^-10 and e^15.
