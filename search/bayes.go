@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in
@@ -82,7 +83,7 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			sobol(sequence, seed)
 			u = sequence.RawRowView(i)
 		} else {
-			u = improve(model, best, source(seed, uint64(i)).Uint64())
+			u = improve(model, best, param.Source(seed, uint64(i)).Uint64())
 			if i+1 < last {
 				model, _ = model.With(u, best)
 			}

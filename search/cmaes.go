@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
@@ -64,7 +65,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	c = c.on(s)
 	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
 	for g := range c.Evaluations / c.Population {
-		generation := e.sample(rand.New(source(seed, uint64(g))))
+		generation := e.sample(rand.New(param.Source(seed, uint64(g))))
 		if len(done) == 0 {
 			batch := make([]Proposal, len(generation))
 			for i, z := range generation {

@@ -2,10 +2,8 @@ package search
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -97,12 +95,4 @@ func checkSearch(s Space, counts ...count) error {
 		errs = append(errs, checkStart(p))
 	}
 	return errors.Join(errs...)
-}
-
-// source is the stream of random numbers of this number.
-func source(seed, stream uint64) *rand.ChaCha8 {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	binary.LittleEndian.PutUint64(key[8:], stream)
-	return rand.NewChaCha8(key)
 }

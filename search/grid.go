@@ -29,8 +29,8 @@ type Grid struct {
 
 // Axis is the list of values that one hyperparameter takes, in one of three forms.
 type Axis struct {
-	// Log has the natural logarithms of the first and the last value; the others are equally spaced in
-	// the logarithm.
+	// Log has the natural logarithms of the first and the last value; the others are equally spaced
+	// in the logarithm.
 	Log *[2]float64 `yaml:"log"`
 	// Linear has the first and the last value in natural units; the others are equally spaced.
 	Linear *[2]float64 `yaml:"linear"`
@@ -44,8 +44,8 @@ type axis struct {
 	theta []float64
 }
 
-// Check implements Strategy: unknown, ambiguous and repeated names, malformed axes, values outside the
-// bounds.
+// Check implements Strategy: unknown, ambiguous and repeated names, malformed axes, values outside
+// the bounds.
 func (g Grid) Check(s Space) error {
 	_, err := g.resolve(s)
 	return err
@@ -144,7 +144,8 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 	return axes, nil
 }
 
-// find is the position of the free hyperparameter of this name: its whole path or its last component.
+// find is the position of the free hyperparameter of this name: its whole path or its last
+// component.
 func (s Space) find(name string) (int, error) {
 	paths := map[string][]string{} // by last component
 	found := -1

@@ -12,7 +12,8 @@ import (
 // a trial has many points, the samples; the starts are those of a MultiStart.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
-	// Burn is the number of moves before the first sample; 0 means 100 for each free hyperparameter.
+	// Burn is the number of moves before the first sample; 0 means 100 for each free
+	// hyperparameter.
 	Burn    int `yaml:"burn" within:"[1,1000000]"`
 	Samples int `yaml:"samples" within:"[4,100000]"` // that a chain keeps; 0 means 100
 	Thin    int `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2

@@ -47,11 +47,12 @@ type Budget struct {
 	AtOnce int  // it asks for so many at a time, once the first batch is done; 0: there is no other
 }
 
-// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised must
-// be a log posterior density, and the assessment averages over the points of all trials.
+// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised
+// must be a log posterior density, and the assessment averages over the points of all trials.
 type Sampler interface {
 	Strategy
-	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the default.
+	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the
+	// default.
 	Length() (burn, samples, thin int)
 }
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: in every
@@ -52,7 +53,7 @@ func (b Sobol) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 // sobol sets row i to the i-th point of the scrambled sequence in the unit cube.
 func sobol(u *mat.Dense, seed uint64) {
 	n, d := u.Dims()
-	keys := source(seed, 1)
+	keys := param.Source(seed, 1)
 	for j, v := range sobolDirections(d) {
 		key := keys.Uint64()
 		for i := range n {
