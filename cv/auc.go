@@ -13,25 +13,20 @@ import (
 // It is defined for two classes, both of which occur. Predictions of several classifiers are ranked
 // together.
 func areaUnderCurve(p Predictions) (Estimate, bool) {
-	rows, size, ok := ranked(p)
+	above, ok := ranking(p)
 	if !ok {
 		return Estimate{}, false
 	}
-	s := func(i int) float64 { return p.Proba.At(i, 1) }
-
-	var cases [2][]int
-	below, pairs := 0, 0.0 // rows of class 0 with a smaller s; pairs in the right order, exact, a multiple of ½
-	for from, to := 0, 0; from < len(rows); from = to {
-		var tied [2]int
-		for to = from; to < len(rows) && s(rows[to]) == s(rows[from]); to++ {
-			label := p.Labels[rows[to]]
-			tied[label]++
-			cases[label] = append(cases[label], p.Cases[rows[to]])
-		}
-		pairs += float64(tied[1]) * (float64(below) + float64(tied[0])/2)
-		below += tied[0]
+	pairs, before := 0.0, [2]int{} // in the right order: exact, a multiple of ½
+	for _, n := range above {
+		pairs += float64(n[0]-before[0]) * (float64(before[1]) + float64(n[1]-before[1])/2)
+		before = n
 	}
-	area := pairs / (float64(size[0]) * float64(size[1]))
+	var cases [2][]int
+	for i, label := range p.Labels {
+		cases[label] = append(cases[label], p.Cases[i])
+	}
+	area := pairs / (float64(before[0]) * float64(before[1]))
 	lo, hi := areaInterval(area, distinct(cases[0]), distinct(cases[1]))
 	return Estimate{area, lo, hi}, true
 }
@@ -71,37 +66,37 @@ func areaInterval(area float64, m, n int) (lo, hi float64) {
 // the threshold. Cases of equal s come in together, so that the line through the points has the
 // area of areaUnderCurve, ties by halves. It is defined where that is.
 func ROC(p Predictions) (Series, bool) {
-	rows, size, ok := ranked(p)
+	above, ok := ranking(p)
 	if !ok {
 		return Series{}, false
 	}
-	slices.Reverse(rows)
 	s := Series{X: []float64{0}, Y: []float64{0}, N: []int{0}}
-	var above [2]int
-	for k, i := range rows {
-		above[p.Labels[i]]++
-		if k+1 == len(rows) || p.Proba.At(rows[k+1], 1) != p.Proba.At(i, 1) {
-			s.X = append(s.X, float64(above[0])/float64(size[0]))
-			s.Y = append(s.Y, float64(above[1])/float64(size[1]))
-			s.N = append(s.N, k+1)
-		}
+	all := above[len(above)-1]
+	for _, n := range above {
+		s.X = append(s.X, float64(n[0])/float64(all[0]))
+		s.Y = append(s.Y, float64(n[1])/float64(all[1]))
+		s.N = append(s.N, n[0]+n[1])
 	}
 	return s, true
 }
 
-// ranked are the rows of two classes, both of which occur, by ascending p(y = +1), and how many
-// there are of each class.
-func ranked(p Predictions) (rows []int, size [2]int, ok bool) {
-	if p.Numeric() {
-		return nil, size, false
+// ranking has, for every p(y = +1) of two classes, both of which occur, the number of rows of each
+// class with at least that, from the highest on.
+func ranking(p Predictions) (above [][2]int, ok bool) {
+	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
+		return nil, false
 	}
-	if _, classes := p.Proba.Dims(); classes != 2 {
-		return nil, size, false
+	rows := make([]int, len(p.Labels))
+	for i := range rows {
+		rows[i] = i
 	}
-	for i, label := range p.Labels {
-		rows = append(rows, i)
-		size[label]++
+	slices.SortFunc(rows, func(i, j int) int { return cmp.Compare(p.Proba.At(j, 1), p.Proba.At(i, 1)) })
+	var n [2]int
+	for k, i := range rows {
+		n[p.Labels[i]]++
+		if k+1 == len(rows) || p.Proba.At(rows[k+1], 1) != p.Proba.At(i, 1) {
+			above = append(above, n)
+		}
 	}
-	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(p.Proba.At(i, 1), p.Proba.At(j, 1)) })
-	return rows, size, size[0] > 0 && size[1] > 0
+	return above, n[0] > 0 && n[1] > 0
 }

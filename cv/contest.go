@@ -1,13 +1,13 @@
 package cv
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Contest is a competition over folds that all contestants meet in the same order: the best score
@@ -17,44 +17,6 @@ type Contest struct {
 	Score Score
 	Race  Race // nil: nobody is cut for being behind
 	Folds int
-}
-
-// Race is a rule by which contestants leave a contest that they are not going to win. What it
-// decides depends on the results of whole rounds, not on the order in which they came in. Its
-// options are its exported fields; zero means the default.
-type Race interface {
-	// Check says what is wrong with the options.
-	Check() error
-	// Rounds says after how many folds contestants may be cut: ascending, from 1 to folds-1.
-	Rounds(contestants, folds int) []int
-	// Cut names those that leave after a round, and why. The best never does.
-	Cut(Round) []Cut
-}
-
-// Races lists the rules.
-var Races = registry.Table[Race]{
-	registry.Of[PairedT, Race]("paired_t", "cut who is behind the best by a one-sided paired t-test over the folds so far, three or more (alpha: 0.05, for the whole race)"),
-	registry.Of[SuccessiveHalving, Race]("successive_halving", "keep the best 1/eta after F/eta^s, …, F/eta of the F folds, until one is left (eta: 2)"),
-}
-
-// Round is the state of a race after a round.
-type Round struct {
-	Score       Score
-	Contestants int             // at the start
-	Folds       int             // of the contest
-	Round, Done int             // index into Rounds(Contestants, Folds), and the folds done
-	In          []int           // contestants left, the best by their Scores first
-	Parts       [][]Predictions // by contestant and fold, of the folds so far
-	Scores      []Estimate      // by contestant, of all these predictions together
-}
-
-// Cut says who left a contest, when and why.
-type Cut struct {
-	Contestant int
-	Folds      int    // that were done
-	Reason     string // without the name of the Better one
-	Better     int    // who was best then; -1: it failed
-	P          float64
 }
 
 // Attempt is what came of one fold: nothing yet, predictions, or a failure.
@@ -137,7 +99,10 @@ func (c Contest) Judge(attempts [][]Attempt) Standing {
 		s.Folds = end
 		ranked := c.ranked(s)
 		if end < c.Folds && len(ranked) > 1 {
-			s.leave(c.Race.Cut(Round{Score: c.Score, Contestants: len(attempts), Folds: c.Folds, Round: round, Done: end, In: ranked, Parts: parts, Scores: s.Scores}))
+			s.leave(c.Race.Cut(Round{
+				Score: c.Score, Contestants: len(attempts), Folds: c.Folds, Round: round, Done: end,
+				In: ranked, Parts: parts, Scores: s.Scores,
+			}))
 		} else if end == c.Folds && len(ranked) > 0 {
 			s.Winner = ranked[0]
 		}
@@ -183,14 +148,11 @@ func (s *Standing) leave(cuts []Cut) {
 func (c Contest) ranked(s Standing) []int {
 	in := slices.Clone(s.In)
 	slices.SortStableFunc(in, func(a, b int) int {
-		x, y := s.Scores[a].Value, s.Scores[b].Value
-		switch {
-		case x == y:
-			return 0
-		case x > y == c.Score.Greater:
-			return -1
+		order := cmp.Compare(s.Scores[a].Value, s.Scores[b].Value)
+		if c.Score.Greater {
+			order = -order
 		}
-		return 1
+		return order
 	})
 	return in
 }

@@ -3,17 +3,14 @@ package cv
 import (
 	"cmp"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // Curve is a way to draw predictions.
 type Curve struct {
-	Name string // as in YAML files and results
-	Doc  string
-	X, Y string // what the axes show
-	// Diagonal: perfect is y = x.
-	Diagonal bool
+	Name     string // as in YAML files and results
+	Doc      string
+	X, Y     string // what the axes show
+	Diagonal bool   // perfect is y = x
 	Func     func(p Predictions, c Confidence) Series
 }
 
@@ -28,54 +25,10 @@ type Series struct {
 	Hi []float64 `json:"hi,omitempty"`
 }
 
-// Curves lists the curves. In both reject curves the least sure predictions are rejected first,
-// equally sure ones all together; so there is a point for x = 0 and one after each group but the
-// last, and the order of the cases does not matter. N is the number of predictions that are left.
-// Their intervals are those of the scores of the predictions that are left, as if which are left
-// had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
-// one for test information.
-var Curves = []Curve{
-	{
-		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
-		Doc: "error rate against the share of the cases that are rejected, the least sure first",
-		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.wrong(), func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
-		},
-	},
-	{
-		Name: "information_reject", X: "share rejected", Y: "test information of the rest, bits per case",
-		Doc: "test information against the share of the cases that are rejected, the least sure first",
-		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.information(), (*growing).interval)
-		},
-	},
-	{
-		Name: "calibration", X: "mean largest probability", Y: "share of correct decisions", Diagonal: true,
-		Doc:  "accuracy against confidence in the bins of ece, the empty ones left out",
-		Func: func(p Predictions, _ Confidence) Series { return calibration(p) },
-	},
-}
-
-// CurveNamed finds a curve.
-func CurveNamed(name string) (Curve, error) {
-	return named("curve", name, Curves, func(c Curve) string { return c.Name })
-}
-
 // Confidence measures how sure a prediction is: the smaller, the sooner it is rejected.
 type Confidence struct {
 	Name, Doc string
 	Func      func(proba []float64) float64
-}
-
-// Confidences lists the measures of confidence.
-var Confidences = []Confidence{
-	{"max_probability", "the largest class probability", func(proba []float64) float64 { return floats.Max(proba) }},
-	{"gap", "the difference of the two largest class probabilities", gap},
-}
-
-// ConfidenceNamed finds a measure of confidence.
-func ConfidenceNamed(name string) (Confidence, error) {
-	return named("confidence", name, Confidences, func(c Confidence) string { return c.Name })
 }
 
 func gap(proba []float64) float64 {
@@ -93,10 +46,10 @@ func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (l
 	rows := make([]row, len(v))
 	for i := range v {
 		rows[i] = row{v: v[i], of: p.Cases[i]}
-		if p.Confidence != nil {
-			rows[i].sure = p.Confidence[i]
-		} else {
+		if p.Confidence == nil {
 			rows[i].sure = c.Func(p.Proba.RawRowView(i))
+		} else {
+			rows[i].sure = p.Confidence[i]
 		}
 	}
 	// The surest first. Equally sure rows are put in the order of v, so that sums have the same

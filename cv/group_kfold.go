@@ -50,33 +50,44 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 	}
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(names), func(a, b int) { names[a], names[b] = names[b], names[a] })
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
-	load, held, parts := make([][]int, k), make([]int, k), make([]int, k) // cases of every class, and in all, of each of the parts
-	for f := range load {
-		load[f], parts[f] = make([]int, len(total)), f
+	parts := make([]part, k)
+	for f := range parts {
+		parts[f] = part{fold: f, load: make([]int, len(total))}
 	}
-	part := map[string]int{}
+	foldOf := map[string]int{}
 	for _, g := range names {
-		// What the group adds to the sum of squares.
 		added := make([]float64, k)
-		for f := range added {
-			for c, m := range of[g] {
-				if m > 0 {
-					added[f] += float64(m*(2*load[f][c]+m)) / float64(total[c]) / float64(total[c])
-				}
-			}
+		for f, p := range parts {
+			added[f] = p.added(of[g], total)
 		}
-		f := slices.MinFunc(parts, func(a, b int) int {
-			return cmp.Or(cmp.Compare(added[a], added[b]), cmp.Compare(held[a], held[b]))
-		})
-		part[g] = f
-		held[f] += size[g]
+		best := slices.MinFunc(parts, func(a, b part) int {
+			return cmp.Or(cmp.Compare(added[a.fold], added[b.fold]), cmp.Compare(a.held, b.held))
+		}).fold
+		foldOf[g] = best
+		parts[best].held += size[g]
 		for c, m := range of[g] {
-			load[f][c] += m
+			parts[best].load[c] += m
 		}
 	}
 	tested := make([]int, n)
 	for i, g := range groups {
-		tested[i] = part[g]
+		tested[i] = foldOf[g]
 	}
 	return folds(tested, k, 0, labels, groups)
+}
+
+// part is the test part of a fold: its cases of every class, and in all.
+type part struct {
+	fold, held int
+	load       []int
+}
+
+// added is what a group of so many cases of every class would add to the sum of squares.
+func (p part) added(group, total []int) (sum float64) {
+	for c, m := range group {
+		if m > 0 {
+			sum += float64(m*(2*p.load[c]+m)) / float64(total[c]) / float64(total[c])
+		}
+	}
+	return sum
 }

@@ -12,7 +12,7 @@ import (
 // training case (then the test part may be smaller). The sizes do not depend on the order of the
 // cases or the seed.
 type HoldOut struct {
-	TestSize   float64 `yaml:"test_size" within:"(0,1)"` // share of the cases that is held out, between 0 and 1; 0 means 0.2
+	TestSize   float64 `yaml:"test_size" within:"(0,1)"` // share of the cases that is held out; 0 means 0.2
 	Stratified *bool   `yaml:"stratified"`               // nil means true if there are classes
 }
 
@@ -21,12 +21,9 @@ func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fol
 	if err := cases(n, labels, groups); err != nil {
 		return nil, err
 	}
-	size := s.TestSize
-	if size == 0 {
-		size = 0.2
-	}
+	size := cmp.Or(s.TestSize, 0.2)
 	if !(size > 0 && size < 1) {
-		return nil, fmt.Errorf("test_size: %v; it must be between 0 and 1, the share of the cases that is held out", size)
+		return nil, fmt.Errorf("test_size: %v must be between 0 and 1, the share of the cases that is held out", size)
 	}
 	stratified, err := stratify(s.Stratified, labels)
 	if err != nil {
@@ -43,11 +40,8 @@ func (s HoldOut) Split(n int, labels []int, groups []string, seed uint64) ([]Fol
 		if stratified {
 			stratum = labels[i]
 		}
-		tested[i] = -1
-		if take[stratum] > 0 {
-			take[stratum]--
-			tested[i] = 0
-		}
+		tested[i] = min(take[stratum], 1) - 1
+		take[stratum] = max(take[stratum]-1, 0)
 	}
 	return folds(tested, 1, 0, labels, groups)
 }
@@ -60,13 +54,10 @@ func apportion(m int, counts []int) []int {
 	for _, count := range counts {
 		n += count
 	}
-	seats := make([]int, len(counts))
-	byRemainder := make([]int, len(counts))
-	left := m
+	seats, byRemainder, left := make([]int, len(counts)), make([]int, len(counts)), m
 	for c, count := range counts {
-		seats[c] = m * count / n
+		seats[c], byRemainder[c] = m*count/n, c
 		left -= seats[c]
-		byRemainder[c] = c
 	}
 	slices.SortStableFunc(byRemainder, func(a, b int) int { return cmp.Compare(m*counts[b]%n, m*counts[a]%n) })
 	for _, c := range byRemainder {

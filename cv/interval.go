@@ -7,6 +7,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// Estimate is the value of a score on a sample of cases, with its 95 % confidence interval over
+// such samples. Lo and Hi are NaN where there is no interval.
+type Estimate struct{ Value, Lo, Hi float64 }
+
+func withoutInterval(value float64) Estimate { return Estimate{value, math.NaN(), math.NaN()} }
+
 // z95 is the 97.5 % quantile of the standard normal, 1.95996…
 var z95 = distuv.UnitNormal.Quantile(0.975)
 

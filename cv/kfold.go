@@ -1,6 +1,9 @@
 package cv
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // KFold divides the cases at random into k parts of equal size within one, each the test part of
 // one fold. Stratified, the parts are also equal within one in the number of cases of every class.
@@ -39,10 +42,7 @@ func (s KFold) split(n int, labels []int, groups []string, seed uint64, repeat i
 
 // numberOfFolds resolves the option `k`, the number of parts into which n units are divided.
 func numberOfFolds(k, n int, units string) (int, error) {
-	if k == 0 {
-		k = 10
-	}
-	if k < 2 || k > n {
+	if k = cmp.Or(k, 10); k < 2 || k > n {
 		return k, fmt.Errorf("k: %d folds of %d %s; k must be 2 to the number of %s", k, n, units, units)
 	}
 	return k, bounded(n, k)

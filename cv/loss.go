@@ -75,10 +75,7 @@ type Decisions struct {
 // Decisions makes them. The predictions are of classes.
 func (c Costs) Decisions(p Predictions) Decisions {
 	m, classes := p.Proba.Dims()
-	d := Decisions{Table: make([][]int, classes)}
-	for k := range d.Table {
-		d.Table[k] = make([]int, classes+1)
-	}
+	d := Decisions{Table: counts(classes, classes+1)}
 	cost, expected, likeliest := make([]float64, m), make([]float64, m), make([]float64, m)
 	for i, truth := range p.Labels {
 		row := p.Proba.RawRowView(i)
@@ -91,7 +88,8 @@ func (c Costs) Decisions(p Predictions) Decisions {
 		}
 		d.Table[truth][decision]++
 	}
-	d.Loss, d.Expected, d.Likeliest = mean(cost, p.Cases), stat.Mean(expected, nil), stat.Mean(likeliest, nil)
+	d.Loss = mean(cost, p.Cases)
+	d.Expected, d.Likeliest = stat.Mean(expected, nil), stat.Mean(likeliest, nil)
 	return d
 }
 

@@ -28,10 +28,11 @@ type McNemar struct {
 // (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must be over the same cases in the same
 // order, each case once; others panic.
 func CompareDecisions(first, second Predictions) McNemar {
-	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) || distinct(first.Cases) != len(first.Cases) {
-		panic(fmt.Sprintf("cv: %d and %d predictions are not paired, one for every case", len(first.Cases), len(second.Cases)))
-	}
 	m := McNemar{Cases: len(first.Cases)}
+	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) ||
+		distinct(first.Cases) != m.Cases {
+		panic(fmt.Sprintf("cv: %d and %d predictions are not paired, one for every case", m.Cases, len(second.Cases)))
+	}
 	others := second.wrong()
 	for i, wrong := range first.wrong() {
 		switch {

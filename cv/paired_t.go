@@ -1,11 +1,8 @@
 package cv
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // PairedT is a race with paired t-tests over folds (the t-test variant of Birattari, Stützle,
@@ -56,13 +53,8 @@ func (PairedT) Rounds(_, folds int) (ends []int) {
 
 // Cut implements Race.
 func (r PairedT) Cut(now Round) (cuts []Cut) {
-	alpha := r.Alpha
-	if alpha == 0 {
-		alpha = 0.05
-	}
-	level := alpha / float64((now.Contestants-1)*len(r.Rounds(now.Contestants, now.Folds)))
+	level := cmp.Or(r.Alpha, 0.05) / float64((now.Contestants-1)*len(r.Rounds(now.Contestants, now.Folds)))
 	best := now.In[0]
-	student := distuv.StudentsT{Sigma: 1, Nu: float64(now.Done - 1)}
 	for _, k := range now.In[1:] {
 		d := make([]float64, now.Done)
 		for f := range d {
@@ -73,15 +65,12 @@ func (r PairedT) Cut(now Round) (cuts []Cut) {
 				d[f] = -d[f]
 			}
 		}
-		if equal(d) {
-			continue // folds that all differ by the same say nothing of how they vary
-		}
-		mean, s2 := stat.MeanVariance(d, nil)
-		t := mean / math.Sqrt(s2*(1/float64(now.Done)-1/float64(now.Folds)))
-		p := student.CDF(-t)
-		if p < level { // not if it is NaN
+		// NaN where there is no test: folds that all differ by the same say nothing of how they
+		// vary.
+		test := CorrectedT(d, -1/float64(now.Folds))
+		if p := test.P / 2; test.T > 0 && p < level {
 			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: best, P: p,
-				Reason: fmt.Sprintf("behind by %.3g %s, p = %.2g < %.2g", mean, now.Score.Unit, p, level)})
+				Reason: fmt.Sprintf("behind by %.3g %s, p = %.2g < %.2g", test.Value, now.Score.Unit, p, level)})
 		}
 	}
 	return cuts

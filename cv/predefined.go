@@ -1,6 +1,7 @@
 package cv
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +19,8 @@ func (Predefined) Split(n int, labels []int, groups []string, _ uint64) ([]Fold,
 		return nil, err
 	}
 	if groups == nil {
-		return nil, fmt.Errorf("the data do not say to which fold a case belongs; name a column of integers in data.group")
+		return nil, errors.New("the data do not say to which fold a case belongs; "+
+			"name a column of integers in data.group")
 	}
 	number := make([]int, n)
 	for i, g := range groups {

@@ -40,7 +40,8 @@ const sumTolerance = 1e-6
 func NewPredictions(cases, labels []int, proba *mat.Dense, trainCounts []int) (Predictions, error) {
 	m, classes := proba.Dims()
 	if len(cases) != m || len(labels) != m || len(trainCounts) != classes {
-		panic(fmt.Sprintf("cv: %d cases, %d labels, %d×%d probabilities, %d training counts", len(cases), len(labels), m, classes, len(trainCounts)))
+		panic(fmt.Sprintf("cv: %d cases, %d labels, %d×%d probabilities, %d training counts",
+			len(cases), len(labels), m, classes, len(trainCounts)))
 	}
 	if classes < 2 {
 		return Predictions{}, fmt.Errorf("probabilities of %d class; there must be two or more", classes)
@@ -85,8 +86,6 @@ func Pool(parts ...Predictions) Predictions {
 		all.Targets = append(all.Targets, p.Targets...)
 		all.Mean = append(all.Mean, p.Mean...)
 		all.Variance = append(all.Variance, p.Variance...)
-	}
-	for _, p := range parts {
 		all.Confidence = append(all.Confidence, p.Confidence...)
 	}
 	if len(all.Confidence) < len(all.Cases) {
@@ -112,12 +111,18 @@ func Decide(proba []float64) int { return floats.MaxIdx(proba) }
 // C×C table.
 func (p Predictions) Confusion() [][]int {
 	_, classes := p.Proba.Dims()
-	table := make([][]int, classes)
-	for c := range table {
-		table[c] = make([]int, classes)
-	}
+	table := counts(classes, classes)
 	for i, label := range p.Labels {
 		table[label][Decide(p.Proba.RawRowView(i))]++
+	}
+	return table
+}
+
+// counts is a table of zeros.
+func counts(rows, columns int) [][]int {
+	table := make([][]int, rows)
+	for i := range table {
+		table[i] = make([]int, columns)
 	}
 	return table
 }
@@ -168,10 +173,12 @@ func (p Predictions) warnings() []string {
 	}
 	var out []string
 	if floored > 0 {
-		out = append(out, fmt.Sprintf("%d of %d cases had a probability below %.3g for their own class; log_loss and information_bits take it as that", floored, len(p.Labels), floor))
+		out = append(out, fmt.Sprintf("%d of %d cases had a probability below %.3g for their own class; "+
+			"log_loss and information_bits take it as that", floored, len(p.Labels), floor))
 	}
 	if unseen > 0 {
-		out = append(out, fmt.Sprintf("%d of %d cases are of a class without training cases; the base line of information_bits gives it %.3g", unseen, len(p.Labels), floor))
+		out = append(out, fmt.Sprintf("%d of %d cases are of a class without training cases; "+
+			"the base line of information_bits gives it %.3g", unseen, len(p.Labels), floor))
 	}
 	return out
 }

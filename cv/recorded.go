@@ -24,7 +24,8 @@ func Recorded(classes int, f *record.Fit) (Predictions, error) {
 	proba := mat.NewDense(len(f.Rows), classes, nil)
 	for i, row := range f.Proba {
 		if len(row) != classes {
-			return Predictions{}, fmt.Errorf("case %d has probabilities of %d classes, want %d", f.Rows[i], len(row), classes)
+			return Predictions{}, fmt.Errorf("case %d has probabilities of %d classes, want %d",
+				f.Rows[i], len(row), classes)
 		}
 		proba.SetRow(i, record.Floats(row))
 	}

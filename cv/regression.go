@@ -9,16 +9,19 @@ import (
 // the variance, noise included, of each. trainMean and trainVariance (divisor n) are those of the
 // training targets, the base line. Wrong shapes panic; a number that is not finite, and a variance
 // that is not above 0, are errors.
-func NewRegression(cases []int, targets, mean, variance []float64, trainMean, trainVariance float64) (Predictions, error) {
+func NewRegression(
+	cases []int, targets, mean, variance []float64, trainMean, trainVariance float64,
+) (Predictions, error) {
 	m := len(cases)
 	if len(targets) != m || len(mean) != m || len(variance) != m {
-		panic(fmt.Sprintf("cv: %d cases, %d targets, %d means, %d variances", m, len(targets), len(mean), len(variance)))
+		panic(fmt.Sprintf("cv: %d cases, %d targets, %d means, %d variances",
+			m, len(targets), len(mean), len(variance)))
 	}
 	p := Predictions{Cases: cases, Targets: targets, Mean: mean, Variance: variance, Base: make([]float64, m)}
 	for i, y := range targets {
 		if !finite(y, mean[i], variance[i]) || variance[i] <= 0 {
-			return Predictions{}, fmt.Errorf("case %d has target %v, predicted mean %v and variance %v; want finite numbers, the variance above 0",
-				cases[i], y, mean[i], variance[i])
+			return Predictions{}, fmt.Errorf("case %d has target %v, predicted mean %v and variance %v; "+
+				"want finite numbers, the variance above 0", cases[i], y, mean[i], variance[i])
 		}
 		p.Base[i] = logNormal(y, trainMean, trainVariance)
 	}
@@ -45,12 +48,7 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 		squares[i] = (y - p.Mean[i]) * (y - p.Mean[i])
 	}
 	e := mean(squares, p.Cases)
-	root := func(v float64) float64 {
-		if v < 0 {
-			return 0
-		}
-		return math.Sqrt(v)
-	}
+	root := func(v float64) float64 { return math.Sqrt(max(v, 0)) }
 	return Estimate{root(e.Value), root(e.Lo), root(e.Hi)}, true
 }
 

@@ -1,6 +1,9 @@
 package cv
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // RepeatedKFold is KFold again and again on the same cases, each time in another random order. The
 // first repeat is the KFold of the same seed. Every case is tested once in every repeat, so the
@@ -13,10 +16,7 @@ type RepeatedKFold struct {
 
 // Split implements Splitter.
 func (s RepeatedKFold) Split(n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
-	repeats := s.Repeats
-	if repeats == 0 {
-		repeats = 10
-	}
+	repeats := cmp.Or(s.Repeats, 10)
 	if repeats < 1 || repeats > MaxFolded {
 		return nil, fmt.Errorf("repeats: %d; it must be from 1 to %d", repeats, MaxFolded)
 	}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -23,12 +22,16 @@ type Average interface {
 	predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
 }
 
-// Averages lists them.
-var Averages = registry.Table[Average]{
-	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25) and, for softmax, 3.5.2; deterministic"),
-	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
-	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]), κ = (1 + πv/8)^-½ with the variance v of each f: a closed form near the average; logit and softmax"),
-	registry.Of[MonteCarlo, Average]("monte_carlo", "averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)"),
+// PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
+// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. The average must suit the
+// likelihood, as its Uses says.
+func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
+	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
+		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
+	}
+	blocks(z, func(first int, z *kernel.Inputs) {
+		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
+	})
 }
 
 // Averaged is E[p(y|f)] under the posterior of f, GPML (3.25) and 3.5.2, without random numbers.

@@ -32,6 +32,10 @@ type quasiNewton struct {
 // four times the largest of the last step.
 const stride = 1.5
 
+// resolution is the relative difference of two values below which neither is known to be the
+// larger: the tolerance to which approximations are asked to converge.
+const resolution = 1e-10
+
 // Uses needs a gradient.
 func (*quasiNewton) Uses(has optimize.Available) (optimize.Available, error) {
 	if !has.Grad {

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Criterion is the scalar that is maximised, in nats: one of the posterior over the latent
@@ -18,13 +17,6 @@ type Criterion interface {
 	Memory(m approx.Memory, gradient bool) approx.Bytes
 	// AddsPrior says whether Layout.LogPrior is added.
 	AddsPrior() bool
-}
-
-// Criteria lists what can be maximised.
-var Criteria = registry.Table[Criterion]{
-	registry.Of[LogEvidence, Criterion]("log_evidence", "the (approximate) log marginal likelihood log p(y|X, θ), in nats"),
-	registry.Of[LogPosterior, Criterion]("log_posterior", "log_evidence plus the log prior densities of the free hyperparameters over theta, in nats"),
-	registry.Of[LeaveOneOut, Criterion]("loo_log_probability", "Σ_i log p(y_i|X, y without y_i, θ), in nats, from one fit"),
 }
 
 // LogEvidence is the (approximate) log marginal likelihood log p(y|X, θ).

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -17,54 +16,6 @@ type Layout struct {
 	Specs []param.Spec // all of them, in the order of theta; a fixed one is held at its Init
 	Free  []int        // the positions of the free ones
 	cut   []int        // kernel j has theta[cut[j]:cut[j+1]]; the mean and the likelihood follow
-}
-
-// Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by
-// their own names, or as "class[M].…" when each class has a kernel, then "mean.…" and
-// "likelihood.…". classes are the labels used in those names; nil numbers them. Length scales and
-// periods that take their start from the data start at scale, or at the nearest bound; NaN leaves
-// them open, which is enough for names and bounds.
-func (m Model) Layout(dim int, classes []string, scale float64) Layout {
-	l := Layout{cut: []int{0}}
-	add := func(prefix string, specs []param.Spec) {
-		for _, s := range specs {
-			s.Name = prefix + s.Name
-			if s.FromData && !math.IsNaN(scale) {
-				s.Init, s.FromData = min(max(scale, s.Lo), s.Hi), false
-			}
-			if !s.Fixed {
-				l.Free = append(l.Free, len(l.Specs))
-			}
-			l.Specs = append(l.Specs, s)
-		}
-		l.cut = append(l.cut, len(l.Specs))
-	}
-	for j, k := range m.Kernels {
-		prefix := ""
-		if len(m.Kernels) > 1 {
-			label := strconv.Itoa(j)
-			if classes != nil {
-				label = classes[j]
-			}
-			prefix = "class[" + label + "]."
-		}
-		add(prefix, k.Params(dim))
-	}
-	add("mean.", m.mean().Params(dim))
-	add("likelihood.", m.Likelihood.Params())
-	return l
-}
-
-// LayoutOn is the layout of the model's hyperparameters on a data set, with starts that come from
-// the data.
-func (m Model) LayoutOn(d Data) Layout {
-	l := m.Layout(d.X.Dim(), d.Classes, math.NaN())
-	for _, s := range l.Specs {
-		if s.FromData {
-			return m.Layout(d.X.Dim(), d.Classes, d.scale())
-		}
-	}
-	return l
 }
 
 // kernel is the part of v, ordered like theta, that belongs to kernel j.

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -14,12 +13,6 @@ type Mean interface {
 	At(dst, theta []float64, x *kernel.Inputs)
 	// Pullback adds Σ_i g_i ∂m(x_i)/∂θ_p to grad[p].
 	Pullback(grad, theta []float64, x *kernel.Inputs, g []float64)
-}
-
-// Means lists the prior means.
-var Means = registry.Table[Mean]{
-	registry.Of[Zero, Mean]("zero", "m(x) = 0"),
-	registry.Of[Constant, Mean]("constant", "m(x) = c, the hyperparameter mean.constant: free from 0 unless given a number"),
 }
 
 // Zero is m(x) = 0.

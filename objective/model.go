@@ -1,13 +1,14 @@
 package objective
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Model is the structure of a Gaussian-process classifier: everything but the data and the
@@ -34,6 +35,10 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 	}
 	return caps, err
 }
+
+// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there
+// are.
+const block = 2048
 
 // Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c
 // unless it is nil, and its gradient if wanted.
@@ -63,60 +68,50 @@ func (m Model) mean() Mean {
 	return m.Mean
 }
 
-// Data is a training set.
-type Data struct {
-	X       *kernel.Inputs
-	Y       approx.Targets
-	Classes []string // labels in natural order, for names; nil: the classes are numbered
-	Groups  []string // of every case, for learners that hold cases out of their training set: those of one group belong together; nil: every case is its own
-	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts
-	// at √d; otherwise it starts at the median distance between cases.
-	Scaled bool
+// Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by
+// their own names, or as "class[M].…" when each class has a kernel, then "mean.…" and
+// "likelihood.…". classes are the labels used in those names; nil numbers them. Length scales and
+// periods that take their start from the data start at scale, or at the nearest bound; NaN leaves
+// them open, which is enough for names and bounds.
+func (m Model) Layout(dim int, classes []string, scale float64) Layout {
+	l := Layout{cut: []int{0}}
+	add := func(prefix string, specs []param.Spec) {
+		for _, s := range specs {
+			s.Name = prefix + s.Name
+			if s.FromData && !math.IsNaN(scale) {
+				s.Init, s.FromData = min(max(scale, s.Lo), s.Hi), false
+			}
+			if !s.Fixed {
+				l.Free = append(l.Free, len(l.Specs))
+			}
+			l.Specs = append(l.Specs, s)
+		}
+		l.cut = append(l.cut, len(l.Specs))
+	}
+	for j, k := range m.Kernels {
+		prefix := ""
+		if len(m.Kernels) > 1 {
+			label := strconv.Itoa(j)
+			if classes != nil {
+				label = classes[j]
+			}
+			prefix = "class[" + label + "]."
+		}
+		add(prefix, k.Params(dim))
+	}
+	add("mean.", m.mean().Params(dim))
+	add("likelihood.", m.Likelihood.Params())
+	return l
 }
 
-// Check says what is wrong with the data by themselves, with the case: counts that do not match,
-// inputs and targets that are not finite, labels that are none of the classes. A class may have no
-// case.
-func (d Data) Check() error {
-	if d.X == nil || d.X.X == nil || d.X.X.IsEmpty() {
-		return errors.New("there are no cases; the inputs must have at least one row and one column")
-	}
-	n, y := d.X.N(), d.Y
-	switch {
-	case y.Len() != n:
-		return fmt.Errorf("%d rows of inputs and %d targets", n, y.Len())
-	case y.Classes < 0 || y.Classes == 1:
-		return fmt.Errorf("%d classes; want 2, whose labels are -1 and +1 in Value, or more, whose numbers are in Index, or 0 for numbers in Value", y.Classes)
-	case y.Classes > 2 && len(y.Value) > 0:
-		return fmt.Errorf("%d classes and %d targets in Value; their labels 0 … %d belong into Index", y.Classes, len(y.Value), y.Classes-1)
-	case y.Classes <= 2 && len(y.Index) > 0:
-		return fmt.Errorf("%d classes and %d targets in Index; the labels -1 and +1 of two classes, and numbers, belong into Value", y.Classes, len(y.Index))
-	case d.Classes != nil && len(d.Classes) != y.Classes:
-		return fmt.Errorf("%d names of classes and %d classes", len(d.Classes), y.Classes)
-	case d.Groups != nil && len(d.Groups) != n:
-		return fmt.Errorf("%d rows of inputs and %d groups", n, len(d.Groups))
-	}
-	for i, v := range y.Value {
-		switch {
-		case y.Classes == 2 && v != -1 && v != 1:
-			return fmt.Errorf("label %v in row %d (counted from 1); the labels of two classes must be -1 and +1", v, i+1)
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("target %v in row %d (counted from 1); every target must be a finite number", v, i+1)
+// LayoutOn is the layout of the model's hyperparameters on a data set, with starts that come from
+// the data.
+func (m Model) LayoutOn(d Data) Layout {
+	l := m.Layout(d.X.Dim(), d.Classes, math.NaN())
+	for _, s := range l.Specs {
+		if s.FromData {
+			return m.Layout(d.X.Dim(), d.Classes, d.scale())
 		}
 	}
-	for i, c := range y.Index {
-		if c < 0 || c >= y.Classes {
-			return fmt.Errorf("label %d in row %d (counted from 1); the labels of %d classes must be 0 … %d", c, i+1, y.Classes, y.Classes-1)
-		}
-	}
-	return d.X.Check(d.X.Dim())
-}
-
-// scale is where length scales and periods start that nobody set.
-func (d Data) scale() float64 {
-	s := math.Sqrt(float64(d.X.Dim()))
-	if !d.Scaled {
-		s = d.X.MedianDistance()
-	}
-	return s
+	return l
 }

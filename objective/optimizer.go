@@ -5,22 +5,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
-
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Optimizer makes a fresh method for each minimisation. One that knows how much there is to gain
 // may stop where that is less than gain·max(1, |f|).
 type Optimizer interface {
 	Method(gain float64) optimize.Method
-}
-
-// Optimizers lists the local optimisers; all of them need the gradient.
-var Optimizers = registry.Table[Optimizer]{
-	registry.Of[BFGS, Optimizer]("bfgs", "Broyden-Fletcher-Goldfarb-Shanno, dense inverse Hessian"),
-	registry.Of[LBFGS, Optimizer]("lbfgs", "limited-memory BFGS, the last 15 steps"),
-	registry.Of[CG, Optimizer]("cg", "nonlinear conjugate gradients, Hestenes-Stiefel"),
-	registry.Of[GradientDescent, Optimizer]("gradient_descent", "steepest descent"),
 }
 
 type (
@@ -50,10 +40,6 @@ func (CG) Method(float64) optimize.Method {
 func (GradientDescent) Method(float64) optimize.Method {
 	return &optimize.GradientDescent{Linesearcher: &lineSearch{}}
 }
-
-// resolution is the relative difference of two values below which neither is known to be the
-// larger: the tolerance to which approximations are asked to converge.
-const resolution = 1e-10
 
 // lineSearch is gonum's bisection, which steps back from +Inf, ended where the decrease that the
 // slope promises is below what the objective resolves. Bisecting on would compare rounding errors,

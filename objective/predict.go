@@ -11,10 +11,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there
-// are.
-const block = 2048
-
 // blocks calls f for consecutive parts of z, or z itself if it is small enough, with the index of
 // their first case.
 func blocks(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
@@ -126,16 +122,4 @@ func (p *Point) PredictMoments(mean, variance []float64, z *kernel.Inputs) {
 	for i := range variance {
 		variance[i] += noise
 	}
-}
-
-// PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
-// to 1. For two classes column 0 is y = -1 and column 1 is y = +1. The average must suit the
-// likelihood, as its Uses says.
-func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
-	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
-		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
-	}
-	blocks(z, func(first int, z *kernel.Inputs) {
-		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
-	})
 }

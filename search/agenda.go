@@ -33,8 +33,8 @@ func Check(studies []Study, memoryLimit int64) error {
 	larger, largest := 0, Study{} // than the limit
 	for i, s := range studies {
 		if j, twice := first[s.Key]; twice {
-			errs = append(errs, fmt.Errorf("study %d of configuration %d is the same as study %d of configuration %d; keep one",
-				s.Index, s.Configuration, studies[j].Index, studies[j].Configuration))
+			errs = append(errs, fmt.Errorf("study %d of configuration %d is the same as study %d of configuration %d; "+
+				"keep one", s.Index, s.Configuration, studies[j].Index, studies[j].Configuration))
 			continue
 		}
 		first[s.Key] = i
@@ -48,8 +48,8 @@ func Check(studies []Study, memoryLimit int64) error {
 	if larger > 0 {
 		errs = append(errs, fmt.Errorf("%w: one job of configuration %d needs %s, the limit is %s "+
 			"(%d of %d studies need more); use a subsample of the data or a larger --memory",
-			ErrMemory, largest.Configuration, humanize.IBytes(uint64(largest.Memory)), humanize.IBytes(uint64(memoryLimit)),
-			larger, len(studies)))
+			ErrMemory, largest.Configuration, humanize.IBytes(uint64(largest.Memory)),
+			humanize.IBytes(uint64(memoryLimit)), larger, len(studies)))
 	}
 	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Bayes is Bayesian optimisation: it evaluates the first points of a scrambled Sobol sequence in
@@ -29,7 +31,9 @@ type Bayes struct {
 // Check implements Strategy.
 func (b Bayes) Check(s Space) error {
 	// Every question takes some hundred regressions of n³ operations.
-	if err := checkSearch(s, count{"trials", b.Trials, 1000}, count{"initial", b.Initial, 1000}, count{"batch", b.Batch, 1000}); err != nil {
+	err := checkSearch(s, count{"trials", b.Trials, 1, 1000}, count{"initial", b.Initial, 1, 1000},
+		count{"batch", b.Batch, 1, 1000})
+	if err != nil {
 		return err
 	}
 	if b = b.on(s); b.Initial > b.Trials {
@@ -40,13 +44,8 @@ func (b Bayes) Check(s Space) error {
 
 // on fills in the defaults.
 func (b Bayes) on(s Space) Bayes {
-	if b.Trials == 0 {
-		b.Trials = 40
-	}
-	if b.Initial == 0 {
-		b.Initial = min(2*(len(s)+1), b.Trials)
-	}
-	b.Batch = max(b.Batch, 1)
+	b.Trials, b.Batch = cmp.Or(b.Trials, 40), cmp.Or(b.Batch, 1)
+	b.Initial = cmp.Or(b.Initial, min(2*(len(s)+1), b.Trials))
 	return b
 }
 
@@ -66,7 +65,7 @@ func (b Bayes) Budget(s Space) Budget {
 // for every trial has failed, or no regression, it goes on along the sequence.
 func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
-		return (Design{Trials: 1}).ask(s, done, nil)
+		return askOnce(done)
 	}
 	b = b.on(s)
 	first, last := len(done), b.Initial
@@ -84,7 +83,7 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			sobol(sequence, seed)
 			u = sequence.RawRowView(i)
 		} else {
-			u = improve(model, best, source(seed, uint64(i)).Uint64())
+			u = improve(model, best, param.Source(seed, uint64(i)).Uint64())
 			if i+1 < last {
 				model, _ = model.With(u, best)
 			}
@@ -124,10 +123,7 @@ func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surro
 	for i, v := range values {
 		values[i] = max(v, worst)
 	}
-	model, err := objective.NewSurrogate(mat.NewDense(len(values), len(s), rows), values, seed)
-	if err != nil {
-		return nil, best
-	}
+	model, _ = objective.NewSurrogate(mat.NewDense(len(values), len(s), rows), values, seed)
 	return model, best
 }
 
@@ -162,7 +158,8 @@ func improve(model *objective.Surrogate, best float64, seed uint64) []float64 {
 	}}
 	for _, start := range starts {
 		top, err := optimize.Minimize(problem, start, &optimize.Settings{
-			FuncEvaluations: 50 * (dim + 1), Converger: &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * (dim + 1)},
+			FuncEvaluations: 50 * (dim + 1),
+			Converger:       &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 4 * (dim + 1)},
 		}, &optimize.NelderMead{SimplexSize: 0.05})
 		if err == nil && top.F < least {
 			least, at = top.F, cube.clip(top.X)

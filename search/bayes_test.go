@@ -98,7 +98,7 @@ func TestBayesCheck(t *testing.T) {
 		e    CMAES
 		want string
 	}{
-		{CMAES{Population: 3}, "population = 3 must be at least 4"},
+		{CMAES{Population: 3}, "population = 3 must be from 4 to 1000000"},
 		{CMAES{Population: 10, Evaluations: 9}, "evaluations = 9 are less than one generation of 10"},
 		{CMAES{Evaluations: -1}, "evaluations = -1"},
 		{CMAES{Population: 400}, ""},

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // CMAES is the evolution strategy with covariance matrix adaptation of Hansen, "The CMA Evolution
@@ -29,26 +31,17 @@ type CMAES struct {
 
 // Check implements Strategy.
 func (c CMAES) Check(s Space) error {
-	if err := checkSearch(s, count{"population", c.Population, maxTrials}, count{"evaluations", c.Evaluations, maxTrials}); err != nil {
-		return err
+	err := checkSearch(s, count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
+	if c = c.on(s); err == nil && c.Evaluations < c.Population {
+		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
 	}
-	switch c = c.on(s); {
-	case c.Population < 4:
-		return fmt.Errorf("population = %d must be at least 4, half of which are parents", c.Population)
-	case c.Evaluations < c.Population:
-		return fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
-	}
-	return nil
+	return err
 }
 
 // on fills in the defaults.
 func (c CMAES) on(s Space) CMAES {
-	if c.Population == 0 {
-		c.Population = 4 + int(3*math.Log(float64(max(1, len(s)))))
-	}
-	if c.Evaluations == 0 {
-		c.Evaluations = max(300, c.Population)
-	}
+	c.Population = cmp.Or(c.Population, 4+int(3*math.Log(float64(max(1, len(s))))))
+	c.Evaluations = cmp.Or(c.Evaluations, max(300, c.Population))
 	return c
 }
 
@@ -67,12 +60,12 @@ func (c CMAES) Budget(s Space) Budget {
 // Ask implements Strategy: the next generation, found by replaying the history.
 func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
-		return (Design{Trials: 1}).ask(s, done, nil)
+		return askOnce(done)
 	}
 	c = c.on(s)
 	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
 	for g := range c.Evaluations / c.Population {
-		generation := e.sample(rand.New(source(seed, uint64(g))))
+		generation := e.sample(rand.New(param.Source(seed, uint64(g))))
 		if len(done) == 0 {
 			batch := make([]Proposal, len(generation))
 			for i, z := range generation {
@@ -108,7 +101,10 @@ type evolution struct {
 
 // newEvolution starts at N(0, I) with the tutorial's default parameters (its table 1).
 func newEvolution(dim, population int) *evolution {
-	e := &evolution{population: population, weights: make([]float64, population/2), sigma: 1, c: mat.NewSymDense(dim, nil)}
+	e := &evolution{
+		population: population, weights: make([]float64, population/2), sigma: 1, c: mat.NewSymDense(dim, nil),
+		mean: make([]float64, dim), pathSigma: make([]float64, dim), pathC: make([]float64, dim),
+	}
 	for i := range e.weights {
 		e.weights[i] = math.Log(float64(population+1)/2) - math.Log(float64(i+1))
 	}
@@ -121,7 +117,6 @@ func newEvolution(dim, population int) *evolution {
 	e.c1 = 2 / ((n+1.3)*(n+1.3) + e.mueff)
 	e.cmu = min(1-e.c1, 2*(0.25+e.mueff+1/e.mueff-2)/((n+2)*(n+2)+e.mueff))
 	e.chi = math.Sqrt(n) * (1 - 1/(4*n) + 1/(21*n*n))
-	e.mean, e.pathSigma, e.pathC = make([]float64, dim), make([]float64, dim), make([]float64, dim)
 	for j := range dim {
 		e.c.SetSym(j, j, 1)
 	}
@@ -169,15 +164,7 @@ func (e *evolution) learn(generation [][]float64, values []float64) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case values[a] > values[b]:
-			return -1
-		case values[a] < values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	n := len(e.mean)
 	step := mat.NewVecDense(n, nil) // ⟨y⟩_w
 	parents := make([]*mat.VecDense, len(e.weights))

@@ -2,10 +2,8 @@ package search
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,12 +18,14 @@ type Design struct {
 	Trials int `yaml:"trials" within:"[1,1000000]"` // number of points; 0 means 64
 }
 
-// maxTrials keeps a slip of the pen from exhausting memory.
-const maxTrials = 1_000_000
+const (
+	defaultTrials = 64
+	maxTrials     = 1_000_000 // keeps a slip of the pen (ten axes of twenty points) from exhausting memory
+)
 
 // Check implements Strategy.
 func (d Design) Check(s Space) error {
-	return checkSearch(s, count{"trials", d.Trials, maxTrials})
+	return checkSearch(s, count{"trials", d.Trials, 1, maxTrials})
 }
 
 // Optimizer implements Strategy.
@@ -36,16 +36,13 @@ func (d Design) Budget(s Space) Budget {
 	if len(s) == 0 {
 		return Budget{Trials: 1}
 	}
-	return Budget{Trials: cmp.Or(d.Trials, 64)}
+	return Budget{Trials: cmp.Or(d.Trials, defaultTrials)}
 }
 
 // ask proposes the points whose places in the unit cube sample draws, one a row.
 func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
-	switch {
-	case len(done) > 0:
-		return nil
-	case len(s) == 0:
-		return []Proposal{{Points: [][]float64{{}}}}
+	if len(s) == 0 || len(done) > 0 {
+		return askOnce(done)
 	}
 	n := d.Budget(s).Trials
 	u := mat.NewDense(n, len(s), nil)
@@ -55,6 +52,14 @@ func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Pro
 		proposals[i].Points = [][]float64{s.place(u.RawRowView(i))}
 	}
 	return proposals
+}
+
+// askOnce proposes the one point of a space without free hyperparameters.
+func askOnce(done []record.Trial) []Proposal {
+	if len(done) > 0 {
+		return nil
+	}
+	return []Proposal{{Points: [][]float64{{}}}}
 }
 
 // place maps the unit cube to the box.
@@ -69,30 +74,25 @@ func (s Space) place(u []float64) []float64 {
 
 // count is an option that is a number of something; 0 stands for its default.
 type count struct {
-	name       string
-	value, max int
+	name        string
+	value       int
+	least, most int // most 0: no limit
 }
 
 // checkSearch finds starts outside their bounds and counts out of range.
 func checkSearch(s Space, counts ...count) error {
 	var errs []error
 	for _, c := range counts {
-		if c.value < 0 || c.value > c.max {
-			errs = append(errs, fmt.Errorf("%s = %d must be from 1 to %d", c.name, c.value, c.max))
+		switch {
+		case c.value == 0 || c.value >= c.least && (c.most == 0 || c.value <= c.most):
+		case c.most == 0:
+			errs = append(errs, fmt.Errorf("%s = %d must be at least %d", c.name, c.value, c.least))
+		default:
+			errs = append(errs, fmt.Errorf("%s = %d must be from %d to %d", c.name, c.value, c.least, c.most))
 		}
 	}
 	for _, p := range s {
-		if err := checkStart(p); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, checkStart(p))
 	}
 	return errors.Join(errs...)
-}
-
-// source is the stream of random numbers of this number.
-func source(seed, stream uint64) *rand.ChaCha8 {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	binary.LittleEndian.PutUint64(key[8:], stream)
-	return rand.NewChaCha8(key)
 }

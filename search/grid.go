@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,14 +29,14 @@ type Grid struct {
 
 // Axis is the list of values that one hyperparameter takes, in one of three forms.
 type Axis struct {
-	Log    *[2]float64 `yaml:"log"`                         // natural logarithms of the first and the last value; the others equally spaced in the logarithm
-	Linear *[2]float64 `yaml:"linear"`                      // the first and the last value in natural units; the others equally spaced
-	Points int         `yaml:"points" within:"[1,1000000]"` // number of values of the two forms above, both ends included
+	// Log has the natural logarithms of the first and the last value; the others are equally spaced
+	// in the logarithm.
+	Log *[2]float64 `yaml:"log"`
+	// Linear has the first and the last value in natural units; the others are equally spaced.
+	Linear *[2]float64 `yaml:"linear"`
+	Points int         `yaml:"points" within:"[1,1000000]"` // number of values of these, both ends included
 	Values []float64   `yaml:"values"`                      // the values themselves in natural units, in this order
 }
-
-// maxGridPoints keeps a slip of the pen (ten axes of twenty points) from exhausting memory.
-const maxGridPoints = 1_000_000
 
 // axis is an Axis tied to its place in the space.
 type axis struct {
@@ -55,48 +56,41 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}
-	axes, err := g.resolve(s)
-	if err != nil {
-		panic(fmt.Sprintf("search: Ask of a grid that fails its Check: %v", err))
-	}
-	row, outer := axes[len(axes)-1], axes[:len(axes)-1]
-	var proposals []Proposal
-	at := make([]int, len(outer)) // the current index into every outer axis
-	base := s.start()
-	for {
-		for k, a := range outer {
-			base[a.dim] = a.theta[at[k]]
+	axes, rows := g.must(s)
+	inner, outer := axes[len(axes)-1], axes[:len(axes)-1]
+	proposals := make([]Proposal, rows)
+	for row := range proposals {
+		base, rest := s.start(), row
+		for _, a := range slices.Backward(outer) {
+			base[a.dim] = a.theta[rest%len(a.theta)]
+			rest /= len(a.theta)
 		}
-		points := make([][]float64, len(row.theta))
-		for i, u := range row.theta {
-			points[i] = slices.Clone(base)
-			points[i][row.dim] = u
-		}
-		proposals = append(proposals, Proposal{Points: points})
-		k := len(at) - 1
-		for ; k >= 0; k-- {
-			if at[k]++; at[k] < len(outer[k].theta) {
-				break
-			}
-			at[k] = 0
-		}
-		if k < 0 {
-			return proposals
+		for _, u := range inner.theta {
+			point := slices.Clone(base)
+			point[inner.dim] = u
+			proposals[row].Points = append(proposals[row].Points, point)
 		}
 	}
+	return proposals
 }
 
 // Budget implements Strategy: the rows.
 func (g Grid) Budget(s Space) Budget {
+	_, rows := g.must(s)
+	return Budget{Trials: rows}
+}
+
+// must is the axes of a grid that passes its Check, and the number of its rows.
+func (g Grid) must(s Space) (axes []axis, rows int) {
 	axes, err := g.resolve(s)
 	if err != nil {
-		panic(fmt.Sprintf("search: Budget of a grid that fails its Check: %v", err))
+		panic(fmt.Sprintf("search: a grid is used that fails its Check: %v", err))
 	}
-	rows := 1
+	rows = 1
 	for _, a := range axes[:len(axes)-1] {
 		rows *= len(a.theta)
 	}
-	return Budget{Trials: rows}
+	return axes, rows
 }
 
 // Optimizer implements Strategy.
@@ -131,24 +125,20 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 		axes = append(axes, axis{dim, theta})
 	}
 	for i, p := range s {
-		if _, ok := named[i]; !ok {
-			if err := checkStart(p); err != nil {
-				errs = append(errs, err)
-			}
+		if named[i] == "" {
+			errs = append(errs, checkStart(p))
 		}
 	}
-	if size > maxGridPoints {
-		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points", size, maxGridPoints))
+	if size > maxTrials {
+		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points", size, maxTrials))
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(axes, func(a, b axis) int { return a.dim - b.dim })
-	for i := len(axes) - 1; i >= 0; i-- {
-		if lastComponent(s[axes[i].dim].Name) == "amplitude" {
-			row := axes[i]
-			axes = append(slices.Delete(axes, i, i+1), row)
-			break
+	for i, a := range slices.Backward(axes) {
+		if s[a.dim].Component() == "amplitude" {
+			return append(slices.Delete(axes, i, i+1), a), nil
 		}
 	}
 	return axes, nil
@@ -163,74 +153,33 @@ func (s Space) find(name string) (int, error) {
 		if p.Name == name {
 			return i, nil
 		}
-		last := lastComponent(p.Name)
+		last := p.Component()
 		paths[last] = append(paths[last], p.Name)
 		if last == name {
 			found = i
 		}
 	}
-	if len(paths[name]) > 1 {
-		return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(paths[name], ", "))
-	}
-	if found >= 0 {
+	switch len(paths[name]) {
+	case 1:
 		return found, nil
-	}
-	have := make([]string, len(s)) // the shortest names that can be written
-	for i, p := range s {
-		have[i] = p.Name
-		if last := lastComponent(p.Name); len(paths[last]) == 1 {
-			have[i] = last
+	case 0:
+		have := make([]string, len(s)) // the shortest names that can be written
+		for i, p := range s {
+			have[i] = p.Name
+			if last := p.Component(); len(paths[last]) == 1 {
+				have[i] = last
+			}
 		}
+		return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, have))
 	}
-	return 0, fmt.Errorf("no free hyperparameter is called %q%s", name, registry.Suggest(name, have))
-}
-
-// lastComponent is what follows the last dot outside brackets: "length_scale[2]" of
-// "1.se.length_scale[2]".
-func lastComponent(name string) string {
-	depth := 0
-	for i := len(name) - 1; i >= 0; i-- {
-		switch c := name[i]; {
-		case c == ']':
-			depth++
-		case c == '[':
-			depth--
-		case c == '.' && depth == 0:
-			return name[i+1:]
-		}
-	}
-	return name
+	return 0, fmt.Errorf("%q is ambiguous; write one of %s", name, strings.Join(paths[name], ", "))
 }
 
 // theta lists the axis on the theta scale.
 func (a Axis) theta(p param.Spec) ([]float64, error) {
-	ends := a.Log
-	switch {
-	case a.Log != nil && a.Linear == nil && a.Values == nil:
-	case a.Linear != nil && a.Log == nil && a.Values == nil:
-		ends = a.Linear
-	case a.Values != nil && a.Log == nil && a.Linear == nil:
-		if len(a.Values) == 0 || a.Points != 0 {
-			return nil, errors.New("values must list at least one number, without points")
-		}
-	default:
-		return nil, errors.New("write one of {log: [lo, hi], points: n}, {linear: [lo, hi], points: n} and {values: […]}")
-	}
-	values := a.Values
-	if ends != nil {
-		lo, hi := ends[0], ends[1]
-		switch {
-		case a.Points < 1 || a.Points > maxGridPoints:
-			return nil, fmt.Errorf("points = %d must be from 1 to %d", a.Points, maxGridPoints)
-		case !(lo <= hi):
-			return nil, fmt.Errorf("[%v, %v] must have the smaller end first", lo, hi)
-		case (a.Points == 1) != (lo == hi):
-			return nil, fmt.Errorf("[%v, %v] with both ends included cannot have %d points", lo, hi, a.Points)
-		case a.Points == 1:
-			values = []float64{lo}
-		default:
-			values = floats.Span(make([]float64, a.Points), lo, hi)
-		}
+	values, err := a.values()
+	if err != nil {
+		return nil, err
 	}
 	theta := make([]float64, len(values))
 	for i, v := range values {
@@ -240,11 +189,39 @@ func (a Axis) theta(p param.Spec) ([]float64, error) {
 		if !(v >= p.Lo && v <= p.Hi) {
 			return nil, fmt.Errorf("%s = %v is outside its bounds [%v, %v]", p.Name, v, p.Lo, p.Hi)
 		}
-		if a.Log == nil || p.Map != param.Log { // a logarithm is already theta under that transform, to the last bit
+		// A logarithm is already theta under that transform, to the last bit.
+		if a.Log == nil || p.Map != param.Log {
 			theta[i] = p.Map.Theta(v)
 		}
 		// Rounding of the transform may lead past the bound.
 		theta[i] = min(max(theta[i], p.Map.Theta(p.Lo)), p.Map.Theta(p.Hi))
 	}
 	return theta, nil
+}
+
+// values lists the axis in natural units, or if it is a Log one their logarithms.
+func (a Axis) values() ([]float64, error) {
+	ends := cmp.Or(a.Log, a.Linear)
+	switch {
+	case a.Values != nil && ends == nil:
+		if len(a.Values) == 0 || a.Points != 0 {
+			return nil, errors.New("values must list at least one number, without points")
+		}
+		return a.Values, nil
+	case a.Values != nil || ends == nil || a.Log != nil && a.Linear != nil:
+		return nil, errors.New("write one of {log: [lo, hi], points: n}, " +
+			"{linear: [lo, hi], points: n} and {values: […]}")
+	}
+	lo, hi := ends[0], ends[1]
+	switch {
+	case a.Points < 1 || a.Points > maxTrials:
+		return nil, fmt.Errorf("points = %d must be from 1 to %d", a.Points, maxTrials)
+	case !(lo <= hi):
+		return nil, fmt.Errorf("[%v, %v] must have the smaller end first", lo, hi)
+	case (a.Points == 1) != (lo == hi):
+		return nil, fmt.Errorf("[%v, %v] with both ends included cannot have %d points", lo, hi, a.Points)
+	case a.Points == 1:
+		return []float64{lo}, nil
+	}
+	return floats.Span(make([]float64, a.Points), lo, hi), nil
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // LatinHypercube divides every hyperparameter's side of the box into as many equal parts as there
@@ -18,6 +19,6 @@ type LatinHypercube struct {
 // Ask implements Strategy.
 func (l LatinHypercube) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return l.ask(s, done, func(u *mat.Dense) {
-		samplemv.LatinHypercube{Q: distmv.NewUnitUniform(len(s), nil), Src: source(seed, 0)}.Sample(u)
+		samplemv.LatinHypercube{Q: distmv.NewUnitUniform(len(s), nil), Src: param.Source(seed, 0)}.Sample(u)
 	})
 }

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -13,35 +12,20 @@ import (
 // a trial has many points, the samples; the starts are those of a MultiStart.
 type MCMC struct {
 	MultiStart `yaml:",inline"` // restarts is the number of chains; 0 means 4
-	Burn       int              `yaml:"burn" within:"[1,1000000]"`   // moves before the first sample; 0 means 100 for each free hyperparameter
-	Samples    int              `yaml:"samples" within:"[4,100000]"` // that a chain keeps; 0 means 100
-	Thin       int              `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2
-}
-
-// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised
-// must be a log posterior density, and the assessment averages over the points of all trials.
-type Sampler interface {
-	Strategy
-	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the
-	// chain's default.
-	Length() (burn, samples, thin int)
+	// Burn is the number of moves before the first sample; 0 means 100 for each free
+	// hyperparameter.
+	Burn    int `yaml:"burn" within:"[1,1000000]"`
+	Samples int `yaml:"samples" within:"[4,100000]"` // that a chain keeps; 0 means 100
+	Thin    int `yaml:"thin" within:"[1,10000]"`     // moves for each of them; 0 means 2
 }
 
 // Check implements Strategy: what there is to sample must have a prior.
 func (m MCMC) Check(s Space) error {
-	errs := []error{m.MultiStart.Check(s), param.Proper(s)}
 	if len(s) == 0 {
-		errs = append(errs, errors.New("there is nothing to sample, for every hyperparameter is fixed; use method: none"))
+		return errors.New("there is nothing to sample, for every hyperparameter is fixed; use method: none")
 	}
-	for _, o := range []struct {
-		name         string
-		value, least int
-	}{{"burn", m.Burn, 1}, {"samples", m.Samples, 4}, {"thin", m.Thin, 1}} {
-		if o.value != 0 && o.value < o.least {
-			errs = append(errs, fmt.Errorf("%s = %d must be at least %d", o.name, o.value, o.least))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(param.Proper(s), checkSearch(s, count{"restarts", m.Restarts, 1, 0}, count{"burn", m.Burn, 1, 0},
+		count{"samples", m.Samples, 4, 0}, count{"thin", m.Thin, 1, 0}))
 }
 
 // Ask implements Strategy: all chains in one batch.

@@ -1,9 +1,6 @@
 package search
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -50,14 +47,7 @@ type (
 
 // Check implements Strategy.
 func (m MultiStart) Check(s Space) error {
-	if m.Restarts < 0 {
-		return fmt.Errorf("restarts = %d must be at least 1", m.Restarts)
-	}
-	var errs []error
-	for _, p := range s {
-		errs = append(errs, checkStart(p))
-	}
-	return errors.Join(errs...)
+	return checkSearch(s, count{"restarts", m.Restarts, 1, 0})
 }
 
 // Ask implements Strategy: all starts in one batch.

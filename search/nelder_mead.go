@@ -22,7 +22,7 @@ type NelderMead struct {
 
 // Check implements Strategy.
 func (n NelderMead) Check(s Space) error {
-	return checkSearch(s, count{"restarts", n.Restarts, maxTrials}, count{"evaluations", n.Evaluations, maxTrials})
+	return checkSearch(s, count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
 }
 
 // on fills in the defaults.
@@ -45,12 +45,13 @@ func (n NelderMead) Budget(s Space) Budget {
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.
 func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
-		return (Design{Trials: 1}).ask(s, done, nil)
+		return askOnce(done)
 	}
 	n = n.on()
 	simplices := make([]simplex, n.Restarts)
 	for i := range simplices {
-		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(&optimize.NelderMead{SimplexSize: 1}, len(s), 10*(len(s)+1))}
+		method := &optimize.NelderMead{SimplexSize: 1}
+		simplices[i] = simplex{s.frame(param.Start(s, seed, i)), begin(method, len(s), 10*(len(s)+1))}
 		defer simplices[i].end()
 	}
 	for range n.Evaluations {

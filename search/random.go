@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Random draws points uniformly on the theta scale. More trials extend the same list.
@@ -16,7 +17,7 @@ type Random struct {
 // Ask implements Strategy.
 func (r Random) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	return r.ask(s, done, func(u *mat.Dense) {
-		rng := rand.New(source(seed, 0))
+		rng := rand.New(param.Source(seed, 0))
 		for i, raw := 0, u.RawMatrix().Data; i < len(raw); i++ {
 			raw[i] = rng.Float64()
 		}

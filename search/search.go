@@ -47,6 +47,15 @@ type Budget struct {
 	AtOnce int  // it asks for so many at a time, once the first batch is done; 0: there is no other
 }
 
+// Sampler is a Strategy whose proposals are starts of Markov chains over theta. What is maximised
+// must be a log posterior density, and the assessment averages over the points of all trials.
+type Sampler interface {
+	Strategy
+	// Length of a chain: moves before the first sample, samples kept, moves for each; 0 is the
+	// default.
+	Length() (burn, samples, thin int)
+}
+
 // Edges says, one warning each, which hyperparameters are at an end of where a search without a
 // local optimiser looked: a bound, or where none was given the search box.
 func (s Space) Edges(theta []float64) (warnings []string) {
@@ -60,9 +69,11 @@ func (s Space) Edges(theta []float64) (warnings []string) {
 		}{{"lower", lo, boxLo}, {"upper", hi, boxHi}} {
 			switch {
 			case math.Abs(theta[j]-e.bound) <= near:
-				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
+				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: wider bounds may hold a better value",
+					p.Name, e.side, p.Map.Natural(e.bound)))
 			case math.Abs(theta[j]-e.box) <= near:
-				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box: with bounds: [lo, hi] it is searched between them", p.Name, e.side, p.Map.Natural(e.box)))
+				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box: "+
+					"with bounds: [lo, hi] it is searched between them", p.Name, e.side, p.Map.Natural(e.box)))
 			}
 		}
 	}
@@ -72,7 +83,8 @@ func (s Space) Edges(theta []float64) (warnings []string) {
 // checkStart says if a hyperparameter starts outside its bounds.
 func checkStart(p param.Spec) error {
 	if p.Init < p.Lo || p.Init > p.Hi {
-		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them", p.Name, p.Init, p.Lo, p.Hi)
+		return fmt.Errorf("%s starts at %v, outside its bounds [%v, %v]; give it an init inside them",
+			p.Name, p.Init, p.Lo, p.Hi)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Sobol evaluates the first points of Sobol's sequence, scrambled as Owen (1995) proposed: in every
@@ -38,7 +39,8 @@ func (b Sobol) Check(s Space) error {
 
 func checkSobol(s Space) error {
 	if len(s) > sobolDimensions {
-		return fmt.Errorf("%d free hyperparameters are more than the %d dimensions of the Sobol sequence; use method: latin_hypercube", len(s), sobolDimensions)
+		return fmt.Errorf("%d free hyperparameters are more than the %d dimensions of the Sobol sequence; "+
+			"use method: latin_hypercube", len(s), sobolDimensions)
 	}
 	return nil
 }
@@ -51,7 +53,7 @@ func (b Sobol) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 // sobol sets row i to the i-th point of the scrambled sequence in the unit cube.
 func sobol(u *mat.Dense, seed uint64) {
 	n, d := u.Dims()
-	keys := source(seed, 1)
+	keys := param.Source(seed, 1)
 	for j, v := range sobolDirections(d) {
 		key := keys.Uint64()
 		for i := range n {
@@ -82,7 +84,7 @@ func sobolDigits(v *[32]uint32, i int) (x uint32) {
 // sobolDirections returns the direction numbers v_1 … v_32 of d dimensions, by the recurrence of
 // Bratley & Fox, ACM TOMS 14 (1988) 88: with a polynomial x^s + a_1 x^(s-1) + … + a_(s-1) x + 1,
 //
-//	v_k = a_1 v_(k-1) ⊕ … ⊕ a_(s-1) v_(k-s+1) ⊕ v_(k-s) ⊕ v_(k-s) / 2^s,   v_k = m_k / 2^k for k ≤ s
+//	v_k = m_k / 2^k for k ≤ s, else a_1 v_(k-1) ⊕ … ⊕ a_(s-1) v_(k-s+1) ⊕ v_(k-s) ⊕ v_(k-s) / 2^s
 func sobolDirections(d int) [][32]uint32 {
 	all := make([][32]uint32, d)
 	for k := range all[0] {

@@ -27,30 +27,16 @@ type Prior interface {
 
 // Priors lists the priors.
 var Priors = registry.Table[Prior]{
-	registry.Of[LogNormal, Prior]("log_normal", "{mean: 0, sd: 1}: ln v is normal with this mean and standard deviation"),
+	registry.Of[LogNormal, Prior]("log_normal",
+		"{mean: 0, sd: 1}: ln v is normal with this mean and standard deviation"),
 	registry.Of[HalfNormal, Prior]("half_normal", "{scale: 1}: p(v) ∝ exp(-½ v²/scale²), v > 0"),
-	registry.Of[HalfT, Prior]("half_t", "{scale: 1, degrees_of_freedom: 4}: p(v) ∝ (1 + (v/scale)²/ν)^-(ν+1)/2, v > 0; ν = 1 is the half-Cauchy"),
+	registry.Of[HalfT, Prior]("half_t", "{scale: 1, degrees_of_freedom: 4}: "+
+		"p(v) ∝ (1 + (v/scale)²/ν)^-(ν+1)/2, v > 0; ν = 1 is the half-Cauchy"),
 	registry.Of[Gamma, Prior]("gamma", "{shape: 2, rate: 1}: p(v) ∝ v^(shape-1) exp(-rate v), v > 0"),
 	registry.Of[InverseGamma, Prior]("inverse_gamma", "{shape: 2, scale: 1}: p(v) ∝ v^-(shape+1) exp(-scale/v), v > 0"),
 	registry.Of[Normal, Prior]("normal", "{mean: 0, sd: 1}: for a constant mean"),
 	registry.Of[Beta, Prior]("beta", "{a: 1, b: 9}: p(v) ∝ v^(a-1) (1-v)^(b-1), 0 < v < 1"),
 }
-
-// Proper says which of the free hyperparameters have no prior: a flat one over theta has no
-// integral, and so, as a rule, has no posterior either. Every prior in Priors has one.
-func Proper(free []Spec) error {
-	var errs []error
-	for _, s := range free {
-		if s.Prior == nil {
-			errs = append(errs, fmt.Errorf("%s has no prior, and a flat one over %s is improper; add for example {prior: %s}, or hold it with {fixed: %.6g}",
-				s.Name, s.ThetaName(), [...]string{Log: "{log_normal: {mean: 0, sd: 2}}", Logit: "{beta: {a: 1, b: 9}}", Identity: "{normal: {mean: 0, sd: 1}}"}[s.Map], s.Init))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// trigamma is the variance of ln v for v ~ Gamma{Shape: x}.
-func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
 // positive says that a parameter is not greater than 0.
 func positive(name string, v float64) error {
@@ -59,6 +45,9 @@ func positive(name string, v float64) error {
 	}
 	return fmt.Errorf("%s = %v must be greater than 0", name, v)
 }
+
+// trigamma is the variance of ln v for v ~ Gamma{Shape: x}.
+func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
 // logGamma is log Γ(x), x > 0.
 func logGamma(x float64) float64 {
@@ -215,7 +204,8 @@ func checkPrior(p Prior, name string, m Transform) error {
 				suitable = append(suitable, e.Name)
 			}
 		}
-		return fmt.Errorf("the prior of %s must be one for numbers that are %s: %s", name, domain[m], strings.Join(suitable, ", "))
+		return fmt.Errorf("the prior of %s must be one for numbers that are %s: %s",
+			name, domain[m], strings.Join(suitable, ", "))
 	}
 	if err := p.check(); err != nil {
 		return fmt.Errorf("the prior of %s: %s", name, strings.ReplaceAll(err.Error(), "\n", "; "))

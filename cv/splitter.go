@@ -1,10 +1,3 @@
-// Package cv divides cases into training and test parts (splitters, one file each) and scores
-// predictions: class probabilities, or the means and variances of numbers (package-level tables of
-// scores, curves and measures of confidence).
-//
-// It knows labels and predictions, never models: nothing here fits or predicts. Classes are
-// numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. Logarithms are natural
-// except where a unit says bits. The reference is GPML, Rasmussen & Williams 2006.
 package cv
 
 import (
@@ -12,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Fold is one division of the cases 0 … n-1. Both parts are sorted, and Train is the complement of
@@ -51,17 +42,8 @@ func (e *LostClass) Error() string {
 	if e.Name != "" {
 		class = strconv.Quote(e.Name)
 	}
-	return fmt.Sprintf("fold %d would train without class %s: all of its cases (%d) are in the test part; stratify, take other folds, or leave that class out of the data", e.Fold, class, e.Cases)
-}
-
-// Table lists the splitters.
-var Table = registry.Table[Splitter]{
-	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, stratified: true)"),
-	registry.Of[RepeatedKFold, Splitter]("repeated_kfold", "kfold again and again, shuffled anew (k: 10, repeats: 10, stratified: true)"),
-	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "every case is tested once, by all the others"),
-	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
-	registry.Of[GroupKFold, Splitter]("group_kfold", "k parts that keep the cases of a group together (k: 10, stratified: false)"),
-	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
+	return fmt.Sprintf("fold %d would train without class %s: all of its cases (%d) are in the test part; "+
+		"stratify, take other folds, or leave that class out of the data", e.Fold, class, e.Cases)
 }
 
 // cases checks the arguments of Split.
@@ -118,7 +100,8 @@ const MaxFolded = 50_000_000
 // bounded refuses more than MaxFolded: n cases in so many folds.
 func bounded(n, folds int) error {
 	if n > 0 && folds > MaxFolded/n {
-		return fmt.Errorf("%d folds of %d cases are more than can be held, %d cases in the parts of all of them; take fewer folds or cases", folds, n, MaxFolded)
+		return fmt.Errorf("%d folds of %d cases are more than can be held, %d cases in the parts of all of them; "+
+			"take fewer folds or cases", folds, n, MaxFolded)
 	}
 	return nil
 }
@@ -148,7 +131,8 @@ func folds(tested []int, k, repeat int, labels []int, groups []string) ([]Fold, 
 
 func (f Fold) check(labels []int, groups []string) error {
 	if len(f.Train) == 0 || len(f.Test) == 0 {
-		return fmt.Errorf("fold %d would have %d training and %d test cases; neither part may be empty", f.Fold, len(f.Train), len(f.Test))
+		return fmt.Errorf("fold %d would have %d training and %d test cases; neither part may be empty",
+			f.Fold, len(f.Train), len(f.Test))
 	}
 	if groups != nil {
 		tested := map[string]bool{}
@@ -157,7 +141,8 @@ func (f Fold) check(labels []int, groups []string) error {
 		}
 		for _, i := range f.Train {
 			if tested[groups[i]] {
-				return fmt.Errorf("group %q would have cases in both parts of fold %d; use group_kfold, or predefined folds", groups[i], f.Fold)
+				return fmt.Errorf("group %q would have cases in both parts of fold %d; "+
+					"use group_kfold, or predefined folds", groups[i], f.Fold)
 			}
 		}
 	}

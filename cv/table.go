@@ -1,0 +1,175 @@
+// Package cv divides cases into training and test parts (splitters, one file each) and scores
+// predictions: class probabilities, or the means and variances of numbers (package-level tables of
+// scores, curves and measures of confidence).
+//
+// It knows labels and predictions, never models: nothing here fits or predicts. Classes are
+// numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. Logarithms are natural
+// except where a unit says bits. The reference is GPML, Rasmussen & Williams 2006.
+package cv
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Table lists the splitters.
+var Table = registry.Table[Splitter]{
+	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, stratified: true)"),
+	registry.Of[RepeatedKFold, Splitter]("repeated_kfold",
+		"kfold again and again, shuffled anew (k: 10, repeats: 10, stratified: true)"),
+	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "every case is tested once, by all the others"),
+	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
+	registry.Of[GroupKFold, Splitter]("group_kfold",
+		"k parts that keep the cases of a group together (k: 10, stratified: false)"),
+	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
+}
+
+// Races lists the rules by which contestants are cut.
+var Races = registry.Table[Race]{
+	registry.Of[PairedT, Race]("paired_t", "cut who is behind the best by a one-sided paired t-test "+
+		"over the folds so far, three or more (alpha: 0.05, for the whole race)"),
+	registry.Of[SuccessiveHalving, Race]("successive_halving",
+		"keep the best 1/eta after F/eta^s, …, F/eta of the F folds, until one is left (eta: 2)"),
+}
+
+// Scores lists the scores in the order in which summaries show them, m being the number of
+// predictions. The mean of v_i over cases has the interval mean ± z s/√m, with s the sample
+// standard deviation and z = 1.96 the 97.5 % quantile of the normal; it needs two cases.
+var Scores = []Score{
+	{
+		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
+		Column: Column{Heading: "bits", Digits: 3},
+		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: " +
+			"0 is guessing",
+	},
+	{
+		Name: "errors", Unit: "cases", Count: true, Func: errorCount,
+		Column: Column{Heading: "errors"},
+		Doc: "cases whose class is not the one of largest probability; " +
+			"a tie goes to the first class in natural order",
+	},
+	{
+		Name: "error_rate", Unit: "share of cases", Func: errorRate,
+		Column: Column{Heading: "error rate %", Digits: 1, Percent: true, Interval: true},
+		Doc:    "errors per case, with Wilson's interval",
+	},
+	{
+		Name: "log_loss", Unit: "nats per case", Func: logLoss,
+		Column: Column{Heading: "log loss", Digits: 4},
+		Doc:    "the mean of -ln p(y)",
+	},
+	{
+		Name: "brier", Unit: "squared probability", Func: brier,
+		Column: Column{Heading: "brier", Digits: 4},
+		Doc:    "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
+	},
+	{
+		Name: "ece", Unit: "probability", Func: expectedCalibrationError,
+		Doc: "expected calibration error: mean |accuracy - confidence| over 15 equal-width bins " +
+			"of the largest probability; no interval",
+	},
+	{
+		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
+		Column: Column{Heading: "auc", Digits: 4},
+		Doc: "area under the ROC curve, two classes only: how probably a case of the second class gets a larger " +
+			"probability of it than one of the first; ties count half; Newcombe's score interval (2006, method 5)",
+	},
+	{
+		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
+		Column: Column{Heading: "rmse", Digits: 4},
+		Doc: "root mean squared error of the predicted mean, for numeric targets; " +
+			"its interval is that of the square",
+	},
+	{
+		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
+		Column: Column{Heading: "standardized log loss", Digits: 4},
+		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: " +
+			"0 is guessing, less is better",
+	},
+}
+
+// Curves lists the curves. In both reject curves the least sure predictions are rejected first,
+// equally sure ones all together; so there is a point for x = 0 and one after each group but the
+// last, and the order of the cases does not matter. N is the number of predictions that are left.
+// Their intervals are those of the scores of the predictions that are left, as if which are left
+// had been known beforehand: Wilson's for error rates and shares of correct decisions, the normal
+// one for test information.
+var Curves = []Curve{
+	{
+		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
+		Doc: "error rate against the share of the cases that are rejected, the least sure first",
+		Func: func(p Predictions, c Confidence) Series {
+			return reject(p, c, p.wrong(), func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
+		},
+	},
+	{
+		Name: "information_reject", X: "share rejected", Y: "test information of the rest, bits per case",
+		Doc: "test information against the share of the cases that are rejected, the least sure first",
+		Func: func(p Predictions, c Confidence) Series {
+			return reject(p, c, p.information(), (*growing).interval)
+		},
+	},
+	{
+		Name: "calibration", X: "mean largest probability", Y: "share of correct decisions", Diagonal: true,
+		Doc:  "accuracy against confidence in the bins of ece, the empty ones left out",
+		Func: func(p Predictions, _ Confidence) Series { return calibration(p) },
+	},
+}
+
+// CurveNamed finds a curve.
+func CurveNamed(name string) (Curve, error) {
+	return named("curve", name, Curves, func(c Curve) string { return c.Name })
+}
+
+// Confidences lists the measures of confidence.
+var Confidences = []Confidence{
+	{"max_probability", "the largest class probability", func(proba []float64) float64 { return floats.Max(proba) }},
+	{"gap", "the difference of the two largest class probabilities", gap},
+}
+
+// ConfidenceNamed finds a measure of confidence.
+func ConfidenceNamed(name string) (Confidence, error) {
+	return named("confidence", name, Confidences, func(c Confidence) string { return c.Name })
+}
+
+// ScoreNamed finds a score.
+func ScoreNamed(name string) (Score, error) {
+	return named("score", name, Scores, func(s Score) string { return s.Name })
+}
+
+// named finds a row of one of the package's tables.
+func named[T any](what, name string, table []T, nameOf func(T) string) (T, error) {
+	var names []string
+	for _, row := range table {
+		if nameOf(row) == name {
+			return row, nil
+		}
+		names = append(names, nameOf(row))
+	}
+	var none T
+	return none, fmt.Errorf("unknown %s %q%s", what, name, registry.Suggest(name, names))
+}
+
+// Result is the Estimate of a Score.
+type Result struct {
+	Score
+	Estimate
+}
+
+// Evaluate computes, in the order of the table, all scores that are defined for p, of at least one
+// row. The warnings count the probabilities that had to be raised to the smallest normal double to
+// keep logarithms finite.
+func Evaluate(p Predictions) (results []Result, warnings []string) {
+	for _, s := range Scores {
+		if s.Numeric != p.Numeric() {
+			continue
+		}
+		if e, ok := s.Func(p); ok {
+			results = append(results, Result{s, e})
+		}
+	}
+	return results, p.warnings()
+}

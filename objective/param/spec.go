@@ -1,0 +1,118 @@
+package param
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// Spec is one hyperparameter of a model. Init, Lo and Hi are in natural units.
+type Spec struct {
+	Name   string // natural name with its path: "1.se.length_scale[2]"
+	Map    Transform
+	Init   float64 // NaN: to be set from the data (see FromData)
+	Lo, Hi float64 // bounds
+	Given  bool    // the bounds are the user's, not the default ones
+	Fixed  bool    // held at Init
+	// FromData marks a length scale or period whose default start depends on the inputs: sqrt(d) on
+	// standardised or whitened inputs, else the median distance. It is meaningful only while Init
+	// is NaN.
+	FromData bool
+	Prior    Prior // nil: none
+	// Column is that of the inputs which it is of, counted from 1; 0: of none alone. No result
+	// depends on it.
+	Column int `json:"-"`
+}
+
+// Component is the last component of the name's path, "length_scale[2]" of "1.se.length_scale[2]".
+// Dots inside brackets (class names) do not count.
+func (s Spec) Component() string {
+	depth := 0
+	for i := len(s.Name) - 1; i >= 0; i-- {
+		switch c := s.Name[i]; {
+		case c == ']':
+			depth++
+		case c == '[':
+			depth--
+		case c == '.' && depth == 0:
+			return s.Name[i+1:]
+		}
+	}
+	return s.Name
+}
+
+// ThetaName is the hyperparameter's name on the theta scale: the transform's prefix set before the
+// last component of the path, so "1.se.length_scale[2]" becomes "1.se.log_length_scale[2]".
+func (s Spec) ThetaName() string {
+	last := s.Component()
+	return strings.TrimSuffix(s.Name, last) + s.Map.Prefix() + last
+}
+
+// Default bounds in natural units for hyperparameters on the log scale: e^-10 and e^15.
+var (
+	DefaultLo = math.Exp(-10)
+	DefaultHi = math.Exp(15)
+)
+
+// SearchBox is how far, on the theta scale, random starts are drawn and a Spec.Box reaches to
+// either side of the initial value: a factor e^2 for a hyperparameter on the log scale.
+const SearchBox = 2.0
+
+// ThetaBounds returns Lo and Hi on the theta scale.
+func (s Spec) ThetaBounds() (lo, hi float64) { return s.Map.Theta(s.Lo), s.Map.Theta(s.Hi) }
+
+// Box returns where a search without start points looks, on the theta scale: between the bounds,
+// where they were given, else Init ± SearchBox, as far as that lies within the default bounds.
+func (s Spec) Box() (lo, hi float64) {
+	lo, hi = s.ThetaBounds()
+	if s.Given {
+		return lo, hi
+	}
+	u := min(max(s.Map.Theta(s.Init), lo), hi)
+	return max(lo, u-SearchBox), min(hi, u+SearchBox)
+}
+
+// Start returns the i-th start point of a multi-start search, on the theta scale. Start 0 is Init;
+// every other start is uniform on Init ± SearchBox, as far as that lies within the bounds,
+// independently in each coordinate. It depends on specs, seed and i alone, so that whoever
+// searches, in whatever order, starts at the same points.
+func Start(specs []Spec, seed uint64, i int) []float64 {
+	rng := rand.New(Source(seed, uint64(i)))
+	theta := make([]float64, len(specs))
+	for j, s := range specs {
+		lo, hi := s.ThetaBounds()
+		theta[j] = min(max(s.Map.Theta(s.Init), lo), hi)
+		if i > 0 {
+			lo, hi = max(lo, theta[j]-SearchBox), min(hi, theta[j]+SearchBox)
+			theta[j] = min(lo+(hi-lo)*rng.Float64(), hi)
+		}
+	}
+	return theta
+}
+
+// Source is a source of random numbers: each stream of a seed has its own.
+func Source(seed, stream uint64) *rand.ChaCha8 {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], stream)
+	return rand.NewChaCha8(key)
+}
+
+// Proper says which of the free hyperparameters have no prior: a flat one over theta has no
+// integral, and so, as a rule, has no posterior either. Every prior in Priors has one.
+func Proper(free []Spec) error {
+	example := [...]string{
+		Log: "{log_normal: {mean: 0, sd: 2}}", Logit: "{beta: {a: 1, b: 9}}", Identity: "{normal: {mean: 0, sd: 1}}",
+	}
+	var errs []error
+	for _, s := range free {
+		if s.Prior == nil {
+			errs = append(errs, fmt.Errorf("%s has no prior, and a flat one over %s is improper; "+
+				"add for example {prior: %s}, or hold it with {fixed: %.6g}", s.Name, s.ThetaName(), example[s.Map], s.Init))
+		}
+	}
+	return errors.Join(errs...)
+}

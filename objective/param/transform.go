@@ -1,0 +1,54 @@
+// Package param describes hyperparameters: their names, bounds, starting values, and the transform
+// between natural units (what a user writes: an amplitude of 3.2) and theta (the unconstrained
+// number that optimisers move: log_amplitude = 1.163). It is the only place that takes the
+// exponential or logarithm of theta.
+//
+// It knows no kernel and no likelihood, and never holds the current value of a hyperparameter:
+// theta is always an argument.
+package param
+
+import "math"
+
+// Transform maps a hyperparameter between natural units and theta.
+type Transform int
+
+const (
+	Log      Transform = iota // theta = ln v, v > 0
+	Logit                     // theta = ln(v/(1-v)), 0 < v < 1
+	Identity                  // theta = v
+)
+
+// Prefix is what a theta name carries before the natural name: "log_", "logit_" or nothing.
+func (t Transform) Prefix() string {
+	return [...]string{"log_", "logit_", ""}[t]
+}
+
+// Natural maps theta u to natural units.
+func (t Transform) Natural(u float64) float64 {
+	switch t {
+	case Log:
+		return math.Exp(u)
+	case Logit:
+		if u < 0 {
+			e := math.Exp(u)
+			return e / (1 + e)
+		}
+		return 1 / (1 + math.Exp(-u))
+	}
+	return u
+}
+
+// Theta maps a value in natural units to the unconstrained scale. A value outside the transform's
+// domain gives NaN or an infinity; Setting.Check refuses it where the user wrote it.
+func (t Transform) Theta(v float64) float64 {
+	switch t {
+	case Log:
+		return math.Log(v)
+	case Logit:
+		return math.Log(v) - math.Log1p(-v)
+	}
+	return v
+}
+
+// domain is what the values in natural units must be.
+var domain = [...]string{Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite"}
