@@ -27,8 +27,6 @@ import (
 	"syscall"
 )
 
-const module = "github.com/gpc-tune/gpc-tune/"
-
 // mutated are the packages that mutants are drawn from. Their own tests are to notice them: of 308
 // that were killed when the tests of all packages that import them ran too, those killed none.
 var mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data,reports"
