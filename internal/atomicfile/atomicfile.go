@@ -42,8 +42,8 @@ func Write(name string, write func(io.Writer) error) error {
 	})
 }
 
-// Create is Write for a file that must not be there yet: otherwise the error is an fs.ErrExist, also
-// if another process has been faster.
+// Create is Write for a file that must not be there yet: otherwise the error is an fs.ErrExist,
+// also if another process has been faster.
 func Create(name string, write func(io.Writer) error) error {
 	exists := func() error {
 		if _, err := os.Lstat(name); err != nil {
@@ -76,8 +76,8 @@ func Check(name string) error {
 }
 
 // resolve follows links from name to a regular file, which must be writable, or to the name of a
-// file that is not there yet: then old is nil. A file of another kind is not followed, and neither is
-// a link to what has no name any more, as /dev/stdout may be.
+// file that is not there yet: then old is nil. A file of another kind is not followed, and neither
+// is a link to what has no name any more, as /dev/stdout may be.
 func resolve(name string) (target string, old fs.FileInfo, err error) {
 	old, err = os.Stat(name)
 	switch {
