@@ -18,9 +18,9 @@ import (
 
 const (
 	manifestName = "manifest.json"
-	// ManifestSchema names the form of a manifest. Two older ones are read too: version 3, which has
-	// no table of components, so that their texts are parsed, and version 2, which has no checksum
-	// either.
+	// ManifestSchema names the form of a manifest. Two older ones are read too: version 3, which
+	// has no table of components, so that their texts are parsed, and version 2, which has no
+	// checksum either.
 	ManifestSchema = "gpc-tune/manifest/4"
 	textsSchema    = "gpc-tune/manifest/3"
 	unsealedSchema = "gpc-tune/manifest/2"
