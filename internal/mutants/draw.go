@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -62,9 +61,8 @@ func (s *source) mutants() (all []mutant) {
 	return all
 }
 
-// draw chooses mutants, numbered from first on, that do not overlap and of which each compiles by
-// itself.
-func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, error) {
+// draw chooses mutants that do not overlap, of which each compiles by itself, and numbers them.
+func (s *source) draw(found []mutant, seed uint64, each int) ([]mutant, error) {
 	slices.SortStableFunc(found, func(a, b mutant) int { return strings.Compare(a.rank(seed), b.rank(seed)) })
 	var drawn []mutant
 	for _, m := range found {
@@ -74,7 +72,7 @@ func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, e
 		taken := func(d mutant) bool {
 			return d.path == m.path && d.start < m.end && m.start < d.end || d.key() == m.key()
 		}
-		m.number = first + len(drawn)
+		m.number = 1 + len(drawn)
 		if !slices.ContainsFunc(drawn, taken) && s.check(s.with(m)) == nil {
 			drawn = append(drawn, m)
 		}
@@ -88,8 +86,8 @@ func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, e
 // with is the text of the package's files with mutants, and of the file that these need.
 func (s *source) with(mutants ...mutant) map[string]string {
 	all := maps.Clone(s.text)
-	slices.SortFunc(mutants, func(a, b mutant) int { return b.start - a.start }) // so that offsets stay
-	for _, m := range mutants {
+	fromLast := func(a, b mutant) int { return b.start - a.start } // so that the offsets before it stay
+	for _, m := range slices.SortedFunc(slices.Values(mutants), fromLast) {
 		text := all[m.path]
 		all[m.path] = text[:m.start] + m.rewrite(m.number, text[m.start:m.end]) + text[m.end:]
 		added := filepath.Join(filepath.Dir(m.path), "mutant_.go")
@@ -133,20 +131,3 @@ func (s *source) Import(path string) (*types.Package, error) {
 }
 
 var standard = importer.Default()
-
-// write writes files into a folder, and the file that has go test's -overlay take them instead.
-func write(folder string, text map[string]string) (overlay string, err error) {
-	replace := map[string]string{}
-	for name, s := range text {
-		replace[name] = filepath.Join(folder, fmt.Sprintf("%d.go", len(replace)))
-		if err := os.WriteFile(replace[name], []byte(s), 0o666); err != nil {
-			return "", err
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	overlay = filepath.Join(folder, "overlay.json")
-	return overlay, os.WriteFile(overlay, list, 0o666)
-}

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -67,18 +66,28 @@ func run() error {
 		for _, m := range all {
 			known[m.key()] = true
 		}
-		drawn, err := s.draw(all, *seed, *each, 1)
+		drawn, err := s.draw(all, *seed, *each)
 		if err != nil {
 			return err
 		}
 		drawn = slices.DeleteFunc(drawn, func(m mutant) bool {
 			return !strings.Contains(fmt.Sprintf("%s:%d", m.file, m.line), *match)
 		})
-		more, failed, err := try(ctx, folder, s.with(drawn...), drawn, reasons)
+		if len(drawn) == 0 {
+			continue
+		}
+		met, failed, err := try(ctx, folder, s, drawn)
 		if err != nil {
 			return err
 		}
-		results, failing = append(results, more...), failing+failed
+		for _, r := range met {
+			if r.reason = reasons[r.key()]; r.reason != "" && r.end == alive {
+				r.end = equivalent
+			}
+			results = append(results, r)
+			fmt.Println(r)
+		}
+		failing += failed
 	}
 	page, rate := summary(results, *seed, *each)
 	fmt.Print(page)
@@ -93,39 +102,6 @@ func run() error {
 		}
 	}
 	return verdict(results, failing, rate, *least)
-}
-
-// try compiles a package with all its mutants, and says what becomes of each.
-func try(ctx context.Context, folder string, text map[string]string, drawn []mutant, reasons map[[3]string]string) (
-	results []result, failing int, err error) {
-	temporary, err := os.MkdirTemp("", "mutants")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer os.RemoveAll(temporary)
-	overlay, err := write(temporary, text)
-	if err != nil {
-		return nil, 0, err
-	}
-	t, err := build(ctx, folder, overlay, filepath.Join(temporary, "program"))
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := t.trace(ctx); err != nil {
-		return nil, 0, err
-	}
-	for _, m := range drawn {
-		r, err := t.judge(ctx, m)
-		if err != nil {
-			return nil, 0, err
-		}
-		if r.reason = reasons[m.key()]; r.reason != "" && r.end == alive {
-			r.end = equivalent
-		}
-		results = append(results, r)
-		fmt.Println(r)
-	}
-	return results, t.failing, nil
 }
 
 // verdict is an error unless all is as it should be.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,13 +39,53 @@ type trial struct {
 	failing         int            // tests that fail without a mutant; they are left out
 }
 
-// build compiles the tests of a package.
-func build(ctx context.Context, folder, overlay, program string) (*trial, error) {
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "./"+folder)
+// build compiles the tests of a package with such sources, into a temporary folder.
+func build(ctx context.Context, folder, temporary string, text map[string]string) (*trial, error) {
+	t := &trial{folder: folder, program: filepath.Join(temporary, "program"), reach: map[int][]test{}}
+	replace := map[string]string{}
+	for name, s := range text {
+		replace[name] = filepath.Join(temporary, fmt.Sprintf("%d.go", len(replace)))
+		if err := os.WriteFile(replace[name], []byte(s), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, err
+	}
+	overlay := filepath.Join(temporary, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o666); err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", t.program, "./"+folder)
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go test -c ./%s: %w\n%s", folder, err, out)
 	}
-	return &trial{folder: folder, program: program, reach: map[int][]test{}}, nil
+	return t, nil
+}
+
+// try compiles a package with all its mutants, and says what becomes of each.
+func try(ctx context.Context, folder string, s *source, drawn []mutant) (met []result, failing int, err error) {
+	temporary, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(temporary)
+	t, err := build(ctx, folder, temporary, s.with(drawn...))
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := t.trace(ctx); err != nil {
+		return nil, 0, err
+	}
+	for _, m := range drawn {
+		r, err := t.judge(ctx, m)
+		if err != nil {
+			return nil, 0, err
+		}
+		met = append(met, r)
+	}
+	return met, t.failing, nil
 }
 
 // command runs tests in a process group, which is ended as a whole.
