@@ -99,7 +99,6 @@ var knotted = []string{
 	"experiments/submit",
 	"internal/linalg",
 	"internal/record",
-	"internal/strictyaml",
 	"objective",
 	"objective/comparator",
 	"objective/param",

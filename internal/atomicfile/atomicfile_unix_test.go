@@ -205,7 +205,7 @@ func TestAbandonLeavesNothing(t *testing.T) {
 	defer func() { open.ended = false }()
 	dir := t.TempDir()
 	err := Write(filepath.Join(dir, "file"), func(w io.Writer) error {
-		if found, _ := os.ReadDir(dir); len(found) != 1 || !strings.HasPrefix(found[0].Name(), Prefix) || !strings.HasSuffix(found[0].Name(), Suffix) {
+		if found, _ := os.ReadDir(dir); len(found) != 1 || !strings.HasPrefix(found[0].Name(), Prefix) || !strings.HasSuffix(found[0].Name(), suffix) {
 			t.Errorf("%v is being written", found)
 		}
 		Abandon()

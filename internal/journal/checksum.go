@@ -11,8 +11,8 @@ import (
 // ErrDamaged marks a file, or a part of one, that is not as it was written.
 var ErrDamaged = errors.New("damaged")
 
-// A checksum is the last field of a JSON object: ,"sum":"…"} and a newline. It is the first 64 bits, in hexadecimal, of the SHA-256 of
-// all bytes before it.
+// A checksum is the last field of a JSON object: ,"sum":"…"} and a newline. It is the first 64
+// bits, in hexadecimal, of the SHA-256 of all bytes before it.
 const (
 	sumBefore = `,"sum":"`
 	sumAfter  = "\"}\n"
@@ -28,7 +28,8 @@ func Seal(object []byte) []byte {
 	return append(append(append(text[:len(text):len(text)], sumBefore...), sum...), sumAfter...)
 }
 
-// CheckSeal says whether a text ends with a checksum. It is an ErrDamaged if that is not the text's.
+// CheckSeal says whether a text ends with a checksum. It is an ErrDamaged if that is not the
+// text's.
 func CheckSeal(text []byte) (sealed bool, err error) {
 	n := len(text) - sumLength
 	if n < 0 || !bytes.HasPrefix(text[n:], []byte(sumBefore)) || !bytes.HasSuffix(text, []byte(sumAfter)) {

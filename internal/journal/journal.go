@@ -1,4 +1,5 @@
-// Package journal keeps what a run has done: the manifest of its folder, and the append-only journal of its finished jobs.
+// Package journal keeps what a run has done: the manifest of its folder, and the append-only
+// journal of its finished jobs.
 //
 // It knows records only, and nothing of what made them.
 package journal
@@ -27,7 +28,8 @@ import (
 )
 
 var (
-	// ErrJournal marks every failure to read or to write a journal. A run stops at it: what is not on record is lost.
+	// ErrJournal marks every failure to read or to write a journal. A run stops at it: what is not
+	// on record is lost.
 	ErrJournal = errors.New("journal")
 	// ErrUnwritable marks a run folder in which nothing may be written.
 	ErrUnwritable = errors.New("the run folder cannot be written to")
@@ -37,38 +39,44 @@ var (
 type Options struct {
 	Plan        string                  // key of the manifest whose jobs these are
 	Unprotected bool                    // lines without a checksum are read; else they are damaged
-	Begun       string                  // the build that lines are of which do not say so
+	Begun       string                  // the build that computed lines which do not name theirs
 	Build       string                  // the build of this process
 	Check       func(record.Line) error // says what is wrong with a line of the plan; nil: nothing is
 }
 
-// Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder DIR/journal of append-only
-// segments, one per process that wrote, one JSON line (record.Line) per job; the state is the union of the segments, so
-// processes share a folder without locks. Nothing is ever rewritten: whoever opens a folder again writes a segment of its
-// own. Lines of other plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
+// Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
+// DIR/journal of append-only segments, one per process that wrote, one JSON line (record.Line) per
+// job; the state is the union of the segments, so processes share a folder without locks. Nothing
+// is ever rewritten: whoever opens a folder again writes a segment of its own. Lines of other
+// plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
 //
-// Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises its attempt: of the lines of one
-// key those of the highest attempt count. So the state is the same in whatever order the segments are read.
+// Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises
+// its attempt: of the lines of one key those of the highest attempt count. So the state is the same
+// in whatever order the segments are read.
 //
 // It is safe for concurrent use.
 type Journal struct {
 	Options
 	dir string // the run's folder; "" keeps the journal in memory
 
-	mu       sync.Mutex // guards all below; held through a write and its sync, so that only the last line can ever be torn
-	entries  map[string]entry
-	attempts map[string]int         // of the plan's jobs, those that were withdrawn
-	others   map[string]record.Line // jobs of other plans that are not in entries
-	passed   map[string]int         // attempts of jobs of other plans
-	segments map[string]segment     // how far each has been read
-	damaged  map[string]string      // what is wrong with lines that were dropped, by their places
-	sealed   int                    // lines read that have a checksum
-	unsealed int                    // lines read that have none
-	retry    bool                   // failures of other plans are not taken over
-	file     *os.File               // this process's segment
-	written  int                    // lines in file
-	risk     float64                // seconds of computing in file that are not synced
-	err      error                  // the first failed write: the end of file is unknown from then on
+	mu       sync.Mutex         // guards all below; held through a write, so that only the last line can be torn
+	own      ledger             // of the plan
+	others   ledger             // of other plans, without the jobs in own
+	segments map[string]segment // how far each has been read
+	damaged  map[string]string  // what is wrong with lines that were dropped, by FILE:LINE
+	sealed   int                // lines read that have a checksum
+	unsealed int                // lines read that have none
+	retry    bool               // failures of other plans are not taken over
+	file     *os.File           // this process's segment
+	written  int                // lines in file
+	risk     float64            // seconds of computing in file that are not synced
+	err      error              // the first failed write: the end of file is unknown from then on
+}
+
+// ledger has finished jobs, and how often jobs were withdrawn, by key.
+type ledger struct {
+	jobs     map[string]entry
+	attempts map[string]int
 }
 
 // entry is a finished job and where it was found.
@@ -78,26 +86,41 @@ type entry struct {
 	number  int
 }
 
-// segment is the part of a file that has been read.
+// counts says whether a line is a result of its job's highest attempt. A line of a higher attempt
+// than all before it removes what they said.
+func (l ledger) counts(line record.Line) bool {
+	switch now := l.attempts[line.Key]; {
+	case line.Attempt < now:
+		return false
+	case line.Attempt > now:
+		l.attempts[line.Key] = line.Attempt
+		delete(l.jobs, line.Key)
+	}
+	return !line.Withdrawn()
+}
+
+// segment is the part of a file that has been read, whole lines.
 type segment struct {
-	size  int64 // of the file then
-	bytes int64 // of whole lines
+	bytes int64
 	lines int
 }
 
-// Open reads the journal of the run in dir, as far as it belongs to the plan; a missing folder is an empty journal, and dir ""
-// is a journal in memory. A line that is not as it was written, be it cut off, changed or none at all, is dropped, and its job is
-// not on record (see Damaged). What is as it was written but no line that this version knows, or one job with two different
-// results, is an ErrJournal that names file and line.
+// Open reads the journal of the run in dir, as far as it belongs to the plan; a missing folder is
+// an empty journal, and dir "" is a journal in memory. A line that is not as it was written (cut
+// off, changed, no line at all) is dropped, and its job is not on record (see Damaged). A line that
+// is as it was written, but that this version does not know, is an ErrJournal that names file and
+// line; and so is one job with two different results.
 func Open(dir string, o Options) (*Journal, error) {
-	j := &Journal{Options: o, dir: dir, entries: map[string]entry{}, attempts: map[string]int{}, others: map[string]record.Line{}, passed: map[string]int{},
-		segments: map[string]segment{}, damaged: map[string]string{}}
+	j := &Journal{
+		Options: o, dir: dir, segments: map[string]segment{}, damaged: map[string]string{},
+		own: ledger{map[string]entry{}, map[string]int{}}, others: ledger{map[string]entry{}, map[string]int{}},
+	}
 	_, err := j.Refresh()
 	return j, err
 }
 
-// Refresh reads what other processes have written meanwhile, and says if there was any. It is an ErrJournal if this
-// process's own segment is gone.
+// Refresh reads what other processes have written meanwhile, and says if there was any. It is an
+// ErrJournal if this process's own segment is gone.
 func (j *Journal) Refresh() (news bool, err error) {
 	if j.dir == "" {
 		return false, nil
@@ -125,7 +148,8 @@ func (j *Journal) Refresh() (news bool, err error) {
 		news = news || more
 	}
 	if j.file != nil && !own && j.err == nil {
-		j.err = fmt.Errorf("%w: %s is gone: the run folder was moved or deleted while the run went on; put it back", ErrJournal, j.file.Name())
+		j.err = fmt.Errorf("%w: %s is gone: the run folder was moved or deleted while the run went on; put it back",
+			ErrJournal, j.file.Name())
 	}
 	return news, j.err
 }
@@ -134,42 +158,39 @@ func (j *Journal) Refresh() (news bool, err error) {
 func (j *Journal) readFile(name string) (news bool, err error) {
 	before := j.segments[name]
 	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == before.size {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == before.bytes {
 		return false, nil
 	}
 	f, err := os.Open(name)
+	if err == nil {
+		defer f.Close()
+		_, err = f.Seek(before.bytes, io.SeekStart)
+	}
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
-	defer f.Close()
-	if _, err := f.Seek(before.bytes, io.SeekStart); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrJournal, err)
-	}
-	return true, j.read(f, name)
+	err = j.read(f, name)
+	return j.segments[name] != before, err
 }
 
 // read adds the lines of a segment, or of the rest of one.
 func (j *Journal) read(rest io.Reader, name string) error {
 	r := bufio.NewReader(rest)
-	at := j.segments[name]
-	at.size = at.bytes
-	defer func() { j.segments[name] = at }()
-	for number := at.lines + 1; ; number++ {
+	for {
+		at := j.segments[name]
 		text, err := r.ReadBytes('\n')
-		place := name + ":" + strconv.Itoa(number)
+		place := name + ":" + strconv.Itoa(at.lines+1)
 		switch {
 		case err == io.EOF:
-			if len(text) > 0 { // cut off, or being written: it is looked at again when there is more
+			if len(text) > 0 { // it is looked at again when there is more
 				j.damaged[place] = "cut off, or being written"
 			}
-			at.size += int64(len(text))
 			return nil
 		case err != nil:
 			return fmt.Errorf("%w: %s: %w", ErrJournal, place, err)
 		}
-		at.bytes += int64(len(text))
-		at.size = at.bytes
-		at.lines++
+		at = segment{at.bytes + int64(len(text)), at.lines + 1}
+		j.segments[name] = at
 		delete(j.damaged, place)
 		line, err := j.decode(text)
 		switch {
@@ -177,9 +198,10 @@ func (j *Journal) read(rest io.Reader, name string) error {
 			j.damaged[place] = err.Error()
 			continue
 		case err != nil:
-			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it: use that version", ErrJournal, place, err)
+			return fmt.Errorf("%w: %s: %w; another version of gpc-tune wrote it: use that version",
+				ErrJournal, place, err)
 		}
-		if err := j.add(entry{line, name, number}); err != nil {
+		if err := j.add(entry{line, name, at.lines}); err != nil {
 			return err
 		}
 	}
@@ -235,60 +257,42 @@ func decodeLine(text []byte) (line record.Line, err error) {
 	return line, nil
 }
 
-// add enters e. A job that is there already must have the same result, to the last bit; only what computed it, and in what
-// time, may differ.
+// add enters e. A job that is there already must have the same result, to the last bit; only what
+// computed it, and in what time, may differ.
 func (j *Journal) add(e entry) error {
 	key := e.line.Key
-	if e.line.Plan != j.Plan {
-		j.addOther(e.line)
+	other := e.line.Plan != j.Plan
+	if other && !j.others.counts(e.line) || !other && !j.own.counts(e.line) {
 		return nil
 	}
-	switch now := j.attempts[key]; {
-	case e.line.Attempt < now:
-		return nil
-	case e.line.Attempt > now:
-		j.attempts[key] = e.line.Attempt
-		delete(j.entries, key)
-	}
-	if e.line.Withdrawn() {
-		return nil
-	}
-	old, found := j.entries[key]
+	old, found := j.own.jobs[key]
+	_, known := j.others.jobs[key]
 	switch {
+	case other:
+		if !found && !known {
+			j.others.jobs[key] = e
+		}
+		return nil
 	case !found, old.line.TimedOut() && !e.line.TimedOut():
 		e.line.Plan = j.Plan // one string for all
-		j.entries[key] = e
-		delete(j.others, key)
+		j.own.jobs[key] = e
+		delete(j.others.jobs, key)
 		return nil
-	case e.line.TimedOut(): // which depends on the clock
+	case e.line.TimedOut(): // that depends on the clock
 		return nil
 	}
 	a, b := old.line, e.line
 	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
 	if !bytes.Equal(encodeLine(a), encodeLine(b)) {
-		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s; they were not computed by the same build on the same data", ErrJournal,
-			key, old.segment, old.number, e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
+		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s; "+
+			"they were not computed by the same build on the same data", ErrJournal, key, old.segment, old.number,
+			e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
 	}
-	if e.line.Build < old.line.Build { // whoever reads first
+	if e.line.Build < old.line.Build { // in whatever order they are read
 		old.line.Build = e.line.Build
-		j.entries[key] = old
+		j.own.jobs[key] = old
 	}
 	return nil
-}
-
-// addOther enters a job of another plan.
-func (j *Journal) addOther(line record.Line) {
-	switch now := j.passed[line.Key]; {
-	case line.Attempt < now:
-		return
-	case line.Attempt > now:
-		j.passed[line.Key] = line.Attempt
-		delete(j.others, line.Key)
-	}
-	_, found := j.entries[line.Key]
-	if _, known := j.others[line.Key]; !line.Withdrawn() && !found && !known {
-		j.others[line.Key] = line
-	}
 }
 
 // encodeLine is the line as the journal writes it.
@@ -300,26 +304,28 @@ func encodeLine(line record.Line) []byte {
 	return Seal(text)
 }
 
-// Append puts finished jobs on record: when it returns, they are written, and whoever ends this process does not take them
-// back. What a crash of the machine can is less than a second of computing. After a write has failed, so does every later one.
+// Append puts finished jobs on record: when it returns, they are written, and stay so if this
+// process is ended. A crash of the machine loses less than a second of computing. After a write has
+// failed, so does every later one.
 func (j *Journal) Append(lines ...record.Line) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].Attempt = j.attempts[lines[i].Key]
+		lines[i].Attempt = j.own.attempts[lines[i].Key]
 		lines[i].Build = cmp.Or(lines[i].Build, j.Build)
 	}
 	return j.append(lines)
 }
 
-// Withdraw takes jobs off the record, so that they are run again. Other processes that share the folder hear of it.
+// Withdraw takes jobs off the record, so that they are run again. Other processes that share the
+// folder hear of it.
 func (j *Journal) Withdraw(keys ...string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var lines []record.Line
 	for _, key := range keys {
-		lines = append(lines, record.Line{Key: key, Attempt: j.attempts[key] + 1, Build: j.Build})
+		lines = append(lines, record.Line{Key: key, Attempt: j.own.attempts[key] + 1, Build: j.Build})
 	}
 	return j.append(lines)
 }
@@ -339,7 +345,7 @@ func (j *Journal) append(lines []record.Line) error {
 		}
 		line.Sum = ""
 		e := entry{line, "this process", j.written + len(fresh) + 1}
-		if _, found := j.entries[line.Key]; found && !line.Withdrawn() {
+		if _, found := j.own.jobs[line.Key]; found && !line.Withdrawn() {
 			if err := j.add(e); err != nil {
 				return err
 			}
@@ -349,7 +355,7 @@ func (j *Journal) append(lines []record.Line) error {
 		j.risk += line.Seconds
 	}
 	if j.dir != "" && len(fresh) > 0 {
-		if j.err = j.write(text); j.err != nil {
+		if j.err = writing(j.write(text)); j.err != nil {
 			return j.err
 		}
 	}
@@ -367,33 +373,20 @@ func (j *Journal) write(text []byte) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	if _, err := j.file.Write(text); err != nil {
-		return writing(err)
+	if _, err := j.file.Write(text); err != nil || j.risk < 1 {
+		return err
 	}
-	if j.risk >= 1 {
-		return j.sync()
-	}
-	return nil
-}
-
-func (j *Journal) sync() error {
 	j.risk = 0
-	if err := j.file.Sync(); err != nil {
-		return writing(err)
-	}
-	return nil
+	return j.file.Sync()
 }
 
-// Begin makes this process's segment, so that a folder that cannot be written to is known before there is anything to
-// write.
+// Begin makes this process's segment, so that a folder that cannot be written to is known before
+// there is anything to write.
 func (j *Journal) Begin() error {
-	if j.dir == "" {
-		return nil
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err == nil {
-		j.err = j.begin()
+	if j.dir != "" && j.err == nil {
+		j.err = writing(j.begin())
 	}
 	return j.err
 }
@@ -402,21 +395,21 @@ func (j *Journal) begin() (err error) {
 	if j.file == nil {
 		j.file, err = createSegment(j.dir)
 	}
-	if err != nil {
-		return writing(err)
-	}
-	return nil
+	return err
 }
 
 // writing says what failed to be written, and what to do about it.
 func writing(err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: %w; %s with -o", ErrUnwritable, err, atomicfile.Remedy(err))
 	}
 	return fmt.Errorf("%w: %w; %s, and go on", ErrJournal, err, cmp.Or(atomicfile.Remedy(err), "remove the cause"))
 }
 
-// createSegment makes a segment that no process has written to: its name is unique, its content does not depend on it.
+// createSegment makes a segment of a new name.
 func createSegment(dir string) (*os.File, error) {
 	folder := filepath.Join(dir, "journal")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -462,17 +455,18 @@ func (j *Journal) Detach() {
 func (j *Journal) Done(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, found := j.entries[key]
+	e, found := j.own.jobs[key]
 	return e.line, found
 }
 
-// Earlier looks up a job that another plan finished in this folder, and that is not on record for this one. A timeout is
-// not taken over, and after DropFailures no failure is.
+// Earlier looks up a job that another plan finished in this folder, and that is not on record for
+// this one. A timeout is not taken over, and after DropFailures no failure is.
 func (j *Journal) Earlier(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	line, found := j.others[key]
-	return line, found && j.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
+	e, found := j.others.jobs[key]
+	line := e.line
+	return line, found && j.own.attempts[key] == 0 && !line.TimedOut() && !(j.retry && line.Failure() != "")
 }
 
 // Usable says whether a report could use the line, as one of the plan.
@@ -489,14 +483,14 @@ func (j *Journal) DropFailures() {
 func (j *Journal) Retried() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.attempts) > 0
+	return len(j.own.attempts) > 0
 }
 
 // Others counts the jobs of other plans.
 func (j *Journal) Others() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.others)
+	return len(j.others.jobs)
 }
 
 // Unsealed counts the lines that have no checksum.
@@ -506,15 +500,21 @@ func (j *Journal) Unsealed() int {
 	return j.unsealed
 }
 
-// Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran them and when. The
-// lines are shared: do not modify them.
+// Lines lists the finished jobs by configuration, study, kind (trials first) and index, whoever ran
+// them and when. The lines are shared: do not modify them.
 func (j *Journal) Lines() []record.Line {
 	j.mu.Lock()
-	lines := make([]record.Line, 0, len(j.entries))
-	for _, e := range j.entries {
+	lines := make([]record.Line, 0, len(j.own.jobs))
+	for _, e := range j.own.jobs {
 		lines = append(lines, e.line)
 	}
 	j.mu.Unlock()
+	place := func(line record.Line) [4]int {
+		if t := line.Trial; t != nil {
+			return [4]int{t.Configuration, t.Study, 0, t.Index}
+		}
+		return [4]int{line.Fit.Configuration, line.Fit.Study, 1, line.Fit.Chosen}
+	}
 	slices.SortFunc(lines, func(a, b record.Line) int {
 		p, q := place(a), place(b)
 		return cmp.Or(slices.Compare(p[:], q[:]), strings.Compare(a.Key, b.Key))
@@ -522,20 +522,12 @@ func (j *Journal) Lines() []record.Line {
 	return lines
 }
 
-// place is what lines are sorted by.
-func place(line record.Line) [4]int {
-	if t := line.Trial; t != nil {
-		return [4]int{t.Configuration, t.Study, 0, t.Index}
-	}
-	return [4]int{line.Fit.Configuration, line.Fit.Study, 1, line.Fit.Chosen}
-}
-
-// Damaged lists what could not be read, as FILE:LINE: REASON. What such a line had runs again.
+// Damaged lists what could not be read, as FILE:LINE: REASON. The jobs of such lines run again.
 func (j *Journal) Damaged() (all []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, place := range slices.Sorted(maps.Keys(j.damaged)) {
-		all = append(all, place+": "+j.damaged[place])
+	for _, at := range slices.Sorted(maps.Keys(j.damaged)) {
+		all = append(all, at+": "+j.damaged[at])
 	}
 	return all
 }
@@ -547,10 +539,10 @@ func (j *Journal) Close() error {
 	if j.file == nil || j.err != nil {
 		return j.err
 	}
-	if j.err = j.sync(); j.err == nil {
-		if err := j.file.Close(); err != nil {
-			j.err = fmt.Errorf("%w: %w", ErrJournal, err)
-		}
+	if err := j.file.Sync(); err != nil {
+		j.err = writing(err)
+	} else if err := j.file.Close(); err != nil {
+		j.err = fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	return j.err
 }

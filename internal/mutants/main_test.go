@@ -1,11 +1,15 @@
 package main
 
 import (
-	"go/importer"
+	"go/ast"
+	"go/parser"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 const sample = `package sample
@@ -31,21 +35,28 @@ func sum(n numbers, limit int) (total float64) {
 }
 `
 
-func loaded(t *testing.T, text string) *loader {
+func loaded(t *testing.T, text string) *source {
 	t.Helper()
 	fset := token.NewFileSet()
-	l := &loader{fset: fset, importer: importer.Default(), folder: "sample", source: map[string][]byte{"sample/sample.go": []byte(text)}}
-	if err := l.find(); err != nil {
+	f, err := parser.ParseFile(fset, "sample.go", text, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+	if _, err := (&types.Config{}).Check("sample", fset, []*ast.File{f}, info); err != nil {
+		t.Fatal(err)
+	}
+	return &source{
+		&packages.Package{Name: "sample", PkgPath: module + "sample", Fset: fset, Syntax: []*ast.File{f}, TypesInfo: info},
+		map[string]string{"sample.go": text},
+	}
 }
 
 // TestSites: what is changed, and that what the language, a message, a capacity or a loop's step needs is not.
 func TestSites(t *testing.T) {
 	var got []string
-	for _, m := range loaded(t, sample).all {
-		got = append(got, m.Text+": "+m.Change)
+	for _, m := range loaded(t, sample).mutants() {
+		got = append(got, m.text+": "+m.change)
 	}
 	want := []string{
 		"for i := 0; i < len(n.a); i++ {: for i := [0]; i < le + 1",
@@ -77,20 +88,20 @@ func TestSites(t *testing.T) {
 // TestEverySiteCompiles, alone and with all others that it does not overlap.
 func TestEverySiteCompiles(t *testing.T) {
 	l := loaded(t, sample)
-	for i, m := range l.all {
+	for i, m := range l.mutants() {
 		m.number = i + 1
-		if _, _, failed := l.check(l.text([]Mutant{m}), nil); failed != nil {
-			t.Errorf("%s: %v", m.Change, failed)
+		if err := l.check(l.with(m)); err != nil {
+			t.Errorf("%s: %v", m.change, err)
 		}
 	}
-	drawn, err := l.choose(1, 6, 1)
+	drawn, err := l.draw(l.mutants(), 1, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, failed := l.check(l.text(drawn), nil); failed != nil {
-		t.Error(failed)
+	if err := l.check(l.with(drawn...)); err != nil {
+		t.Error(err)
 	}
-	if _, err := l.choose(1, 100, 1); err == nil {
+	if _, err := l.draw(l.mutants(), 1, 100); err == nil {
 		t.Error("a hundred mutants of sixteen lines")
 	}
 }
@@ -98,7 +109,8 @@ func TestEverySiteCompiles(t *testing.T) {
 // TestDrawSurvivesEdits: lines put in elsewhere change nothing of a draw but the places; another seed draws others.
 func TestDrawSurvivesEdits(t *testing.T) {
 	keys := func(text string, seed uint64) (all [][3]string) {
-		drawn, err := loaded(t, text).choose(seed, 5, 1)
+		l := loaded(t, text)
+		drawn, err := l.draw(l.mutants(), seed, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,14 +138,29 @@ func TestEquivalentList(t *testing.T) {
 	}
 }
 
-// TestSummary: 1 of own tests, 1 of others by time, 1 alive, 1 equivalent and 1 that is listed as such but killed.
+// TestSummary: 2 killed, 1 of them by time, 1 alive, 1 equivalent and 1 that is listed as such but killed.
 func TestSummary(t *testing.T) {
-	m := Mutant{File: "p/f.go", Text: "x"}
-	page, rate, faults := summary([]Result{
-		{Mutant: m, Killed: "p.T", ByOwn: true}, {Mutant: m, Killed: "q.T", ByTime: true}, {Mutant: m, Reached: 3},
-		{Mutant: m, Listed: true, Reason: "why"}, {Mutant: m, Listed: true, Killed: "p.T", ByOwn: true},
-	}, 7, 5)
-	if rate != 0.75 || len(faults) != 1 || !strings.Contains(page, "| all | 5 | 2 | 1 | 1 | 1 | 1 | 75.0 % |") || !strings.Contains(page, "why") {
-		t.Errorf("%v, %v\n%s", rate, faults, page)
+	m := mutant{file: "p/f.go", text: "x"}
+	results := []result{
+		{mutant: m, end: killed, by: "T"}, {mutant: m, end: killedByTime, by: "T"}, {mutant: m, reached: 3},
+		{mutant: m, end: equivalent, reason: "why"}, {mutant: m, end: killed, by: "T", reason: "why not"},
+	}
+	page, rate := summary(results, 7, 5)
+	if rate != 0.75 || !strings.Contains(page, "| all | 5 | 3 | 1 | 1 | 1 | 75.0 % |") || !strings.Contains(page, ": why\n") {
+		t.Errorf("%v\n%s", rate, page)
+	}
+	if err := verdict(results, 0, rate, 0.7); err == nil || !strings.Contains(err.Error(), "1 mutants listed") {
+		t.Errorf("killed ones that are listed as equivalent: %v", err)
+	}
+	for _, c := range []struct {
+		failing int
+		least   float64
+	}{{0, 0.8}, {1, 0.7}} {
+		if err := verdict(results[:4], c.failing, rate, c.least); err == nil {
+			t.Errorf("%+v is as it should be", c)
+		}
+	}
+	if err := verdict(results[:4], 0, rate, 0.75); err != nil {
+		t.Error(err)
 	}
 }

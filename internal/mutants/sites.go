@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
@@ -11,266 +10,279 @@ import (
 	"strings"
 )
 
-// Mutant is one change of one place.
-type Mutant struct {
-	File   string // relative to the module's root
-	Line   int
-	Text   string // of the line, without the blanks around it
-	Change string // what becomes what
-	number int    // by which the program that has all of them is told which one to be
+// mutant is one change of one place.
+type mutant struct {
+	path   string // of the file
+	file   string // the same from the module's root on
+	line   int
+	text   string // of the line, without the blanks around it
+	change string // what becomes what
+	number int    // which of the mutants compiled into one program it is, from 1
 
-	start, end int                               // the bytes that Rewrite replaces
-	rewrite    func(number int, s string) string // makes of the source of [start, end) one that also has the mutant
+	start, end int                               // the bytes of the file that rewrite replaces
+	rewrite    func(number int, s string) string // source for [start, end) that has s and the mutant
 }
 
-// key says which mutant it is after other lines of the file have been edited.
-func (m Mutant) key() [3]string { return [3]string{m.File, m.Text, m.Change} }
+// key identifies the mutant, also after other lines of the file have been edited.
+func (m mutant) key() [3]string { return [3]string{m.file, m.text, m.change} }
 
-// rank is where the mutant stands among those of its package in the draw of a seed. It depends on nothing but the
-// seed and the mutant's key, so that an edit of one line leaves the other mutants in the draw.
-func (m Mutant) rank(seed uint64) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%s\n%s", seed, m.File, m.Text, m.Change))
+// rank orders the mutants of a package for the draw of a seed. It depends on the seed and the key
+// only, so that an edit of one line leaves the other mutants in the draw.
+func (m mutant) rank(seed uint64) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%s\n%s", seed, m.file, m.text, m.change))
 	return string(sum[:])
 }
 
+// What operators become.
 var (
-	moved  = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
-	turned = map[token.Token]token.Token{token.LSS: token.GEQ, token.LEQ: token.GTR, token.GTR: token.LEQ, token.GEQ: token.LSS,
-		token.EQL: token.NEQ, token.NEQ: token.EQL}
-	swapped = map[token.Token]token.Token{token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
-		token.REM: token.MUL, token.LAND: token.LOR, token.LOR: token.LAND}
-	swappedAssign = map[token.Token]token.Token{token.ADD_ASSIGN: token.SUB_ASSIGN, token.SUB_ASSIGN: token.ADD_ASSIGN,
-		token.MUL_ASSIGN: token.QUO_ASSIGN, token.QUO_ASSIGN: token.MUL_ASSIGN, token.INC: token.DEC, token.DEC: token.INC}
+	boundary = map[token.Token]token.Token{
+		token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	}
+	opposite = map[token.Token]token.Token{
+		token.LSS: token.GEQ, token.LEQ: token.GTR, token.GTR: token.LEQ, token.GEQ: token.LSS,
+		token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
+	}
+	arithmetic = map[token.Token]token.Token{
+		token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
+	}
+	assignment = map[token.Token]token.Token{
+		token.ADD_ASSIGN: token.SUB_ASSIGN, token.SUB_ASSIGN: token.ADD_ASSIGN, token.INC: token.DEC,
+		token.MUL_ASSIGN: token.QUO_ASSIGN, token.QUO_ASSIGN: token.MUL_ASSIGN, token.DEC: token.INC,
+	}
 )
+
+// finder collects the mutants of one file.
+type finder struct {
+	info               *types.Info
+	fset               *token.FileSet
+	path, file, source string
+	found              []mutant
+}
 
 // sites finds every mutant of a file:
 //
-//   - a comparison turned round (< becomes >=, == becomes !=), or its boundary moved (< becomes <=); between two
-//     floating-point numbers neither of which is a constant only the former, since they are hardly ever equal
-//   - an arithmetic or logical operator swapped: + and -, * and /, && and ||, in assignments too; % becomes *
+//   - a comparison turned round (< becomes >=, == becomes !=), or its boundary moved (< becomes
+//     <=); the latter not between two floating-point variables, which are hardly ever equal
+//   - an arithmetic or logical operator swapped: + and -, * and /, && and ||, in assignments too;
+//     % becomes *
 //   - a condition negated that is neither a comparison nor made of && and ||
 //   - a whole number in the source one larger
 //   - an assignment or a call left out
 //
-// Left out are constants that the language wants constant, what makes the text of a panic or an error, the capacity given to
-// make, the step of a loop (which then never ends), calls of package sync (races show by chance), and methods named Memory, whose
-// estimates the tests hold within a factor.
-func sites(pkg *types.Package, info *types.Info, fset *token.FileSet, file *ast.File, name string, source []byte) []Mutant {
-	var found []Mutant
-	lines := strings.Split(string(source), "\n")
-	add := func(at token.Pos, start, end token.Pos, change string, rewrite func(int, string) string) {
-		line := fset.Position(at).Line
-		found = append(found, Mutant{File: name, Line: line, Text: strings.TrimSpace(lines[line-1]), Change: change,
-			start: fset.Position(start).Offset, end: fset.Position(end).Offset, rewrite: rewrite})
-	}
-	text := func(n ast.Node) string {
-		return string(source[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
-	}
-	typeOf := func(e ast.Expr) *types.Basic {
-		t, _ := info.Types[e].Type.(*types.Basic)
-		return t
-	}
-	is := func(e ast.Expr, what types.BasicInfo) bool {
-		t := info.Types[e].Type
-		if t == nil {
-			return false
-		}
-		b, ok := t.Underlying().(*types.Basic)
-		return ok && b.Info()&what != 0
-	}
-	constant := func(e ast.Expr) bool { return info.Types[e].Value != nil }
-
-	condition := func(e ast.Expr) {
-		switch e := ast.Unparen(e).(type) {
-		case nil:
-		case *ast.BinaryExpr: // found by itself
-		default:
-			if !constant(e) {
-				add(e.Pos(), e.Pos(), e.End(), "condition negated", func(k int, s string) string {
-					return fmt.Sprintf("((%s) != mutant_(%d))", s, k)
-				})
-			}
-		}
-	}
-	statement := func(list []ast.Stmt) {
-		for _, s := range list {
-			if slices.ContainsFunc(everything(s), func(n ast.Node) bool { _, is := n.(*ast.FuncLit); return is }) {
-				continue
-			}
-			without := func(k int, s string) string { return fmt.Sprintf("if !mutant_(%d) { %s }", k, s) }
-			switch s := s.(type) {
-			case *ast.AssignStmt:
-				if s.Tok == token.DEFINE || allBlank(s.Lhs) {
-					continue
-				}
-				add(s.Pos(), s.Pos(), s.End(), "left out: "+text(s), without)
-				if to, can := swappedAssign[s.Tok]; can && is(s.Lhs[0], types.IsInteger|types.IsFloat) {
-					before, after, op, with := text(s.Lhs[0]), text(s.Rhs[0]), s.Tok.String(), to.String()
-					add(s.TokPos, s.Pos(), s.End(), op+" becomes "+with, func(k int, s string) string {
-						return fmt.Sprintf("if mutant_(%d) { %s %s %s } else { %s }", k, before, with, after, s)
-					})
-				}
-			case *ast.IncDecStmt:
-				x, with := text(s.X), swappedAssign[s.Tok].String()
-				add(s.TokPos, s.Pos(), s.End(), s.Tok.String()+" becomes "+with, func(k int, s string) string {
-					return fmt.Sprintf("if mutant_(%d) { %s%s } else { %s }", k, x, with, s)
-				})
-			case *ast.ExprStmt:
-				call, ok := s.X.(*ast.CallExpr)
-				if !ok || silent(info, call) {
-					continue
-				}
-				add(s.Pos(), s.Pos(), s.End(), "left out: "+text(s), without)
-			}
-		}
-	}
-
-	var visit func(n ast.Node) bool
-	visit = func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GenDecl:
-			return n.Tok == token.VAR
-		case *ast.ArrayType: // its length is constant
-			return false
-		case *ast.CallExpr:
-			if silent(info, n) {
-				return false
-			}
-			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) == 3 {
-				ast.Inspect(n.Args[1], visit)
-				return false
-			}
-		case *ast.CompositeLit:
-			for _, e := range n.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok {
-					e = kv.Value
-				}
-				ast.Inspect(e, visit)
-			}
-			return false
-		case *ast.IfStmt:
-			condition(n.Cond)
-		case *ast.ForStmt:
-			if n.Cond != nil {
-				condition(n.Cond)
-			}
-			for _, part := range []ast.Node{n.Init, n.Cond, n.Body} {
-				if part != nil {
-					ast.Inspect(part, visit)
-				}
-			}
-			return false
-		case *ast.BlockStmt:
-			statement(n.List)
-		case *ast.CaseClause:
-			statement(n.Body)
-		case *ast.CommClause:
-			statement(n.Body)
-		case *ast.BinaryExpr:
-			if constant(n) {
-				return false
-			}
-			x, y, op := text(n.X), text(n.Y), n.Op
-			choice := func(with token.Token) func(int, string) string {
-				return func(k int, s string) string {
-					return fmt.Sprintf("(mutant_(%d) && ((%s) %s (%s)) || !mutant_(%d) && (%s))", k, x, with, y, k, s)
-				}
-			}
-			if with, can := turned[op]; can {
-				add(n.OpPos, n.Pos(), n.End(), at(op, n, source, fset)+" becomes "+with.String(), choice(with))
-			}
-			if with, can := moved[op]; can && (!is(n.X, types.IsFloat) || constant(n.X) || constant(n.Y)) {
-				add(n.OpPos, n.Pos(), n.End(), at(op, n, source, fset)+" becomes "+with.String(), choice(with))
-			}
-			if with, can := swapped[op]; can {
-				switch b := typeOf(n); {
-				case op == token.LAND || op == token.LOR:
-					add(n.OpPos, n.Pos(), n.End(), at(op, n, source, fset)+" becomes "+with.String(), choice(with))
-				case b != nil && b.Info()&(types.IsInteger|types.IsFloat) != 0 && b.Info()&types.IsUntyped == 0:
-					if op == token.MUL && b.Info()&types.IsInteger != 0 && isZero(info, n.Y) {
-						break
-					}
-					add(n.OpPos, n.Pos(), n.End(), at(op, n, source, fset)+" becomes "+with.String(), func(k int, s string) string {
-						return fmt.Sprintf("func() %s { if mutant_(%d) { return (%s) %s (%s) }; return %s }()", b.Name(), k, x, with, y, s)
-					})
-				}
-			}
-		case *ast.UnaryExpr:
-			if constant(n) {
-				return false
-			}
-		case *ast.IndexExpr:
-			if lit, ok := n.Index.(*ast.BasicLit); ok && lit.Kind == token.INT {
-				ast.Inspect(n.X, visit)
-				return false // an index out of an array does not compile
-			}
-		case *ast.BasicLit:
-			b := typeOf(n)
-			if n.Kind == token.INT && b != nil && b.Info()&(types.IsInteger|types.IsFloat) != 0 && b.Info()&types.IsUntyped == 0 {
-				add(n.Pos(), n.Pos(), n.End(), around(n, source, fset)+" + 1", func(k int, s string) string {
-					return fmt.Sprintf("(%s(%s) + mutantOne_[%s](%d))", b.Name(), s, b.Name(), k)
-				})
-			}
-		}
-		return true
-	}
+// Not changed are: what the language wants constant; the texts of panics and errors; the capacity
+// given to make; the step of a loop, which would never end; calls of package sync, since races show
+// by chance; and methods named Memory, whose estimates the tests hold within a factor.
+func (f *finder) sites(file *ast.File) []mutant {
 	for _, d := range file.Decls {
-		if f, is := d.(*ast.FuncDecl); is && f.Name.Name == "Memory" {
+		if function, is := d.(*ast.FuncDecl); !is || function.Name.Name != "Memory" {
+			ast.Inspect(d, f.visit)
+		}
+	}
+	return f.found
+}
+
+// add notes a mutant that rewrites node n and is told by the line of at.
+func (f *finder) add(n ast.Node, at token.Pos, change string, rewrite func(number int, s string) string) {
+	from, to := f.lineOf(f.offset(at))
+	f.found = append(f.found, mutant{
+		path: f.path, file: f.file, line: f.fset.Position(at).Line, text: strings.TrimSpace(f.source[from:to]),
+		change: change, start: f.offset(n.Pos()), end: f.offset(n.End()), rewrite: rewrite,
+	})
+}
+
+func (f *finder) offset(at token.Pos) int { return f.fset.Position(at).Offset }
+
+func (f *finder) text(n ast.Node) string { return f.source[f.offset(n.Pos()):f.offset(n.End())] }
+
+// lineOf is the range of bytes of the line that has the byte at.
+func (f *finder) lineOf(at int) (from, to int) {
+	from, to = strings.LastIndexByte(f.source[:at], '\n')+1, len(f.source)
+	if end := strings.IndexByte(f.source[at:], '\n'); end >= 0 {
+		to = at + end
+	}
+	return from, to
+}
+
+// beside is what stands up to so many bytes before and after [from, to), on the same line.
+func (f *finder) beside(from, to, before, after int) (string, string) {
+	begin, end := f.lineOf(from)
+	left, right := f.source[max(begin, from-before):from], f.source[min(to, end):min(end, to+after)]
+	return strings.ToValidUTF8(left, ""), strings.ToValidUTF8(right, "")
+}
+
+// is tells whether the type of e is a basic one of such a kind.
+func (f *finder) is(e ast.Expr, kind types.BasicInfo) bool {
+	if t := f.info.TypeOf(e); t != nil {
+		basic, ok := t.Underlying().(*types.Basic)
+		return ok && basic.Info()&kind != 0
+	}
+	return false
+}
+
+// number is the name of the type of e if that is a predeclared type of numbers; else "".
+func (f *finder) number(e ast.Expr) string {
+	b, _ := f.info.TypeOf(e).(*types.Basic)
+	if b == nil || b.Info()&(types.IsInteger|types.IsFloat) == 0 || b.Info()&types.IsUntyped != 0 {
+		return ""
+	}
+	return b.Name()
+}
+
+func (f *finder) constant(e ast.Expr) bool { return f.info.Types[e].Value != nil }
+
+// visit finds the mutants of a node, and tells whether to go on to its parts.
+func (f *finder) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return n.Tok == token.VAR
+	case *ast.ArrayType: // its length is constant
+		return false
+	case *ast.CallExpr:
+		if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "make" && len(n.Args) == 3 {
+			ast.Inspect(n.Args[1], f.visit)
+			return false
+		}
+		return !f.silent(n)
+	case *ast.CompositeLit:
+		for _, e := range n.Elts {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				e = kv.Value
+			}
+			ast.Inspect(e, f.visit)
+		}
+		return false
+	case *ast.IfStmt:
+		f.condition(n.Cond)
+	case *ast.ForStmt:
+		for _, part := range []ast.Node{n.Init, n.Cond, n.Body} {
+			if part != nil {
+				ast.Inspect(part, f.visit)
+			}
+		}
+		if n.Cond != nil {
+			f.condition(n.Cond)
+		}
+		return false
+	case *ast.BlockStmt:
+		f.statements(n.List)
+	case *ast.CaseClause:
+		f.statements(n.Body)
+	case *ast.CommClause:
+		f.statements(n.Body)
+	case *ast.BinaryExpr:
+		if f.constant(n) {
+			return false
+		}
+		f.operator(n)
+	case *ast.UnaryExpr:
+		return !f.constant(n)
+	case *ast.IndexExpr:
+		if lit, ok := n.Index.(*ast.BasicLit); ok && lit.Kind == token.INT {
+			ast.Inspect(n.X, f.visit)
+			return false // an index out of an array does not compile
+		}
+	case *ast.BasicLit:
+		if of := f.number(n); n.Kind == token.INT && of != "" {
+			before, after := f.beside(f.offset(n.Pos()), f.offset(n.End()), 10, 8)
+			change := strings.TrimSpace(before+"["+n.Value+"]"+after) + " + 1"
+			f.add(n, n.Pos(), change, func(k int, s string) string {
+				return fmt.Sprintf("(%s(%s) + mutantOne_[%s](%d))", of, s, of, k)
+			})
+		}
+	}
+	return true
+}
+
+// condition finds the negation of a condition, but of one that operator changes.
+func (f *finder) condition(e ast.Expr) {
+	e = ast.Unparen(e)
+	if _, is := e.(*ast.BinaryExpr); !is && !f.constant(e) {
+		f.add(e, e.Pos(), "condition negated", func(k int, s string) string {
+			return fmt.Sprintf("((%s) != mutant_(%d))", s, k)
+		})
+	}
+}
+
+// operator finds what becomes of a comparison, of && and ||, and of arithmetic.
+func (f *finder) operator(n *ast.BinaryExpr) {
+	becomes := func(to map[token.Token]token.Token, of string) {
+		with, can := to[n.Op]
+		if !can || of == "" {
+			return
+		}
+		at, x, y := f.offset(n.OpPos), f.text(n.X), f.text(n.Y)
+		before, after := f.beside(at, at+len(n.Op.String()), 12, 12)
+		change := fmt.Sprintf("%s %s %s becomes %s", strings.TrimSpace(before), n.Op, strings.TrimSpace(after), with)
+		f.add(n, n.OpPos, change, func(k int, s string) string {
+			changed := fmt.Sprintf("(%s) %s (%s)", x, with, y)
+			return fmt.Sprintf("func() %s { if mutant_(%d) { return %s }; return %s }()", of, k, changed, s)
+		})
+	}
+	becomes(opposite, "bool")
+	if !f.is(n.X, types.IsFloat) || f.constant(n.X) || f.constant(n.Y) {
+		becomes(boundary, "bool")
+	}
+	divisor := f.info.Types[n.Y].Value
+	if n.Op != token.MUL || divisor == nil || divisor.String() != "0" || !f.is(n, types.IsInteger) {
+		becomes(arithmetic, f.number(n))
+	}
+}
+
+// statements finds assignments and calls to leave out, and operators of assignments. Those with a
+// function literal in them would hide the mutants in its body.
+func (f *finder) statements(list []ast.Stmt) {
+	leaveOut := func(s ast.Stmt) {
+		f.add(s, s.Pos(), "left out: "+f.text(s), func(k int, s string) string {
+			return fmt.Sprintf("if !mutant_(%d) { %s }", k, s)
+		})
+	}
+	becomes := func(s ast.Stmt, at token.Pos, op token.Token) {
+		with, can := assignment[op]
+		if !can {
+			return
+		}
+		cut := f.offset(at) - f.offset(s.Pos())
+		f.add(s, at, fmt.Sprintf("%s becomes %s", op, with), func(k int, s string) string {
+			changed := s[:cut] + with.String() + s[cut+len(op.String()):]
+			return fmt.Sprintf("if mutant_(%d) { %s } else { %s }", k, changed, s)
+		})
+	}
+	blank := func(e ast.Expr) bool { id, is := e.(*ast.Ident); return is && id.Name == "_" }
+	literal := func(n ast.Node) bool { _, is := n.(*ast.FuncLit); return is }
+	for _, s := range list {
+		if slices.ContainsFunc(slices.Collect(ast.Preorder(s)), literal) {
 			continue
 		}
-		ast.Inspect(d, visit)
-	}
-	return found
-}
-
-// at is an operator with what is around it, to tell it from others on the line.
-func at(op token.Token, n *ast.BinaryExpr, source []byte, fset *token.FileSet) string {
-	p := fset.Position(n.OpPos).Offset
-	after := p + len(op.String())
-	return strings.TrimSpace(window(source, p-12, p, p)) + " " + op.String() + " " + strings.TrimSpace(window(source, after, after+12, p))
-}
-
-// around is a number with what is around it.
-func around(n ast.Node, source []byte, fset *token.FileSet) string {
-	from, to := fset.Position(n.Pos()).Offset, fset.Position(n.End()).Offset
-	return strings.TrimSpace(window(source, from-10, from, from) + "[" + string(source[from:to]) + "]" + window(source, to, to+8, from))
-}
-
-// window is what of [from, to) of the source is on the line of the byte at.
-func window(source []byte, from, to, at int) string {
-	from = max(from, bytes.LastIndexByte(source[:at], '\n')+1)
-	if end := bytes.IndexByte(source[at:], '\n'); end >= 0 {
-		to = min(to, at+end)
-	}
-	return strings.ToValidUTF8(string(source[max(0, from):min(len(source), to)]), "")
-}
-
-func isZero(info *types.Info, e ast.Expr) bool {
-	v := info.Types[e].Value
-	return v != nil && v.String() == "0"
-}
-
-func allBlank(list []ast.Expr) bool {
-	return !slices.ContainsFunc(list, func(e ast.Expr) bool { id, ok := e.(*ast.Ident); return !ok || id.Name != "_" })
-}
-
-func everything(n ast.Node) []ast.Node {
-	var all []ast.Node
-	ast.Inspect(n, func(n ast.Node) bool { all = append(all, n); return true })
-	return all
-}
-
-// silent tells calls whose arguments, and which themselves, are no sites: panics, the text of errors, package sync.
-func silent(info *types.Info, call *ast.CallExpr) bool {
-	switch f := ast.Unparen(call.Fun).(type) {
-	case *ast.Ident:
-		return f.Name == "panic"
-	case *ast.SelectorExpr:
-		o := info.Uses[f.Sel]
-		if o == nil || o.Pkg() == nil {
-			return false
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE || !slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return !blank(e) }) {
+				continue
+			}
+			leaveOut(s)
+			if f.is(s.Lhs[0], types.IsInteger|types.IsFloat) {
+				becomes(s, s.TokPos, s.Tok)
+			}
+		case *ast.IncDecStmt:
+			becomes(s, s.TokPos, s.Tok)
+		case *ast.ExprStmt:
+			if call, is := s.X.(*ast.CallExpr); is && !f.silent(call) {
+				leaveOut(s)
+			}
 		}
-		return o.Pkg().Path() == "sync" || o.Pkg().Path() == "errors" && o.Name() == "New" || o.Pkg().Path() == "fmt" && o.Name() == "Errorf"
+	}
+}
+
+// silent tells calls that are not changed, and neither are their arguments: panics, the texts of
+// errors, package sync.
+func (f *finder) silent(call *ast.CallExpr) bool {
+	switch called := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return called.Name == "panic"
+	case *ast.SelectorExpr:
+		if o := f.info.Uses[called.Sel]; o != nil && o.Pkg() != nil {
+			path := o.Pkg().Path()
+			return path == "sync" || path+"."+o.Name() == "errors.New" || path+"."+o.Name() == "fmt.Errorf"
+		}
 	}
 	return false
 }

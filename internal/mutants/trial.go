@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,193 +17,176 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/sourcegraph/conc/pool"
 )
 
-// memory is what a test program may take of the address space, in KiB: a mutant may ask for all there is.
-const memory = 12 << 20
-
-// together is how long tests may take without a mutant that run in one process.
-const together = 2 * time.Second
+const (
+	memory   = 12 << 20        // KiB of address space that a test program may take; a mutant may ask for all there is
+	together = 2 * time.Second // how long tests may take, without a mutant, that run in one process
+)
 
 // test is one test function.
 type test struct {
-	pkg, name string
-	took      time.Duration
+	name string
+	took time.Duration
 }
 
-// trial has the test programs.
+// trial has the test program of a package, with all its mutants.
 type trial struct {
-	folder, overlay string
-	packages        []string
-	reach           map[int][]test // by a mutant's number
-	failing         int            // tests that fail without a mutant, and are left out
+	folder, program string
+	reach           map[int][]test // the tests that reach a mutant, by its number
+	failing         int            // tests that fail without a mutant; they are left out
 }
 
-func (t *trial) program(pkg string) string {
-	return filepath.Join(t.folder, strings.ReplaceAll(pkg, "/", "_")+".test")
-}
-
-// build compiles the tests of the packages.
-func (t *trial) build(ctx context.Context, packages []string) error {
-	t.packages = packages
-	for _, p := range packages {
-		c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", t.overlay, "-o", t.program(p), "./"+p)
-		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("go test -c ./%s: %w\n%s", p, err, out)
+// build compiles the tests of a package with such sources, into a temporary folder.
+func build(ctx context.Context, folder, temporary string, text map[string]string) (*trial, error) {
+	t := &trial{folder: folder, program: filepath.Join(temporary, "program"), reach: map[int][]test{}}
+	replace := map[string]string{}
+	for name, s := range text {
+		replace[name] = filepath.Join(temporary, fmt.Sprintf("%d.go", len(replace)))
+		if err := os.WriteFile(replace[name], []byte(s), 0o666); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, err
+	}
+	overlay := filepath.Join(temporary, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o666); err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", t.program, "./"+folder)
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go test -c ./%s: %w\n%s", folder, err, out)
+	}
+	return t, nil
 }
 
-// command runs tests of a package, as one process group that is ended as a whole.
-func (t *trial) command(ctx context.Context, pkg string, environment []string, arguments ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, "sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory), t.program(pkg)}, arguments...)...)
-	c.Dir = pkg
-	c.Env = append(os.Environ(), environment...)
+// try compiles a package with all its mutants, and says what becomes of each.
+func try(ctx context.Context, folder string, s *source, drawn []mutant) (met []result, failing int, err error) {
+	temporary, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(temporary)
+	t, err := build(ctx, folder, temporary, s.with(drawn...))
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := t.trace(ctx); err != nil {
+		return nil, 0, err
+	}
+	for _, m := range drawn {
+		r, err := t.judge(ctx, m)
+		if err != nil {
+			return nil, 0, err
+		}
+		met = append(met, r)
+	}
+	return met, t.failing, nil
+}
+
+// command runs tests in a process group, which is ended as a whole.
+func (t *trial) command(ctx context.Context, environment string, arguments ...string) *exec.Cmd {
+	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory)
+	c := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, t.program}, arguments...)...)
+	c.Dir = t.folder
+	c.Env = append(os.Environ(), environment)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
 	return c
 }
 
-// trace runs every test alone, without a mutant, and notes what it reaches. Two run at a time.
+// trace runs every test alone, without a mutant, two at a time, and notes which mutants it reaches.
 func (t *trial) trace(ctx context.Context) error {
-	var tests []test
-	for _, p := range t.packages {
-		list, err := t.command(ctx, p, nil, "-test.list", "^(Test|Example)").Output()
-		if err != nil {
-			return fmt.Errorf("the tests of %s: %w", p, err)
-		}
-		for _, name := range strings.Fields(string(list)) {
-			tests = append(tests, test{pkg: p, name: name})
-		}
+	list, err := t.command(ctx, "MUTANT=", "-test.list", "^(Test|Example)").Output()
+	if err != nil {
+		return fmt.Errorf("the tests of %s: %w", t.folder, err)
 	}
-	t.reach = map[int][]test{}
 	var mu sync.Mutex
-	next := make(chan test)
-	var workers sync.WaitGroup
-	for w := range 2 {
+	workers := pool.New().WithMaxGoroutines(2)
+	for name := range strings.FieldsSeq(string(list)) {
 		workers.Go(func() {
-			for one := range next {
-				reached, took, err := t.alone(ctx, one, filepath.Join(t.folder, fmt.Sprintf("trace%d", w)))
-				mu.Lock()
-				one.took = took
-				if err != nil { // its failures say nothing
-					fmt.Println(err)
-					t.failing++
-				}
-				for _, k := range reached {
-					t.reach[k] = append(t.reach[k], one)
-				}
-				mu.Unlock()
+			started := time.Now()
+			reached, err := t.alone(ctx, name)
+			one := test{name, time.Since(started)}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil { // what it reaches says nothing
+				fmt.Println(err)
+				t.failing++
+			}
+			for _, k := range reached {
+				t.reach[k] = append(t.reach[k], one)
 			}
 		})
 	}
-	for _, one := range tests {
-		next <- one
-	}
-	close(next)
 	workers.Wait()
-	fmt.Printf("%d tests, each run alone\n", len(tests))
 	return ctx.Err()
 }
 
-func (t *trial) alone(ctx context.Context, one test, file string) (reached []int, took time.Duration, err error) {
-	started := time.Now()
-	out, err := t.command(ctx, one.pkg, []string{"MUTANT_TRACE=" + file}, "-test.run", "^"+one.name+"$", "-test.timeout", "10m").CombinedOutput()
-	took = time.Since(started)
-	if err != nil {
-		return nil, took, fmt.Errorf("%s of %s fails without a mutant, run alone: %w\n%s", one.name, one.pkg, err, out)
-	}
+// alone runs one test without a mutant: the numbers of the mutants that it reaches.
+func (t *trial) alone(ctx context.Context, name string) (reached []int, err error) {
+	file := t.program + "." + name
 	defer os.Remove(file)
-	list, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
-		return nil, took, nil
+	c := t.command(ctx, "MUTANT_TRACE="+file, "-test.run", "^"+name+"$", "-test.timeout", "10m")
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s of %s fails without a mutant, run alone: %w\n%s", name, t.folder, err, out)
 	}
-	for _, k := range strings.Fields(string(list)) {
+	list, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for k := range strings.FieldsSeq(string(list)) {
 		n, err := strconv.Atoi(k)
 		if err != nil {
-			return nil, took, err
+			return nil, err
 		}
 		reached = append(reached, n)
 	}
-	return reached, took, err
+	return reached, err
 }
 
-// Result is what became of a mutant.
-type Result struct {
-	Mutant
-	Killed  string // the tests that noticed it, one of which failed; "" if it is alive
-	ByOwn   bool   // they are of its own package
-	ByTime  bool   // they took far too long
-	Reached int    // how many tests reach it
-	Listed  bool   // as equivalent
-	Reason  string // why it is equivalent
-}
-
-func (r Result) String() string {
-	what := "ALIVE"
-	switch {
-	case r.Killed != "" && r.ByTime:
-		what = "killed by time: " + r.Killed
-	case r.Killed != "":
-		what = "killed: " + r.Killed
-	case r.Listed:
-		what = "equivalent"
-	case r.Reached == 0:
-		what = "ALIVE (no test reaches it)"
-	}
-	return fmt.Sprintf("%s:%d: %s\n\t%s\n\t%s", r.File, r.Line, what, r.Text, r.Change)
-}
-
-// judge runs the tests that reach a mutant, in groups that take little time together, up to the first failure. Of one that is
-// listed as equivalent only those of its own package run, to see that it is.
-func (t *trial) judge(ctx context.Context, m Mutant, listed bool) (Result, error) {
+// judge runs the tests that reach a mutant, up to the first that fails: the fast ones before the
+// slow ones, in groups that take little time together.
+func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	tests := slices.Clone(t.reach[m.number])
-	r := Result{Mutant: m, Reached: len(tests), Listed: listed}
-	home := filepath.ToSlash(filepath.Dir(m.File))
-	slices.SortStableFunc(tests, func(a, b test) int {
-		switch {
-		case a.pkg == home && b.pkg != home:
-			return -1
-		case a.pkg != home && b.pkg == home:
-			return 1
-		case a.took < b.took:
-			return -1
+	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })
+	r = result{mutant: m, reached: len(tests)}
+	for len(tests) > 0 && r.by == "" && err == nil {
+		n, took := 1, tests[0].took
+		for n < len(tests) && took+tests[n].took <= together {
+			took += tests[n].took
+			n++
 		}
-		return 1
-	})
-	for len(tests) > 0 {
-		group, took := tests[:1], tests[0].took
-		for len(group) < len(tests) && tests[len(group)].pkg == group[0].pkg && took+tests[len(group)].took <= together {
-			took += tests[len(group)].took
-			group = tests[:len(group)+1]
-		}
-		tests = tests[len(group):]
-		if listed && group[0].pkg != home {
-			break
-		}
-		names := make([]string, len(group))
-		for i, g := range group {
-			names[i] = g.name
-		}
-		limit := 20*time.Second + 10*took
-		inTime, cancel := context.WithTimeout(ctx, limit)
-		out, err := t.command(inTime, group[0].pkg, []string{"MUTANT=" + strconv.Itoa(m.number)},
-			"-test.run", "^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.timeout", limit.String()).CombinedOutput()
-		late := inTime.Err() != nil || bytes.Contains(out, []byte("panic: test timed out after"))
-		cancel()
-		if ctx.Err() != nil {
-			return r, ctx.Err()
-		}
-		if err != nil {
-			r.Killed, r.ByOwn, r.ByTime = names[0], group[0].pkg == home, late
-			if _, after, ok := strings.Cut(string(out), "--- FAIL: "); ok {
-				r.Killed, _, _ = strings.Cut(after, " ")
-			}
-			r.Killed = group[0].pkg + "." + r.Killed
-			return r, nil
-		}
+		r.end, r.by, err = t.notices(ctx, m.number, tests[:n], 20*time.Second+10*took)
+		tests = tests[n:]
 	}
-	return r, nil
+	return r, err
+}
+
+// notices runs tests with a mutant: the test that fails or does not end in time; "" if all pass.
+func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Duration) (end, string, error) {
+	names := make([]string, len(tests))
+	for i, one := range tests {
+		names[i] = one.name
+	}
+	inTime, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, failed := t.command(inTime, fmt.Sprintf("MUTANT=%d", k), "-test.failfast",
+		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.timeout", limit.String()).CombinedOutput()
+	if ctx.Err() != nil || failed == nil {
+		return alive, "", ctx.Err()
+	}
+	by := names[0]
+	if _, after, told := strings.Cut(string(out), "--- FAIL: "); told {
+		by, _, _ = strings.Cut(after, " ")
+	}
+	if inTime.Err() != nil || bytes.Contains(out, []byte("panic: test timed out after")) {
+		return killedByTime, by, nil
+	}
+	return killed, by, nil
 }

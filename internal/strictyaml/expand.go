@@ -8,9 +8,10 @@ const (
 	maxExpanded     = 5_000_000 // nodes that are made for it
 )
 
-// Expand returns the cross product of a part of a text in which any value may be a list of alternatives, the first list
-// slowest. The values of the keys in lists are lists by nature: their elements expand, the list itself stays. It is nil,
-// and a problem, if there are too many.
+// Expand returns the cross product of a part of a text in which any value may be a list of
+// alternatives; the first list varies slowest. The values of the keys in lists are lists by nature:
+// their elements expand, the list itself stays. If there are too many, that is a problem, and the
+// result nil.
 func Expand(n *Node, lists []string, found *Findings) []*Node {
 	if n == nil {
 		return []*Node{nil}
@@ -53,7 +54,11 @@ func (e *expander) expand(n *Node) (all []*Node) {
 			key, value := n.Content[i], n.Content[i+1]
 			parts[i] = []*Node{key}
 			if value.Kind == SequenceNode && slices.Contains(e.lists, key.Value) {
-				parts[i+1] = e.product(value, e.all(value.Content))
+				elements := make([][]*Node, len(value.Content))
+				for k, c := range value.Content {
+					elements[k] = e.expand(c)
+				}
+				parts[i+1] = e.product(value, elements)
 			} else {
 				parts[i+1] = e.expand(value)
 			}
@@ -61,15 +66,6 @@ func (e *expander) expand(n *Node) (all []*Node) {
 		return e.product(n, parts)
 	}
 	return []*Node{n}
-}
-
-// all expands every node.
-func (e *expander) all(nodes []*Node) [][]*Node {
-	parts := make([][]*Node, len(nodes))
-	for i, n := range nodes {
-		parts[i] = e.expand(n)
-	}
-	return parts
 }
 
 // product makes copies of a node for all combinations of its parts, the last fastest.

@@ -1,6 +1,7 @@
-// Package strictyaml reads YAML so that nothing is taken for other than it looks: every mistake has its line and column,
-// numbers are decimal, tags and merge keys are refused, and no text, however it is made, takes more than a bounded time and
-// memory. It wraps gopkg.in/yaml.v3, which nothing else in this module imports.
+// Package strictyaml reads YAML so that everything means what it looks like: every mistake has its
+// line and column, numbers are decimal, tags and merge keys are refused, and no text, however it is
+// made, takes more than a bounded time and memory. It wraps gopkg.in/yaml.v3, which nothing else in
+// this module imports.
 package strictyaml
 
 import (
@@ -17,18 +18,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Node is a part of a text, with its place. Its tag is the short one ("!!int"), and it is no alias: Parse resolves those.
-type Node = yaml.Node
-
-// The kinds of nodes, and the styles that are written.
-const (
-	DocumentNode      = yaml.DocumentNode
-	SequenceNode      = yaml.SequenceNode
-	MappingNode       = yaml.MappingNode
-	ScalarNode        = yaml.ScalarNode
-	DoubleQuotedStyle = yaml.DoubleQuotedStyle
-)
-
 // Limits of a text, far above any real one, so that a hostile one is refused and not followed.
 const (
 	MaxBytes = 1 << 20 // of the text
@@ -36,8 +25,8 @@ const (
 	MaxNodes = 200_000 // keys, values and elements, those that aliases repeat counted again
 )
 
-// Parse reads the one document of a text. Aliases are replaced by what they stand for. What is wrong is put into found;
-// then the node is nil unless the document could be read as a whole.
+// Parse reads the one document of a text. Aliases are replaced by what they stand for. What is
+// wrong is put into found; then the node is nil unless the document could be read as a whole.
 func Parse(text []byte, found *Findings) *Node {
 	if len(text) > MaxBytes {
 		found.At(nil, "%d bytes, more than the %d that will be read; take repeated parts out of the file", len(text), MaxBytes)
@@ -98,7 +87,8 @@ func notText(text []byte) (line, column int, message string) {
 		case c == '\ufeff' && i == 0: // a byte-order mark, which takes no column
 			column = 0
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c >= 0x7f && c < 0xa0 && c != 0x85 || c == '\ufeff':
-			return line, column, fmt.Sprintf("control character U+%04X; remove it, or write it in double quotes as \"\\u%04X\"", c, c)
+			const way = `control character U+%04X; remove it, or write it in double quotes as "\u%04X"`
+			return line, column, fmt.Sprintf(way, c, c)
 		}
 		if column++; c == '\n' || c == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")) {
 			line, column = line+1, 1
@@ -108,9 +98,9 @@ func notText(text []byte) (line, column int, message string) {
 	return 0, 0, ""
 }
 
-// tooDeep finds where brackets are nested deeper than any experiment: the library's time grows with the square of their
-// depth. Brackets in quotes and comments are counted with the others, but closed again there as a rule; so the limit
-// is a multiple of MaxDepth.
+// tooDeep finds where brackets are nested deeper than in any experiment, since the library's time
+// grows with the square of their depth. It counts brackets in quotes and comments too, which are
+// mostly closed there again, so that a multiple of MaxDepth is the limit.
 func tooDeep(text []byte) (line, column int) {
 	depth := 0
 	for i, c := range text {
@@ -126,9 +116,9 @@ func tooDeep(text []byte) (line, column int) {
 	return 0, 0
 }
 
-// place finds where a syntax error is. The library's message counts the lines of some errors from 0, and names that of the
-// beginning of what it was reading rather than of the fault; its parser knows both places, so that they are read from
-// there.
+// place finds where a syntax error is. The library's message counts the lines of some errors from
+// 0, and may name the line where that begins which it was reading, rather than that of the fault.
+// Its parser knows both places, so they are read from there, by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
 	message = strings.TrimPrefix(err.Error(), "yaml: ")
 	line, column = 1, 1
@@ -152,7 +142,7 @@ func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message
 		return int(m.FieldByName("line").Int()) + 1, int(m.FieldByName("column").Int()) + 1
 	}
 	line, column = mark("problem_mark")
-	if lines := 1 + bytes.Count(text, []byte("\n")); line > lines { // the parser goes on to a line after a last one that does not end
+	if lines := 1 + bytes.Count(text, []byte("\n")); line > lines { // the last line did not end
 		line, column = lines, 1+utf8.RuneCount(text[1+bytes.LastIndexByte(text, '\n'):])
 	}
 	message = explain(message)
@@ -218,7 +208,8 @@ func (r *resolver) resolve(n *Node, depth int) *Node {
 	}
 	if r.left >= -1 { // say it once
 		r.left = -2
-		r.found.At(n, "nested deeper than %d levels or longer than %d entries (an alias that contains itself?)", MaxDepth, MaxNodes)
+		r.found.At(n, "nested deeper than %d levels or longer than %d entries (an alias that contains itself?)",
+			MaxDepth, MaxNodes)
 	}
 	return &Node{Kind: ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 }
@@ -240,7 +231,8 @@ func (r *resolver) copy(n *Node, depth int) *Node {
 		}
 		if n.Kind == MappingNode && n.Content[i/2*2].ShortTag() == "!!merge" {
 			if i%2 == 0 {
-				r.found.At(child, "merge keys (<<) are not supported; write an alias as the whole value, or repeat the keys")
+				r.found.At(child, "merge keys (<<) are not supported; "+
+					"write an alias as the whole value, or repeat the keys")
 			}
 			continue
 		}

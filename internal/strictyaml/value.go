@@ -1,7 +1,6 @@
 package strictyaml
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,6 +8,19 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+)
+
+// Node is a part of a text, with its place. Its tag is the short one ("!!int"), and it is no alias:
+// Parse resolves those.
+type Node = yaml.Node
+
+// The kinds of nodes, and the styles that are written.
+const (
+	DocumentNode      = yaml.DocumentNode
+	SequenceNode      = yaml.SequenceNode
+	MappingNode       = yaml.MappingNode
+	ScalarNode        = yaml.ScalarNode
+	DoubleQuotedStyle = yaml.DoubleQuotedStyle
 )
 
 // IsNull says whether a value was left empty, or is ~ or null.
@@ -49,16 +61,18 @@ var (
 	grouped = regexp.MustCompile(`^[-+]?[0-9][0-9._]*_`)
 )
 
-// errNumber is that a text is no number at all.
-var errNumber = errors.New("not a number")
+func expected(want string, n *Node) error {
+	return fmt.Errorf("expected %s, found %s", want, Describe(n))
+}
 
-// decimalText checks that a scalar is a number as everybody writes it: decimal, without leading zeros, which YAML 1.1 takes for
-// octal, and without another base or separators, of which versions of YAML think differently.
-func decimalText(n *Node) error {
-	plain := n.Kind == ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+// decimalText checks that a scalar is a number as everybody writes it: decimal, without leading
+// zeros, which YAML 1.1 takes for octal, and without another base or separators, which versions of
+// YAML read differently. What it is not, a text or a list, is told by what was wanted.
+func decimalText(n *Node, want string) error {
+	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	switch text := n.Value; {
-	case !plain:
-		return errNumber
+	case n.Kind != ScalarNode || n.Style&quoted != 0:
+		return expected(want, n)
 	case len(text) > 400:
 		return fmt.Errorf("a number of %d characters; write it shorter", len(text))
 	case based.MatchString(text):
@@ -69,17 +83,18 @@ func decimalText(n *Node) error {
 	case grouped.MatchString(text):
 		return fmt.Errorf("%q has a separator; write %s", text, strings.ReplaceAll(text, "_", ""))
 	case !decimal.MatchString(text):
-		return errNumber
+		return expected(want, n)
 	case zeros.MatchString(text) && !strings.ContainsAny(text, ".eE"):
-		return fmt.Errorf("%q has a leading zero, which some read as octal; write %s", text, zeros.ReplaceAllString(text, "$1$2"))
+		return fmt.Errorf("%q has a leading zero, which some read as octal; write %s",
+			text, zeros.ReplaceAllString(text, "$1$2"))
 	}
 	return nil
 }
 
 // Number reads a finite decimal number.
 func Number(n *Node) (float64, error) {
-	if err := decimalText(n); err != nil {
-		return 0, notA(n, "a number", err)
+	if err := decimalText(n, "a number"); err != nil {
+		return 0, err
 	}
 	v, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || math.IsInf(v, 0) {
@@ -88,59 +103,53 @@ func Number(n *Node) (float64, error) {
 	return v, nil
 }
 
-// Whole reads a whole number from lo to hi; unsigned says that it is 0 or more, in messages. It may be written like 5.0 or 1e3.
+// Whole reads a whole number of so many bits, one of them its sign. It may be written like 5.0 or
+// 1e3.
 func Whole(n *Node, bits int) (int64, error) {
-	if err := decimalText(n); err != nil {
-		return 0, notA(n, "a whole number", err)
+	const want = "a whole number"
+	if err := decimalText(n, want); err != nil {
+		return 0, err
 	}
 	if v, err := strconv.ParseInt(n.Value, 10, bits); err == nil {
 		return v, nil
 	}
 	v, err := strconv.ParseFloat(n.Value, 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) >= 1<<53 || bits < 64 && math.Abs(v) >= math.Ldexp(1, bits-1) {
-		return 0, fmt.Errorf("expected a whole number, found %s", Describe(n))
+	if err != nil || v != math.Trunc(v) || math.Abs(v) >= math.Ldexp(1, min(bits-1, exact)) {
+		return 0, expected(want, n)
 	}
 	return int64(v), nil
 }
 
-// Natural reads a whole number that is 0 or more.
+// Natural reads a whole number of so many bits that is 0 or more.
 func Natural(n *Node, bits int) (uint64, error) {
-	if err := decimalText(n); err != nil {
-		return 0, notA(n, "a whole number, 0 or more", err)
+	const want = "a whole number, 0 or more"
+	if err := decimalText(n, want); err != nil {
+		return 0, err
 	}
 	if v, err := strconv.ParseUint(strings.TrimPrefix(n.Value, "+"), 10, bits); err == nil {
 		return v, nil
 	}
 	v, err := strconv.ParseFloat(n.Value, 64)
-	if err != nil || v < 0 || v != math.Trunc(v) || v >= 1<<53 || bits < 64 && v >= math.Ldexp(1, bits) {
-		return 0, fmt.Errorf("expected a whole number, 0 or more, found %s", Describe(n))
+	if err != nil || v < 0 || v != math.Trunc(v) || v >= math.Ldexp(1, min(bits, exact)) {
+		return 0, expected(want, n)
 	}
 	return uint64(v), nil
 }
 
+// exact is how many bits of a whole number a float64 has.
+const exact = 53
+
 // Bool reads true or false.
 func Bool(n *Node) (bool, error) {
-	if n.Kind == ScalarNode && n.Tag == "!!bool" {
-		switch strings.ToLower(n.Value) {
-		case "true":
-			return true, nil
-		case "false":
-			return false, nil
-		}
+	text, truth := strings.ToLower(n.Value), map[string]bool{"true": true, "yes": true, "on": true, "y": true}
+	switch {
+	case n.Kind != ScalarNode:
+	case n.Tag == "!!bool" && (text == "true" || text == "false"):
+		return truth[text], nil
+	case truth[text] && text != "true", text == "no", text == "off", text == "n":
+		return false, fmt.Errorf("expected true or false, found %s; write %t", Describe(n), truth[text])
 	}
-	meant := map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Value)]
-	if n.Kind == ScalarNode && meant != "" {
-		return false, fmt.Errorf("expected true or false, found %s; write %s", Describe(n), meant)
-	}
-	return false, fmt.Errorf("expected true or false, found %s", Describe(n))
-}
-
-// notA says that a node is not what was expected, or why the number is not taken.
-func notA(n *Node, what string, err error) error {
-	if errors.Is(err, errNumber) {
-		return fmt.Errorf("expected %s, found %s", what, Describe(n))
-	}
-	return err
+	return false, expected("true or false", n)
 }
 
 // Flow writes a node as YAML flow text on one line.
@@ -166,7 +175,8 @@ func plainStyle(n *Node) *Node {
 	return c
 }
 
-// Marshal, Unmarshal, NewEncoder and NewDecoder are the library's own, for texts that this program writes and reads.
+// Marshal, Unmarshal, NewEncoder and NewDecoder are the library's own, for texts that this program
+// writes and reads.
 var (
 	Marshal    = yaml.Marshal
 	Unmarshal  = yaml.Unmarshal

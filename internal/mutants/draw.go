@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/gpc-tune/gpc-tune/"
+
+// source is a package without its tests.
+type source struct {
+	*packages.Package
+	text map[string]string // by file name
+}
+
+// load reads a package with its types.
+func load(ctx context.Context, folder string) (*source, error) {
+	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedExportFile |
+		packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
+	all, err := packages.Load(&packages.Config{Context: ctx, Mode: mode}, "./"+folder)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{all[0], map[string]string{}}
+	if len(s.Errors) > 0 {
+		return nil, s.Errors[0]
+	}
+	for _, name := range s.GoFiles {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		s.text[name] = string(text)
+	}
+	return s, nil
+}
+
+// mutants finds all there are.
+func (s *source) mutants() (all []mutant) {
+	for _, f := range s.Syntax {
+		name := s.Fset.Position(f.Pos()).Filename
+		here := finder{info: s.TypesInfo, fset: s.Fset, path: name, source: s.text[name]}
+		here.file = path.Join(strings.TrimPrefix(s.PkgPath, module), filepath.Base(name))
+		all = append(all, here.sites(f)...)
+	}
+	return all
+}
+
+// draw chooses mutants that do not overlap, of which each compiles by itself, and numbers them.
+func (s *source) draw(found []mutant, seed uint64, each int) ([]mutant, error) {
+	slices.SortStableFunc(found, func(a, b mutant) int { return strings.Compare(a.rank(seed), b.rank(seed)) })
+	var drawn []mutant
+	for _, m := range found {
+		if len(drawn) == each {
+			break
+		}
+		taken := func(d mutant) bool {
+			return d.path == m.path && d.start < m.end && m.start < d.end || d.key() == m.key()
+		}
+		m.number = 1 + len(drawn)
+		if !slices.ContainsFunc(drawn, taken) && s.check(s.with(m)) == nil {
+			drawn = append(drawn, m)
+		}
+	}
+	if len(drawn) < each {
+		return nil, fmt.Errorf("%s has only %d places for mutants", s.PkgPath, len(drawn))
+	}
+	return drawn, nil
+}
+
+// with is the text of the package's files with mutants, and of the file that these need.
+func (s *source) with(mutants ...mutant) map[string]string {
+	all := maps.Clone(s.text)
+	fromLast := func(a, b mutant) int { return b.start - a.start } // so that the offsets before it stay
+	for _, m := range slices.SortedFunc(slices.Values(mutants), fromLast) {
+		text := all[m.path]
+		all[m.path] = text[:m.start] + m.rewrite(m.number, text[m.start:m.end]) + text[m.end:]
+		added := filepath.Join(filepath.Dir(m.path), "mutant_.go")
+		all[added] = strings.Replace(conditions, "package main", "package "+s.Name, 1)
+	}
+	return all
+}
+
+// conditions is put into each package with mutants.
+//
+//go:embed conditions.txt
+var conditions string
+
+// check tells why the package does not compile with such files.
+func (s *source) check(text map[string]string) (failed error) {
+	var files []*ast.File
+	fset := token.NewFileSet()
+	for _, name := range slices.Sorted(maps.Keys(text)) {
+		f, err := parser.ParseFile(fset, name, text[name], parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	c := types.Config{Importer: s, Error: func(err error) {
+		var e types.Error
+		if errors.As(err, &e) && !e.Soft { // soft ones are of variables and imports that nobody uses
+			failed = err
+		}
+	}}
+	_, _ = c.Check(s.PkgPath, fset, files, nil)
+	return failed
+}
+
+// Import implements types.Importer.
+func (s *source) Import(path string) (*types.Package, error) {
+	if p := s.Imports[path]; p != nil {
+		return p.Types, nil
+	}
+	return standard.Import(path) // what the conditions need
+}
+
+var standard = importer.Default()
