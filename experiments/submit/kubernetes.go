@@ -23,9 +23,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest. There is no order among Jobs:
-// those of later waves are suspended until somebody resumes them, or submits again. The rest starts at once, as one worker more
-// that takes whatever is missing; so the run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
+// Kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
+// There is no order among Jobs: those of later waves are suspended until somebody resumes them, or
+// submits again. The rest starts at once, as one worker more that takes whatever is missing; so the
+// run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
 type Kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int
@@ -54,7 +55,8 @@ func (e *Kubernetes) Check() error {
 		is                *regexp.Regexp
 		needed            bool
 	}{
-		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName, true},
+		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName,
+			true},
 		{"--claim", e.claim, "the name of a persistent volume claim", objectName, true},
 		{"--storage", e.storage, "an amount, as in 100Gi", quantity, false},
 		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
@@ -65,7 +67,8 @@ func (e *Kubernetes) Check() error {
 		}
 	}
 	if !filepath.IsAbs(e.mount) || strings.Contains(e.mount, ":") {
-		return fmt.Errorf("%w: --mount %q: say the absolute path, without colons, at which the volume of --claim is mounted", ErrOptions, e.mount)
+		return fmt.Errorf("%w: --mount %q: say the absolute path, without colons, at which the volume of --claim is "+
+			"mounted", ErrOptions, e.mount)
 	}
 	if e.parallelism < 0 {
 		return fmt.Errorf("%w: --parallelism must not be negative", ErrOptions)
@@ -89,7 +92,8 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	}
 	for _, path := range append(r.Files(), r.Dir) {
 		if below, err := filepath.Rel(e.mount, path); err != nil || !filepath.IsLocal(below) {
-			return false, fmt.Errorf("%w: --mount %s: %s is not below it, and no pod would find it; move it there", ErrOptions, e.mount, path)
+			return false, fmt.Errorf("%w: --mount %s: %s is not below it, and no pod would find it; move it there",
+				ErrOptions, e.mount, path)
 		}
 	}
 	var jobs bytes.Buffer
@@ -105,7 +109,8 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		return false, err
 	}
 	if r.DryRun {
-		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "), &jobs)
+		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "),
+			&jobs)
 		return false, err
 	}
 	folder := filepath.Join(r.Dir, kubernetesFolder)
@@ -121,9 +126,11 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		}
 	}
 	if dynamic(r.Program) {
-		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build it with CGO_ENABLED=0\n", r.Program)
+		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: "+
+			"build it with CGO_ENABLED=0\n", r.Program)
 	}
-	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s", "--selector=" + instanceLabel + "=" + instance(r)}
+	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s",
+		"--selector=" + instanceLabel + "=" + instance(r)}
 	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
 	if e.namespace != "" {
 		remove = append(remove, "--namespace="+e.namespace)
@@ -131,16 +138,20 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	for _, args := range [][]string{remove, apply} {
 		said, err := command(ctx, "", "kubectl", args...)
 		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
-			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for good, kubectl delete node NAME, and submit again", err, reports.CommandLine("gpc-tune", "status", r.Dir))
+			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for "+
+				"good, kubectl delete node NAME, and submit again", err,
+				reports.CommandLine("gpc-tune", "status", r.Dir))
 		}
 		if err != nil {
 			return false, fmt.Errorf("%w\nwhere kubectl has a cluster that has the volume, do\n%s\n%s", err,
-				reports.CommandLine(append([]string{"kubectl"}, remove...)...), reports.CommandLine(append([]string{"kubectl"}, apply...)...))
+				reports.CommandLine(append([]string{"kubectl"}, remove...)...),
+				reports.CommandLine(append([]string{"kubectl"}, apply...)...))
 		}
 		fmt.Fprint(r.Log, said)
 	}
 	for _, w := range r.Workload.Waves[1:] {
-		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same command again\n", instance(r)+"-"+wavePart(w))
+		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same "+
+			"command again\n", instance(r)+"-"+wavePart(w))
 	}
 	return false, nil
 }
@@ -151,8 +162,10 @@ func (e *Kubernetes) dockerfile(r *Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := reports.CommandLine("docker", "build", "-t", e.image, "-f", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
-	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n", strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
+	build := reports.CommandLine("docker", "build", "-t", e.image, "-f",
+		filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n",
+		strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
 }
 
 // dynamic says if a program needs a loader.
@@ -186,11 +199,13 @@ func (e *Kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
 		all = append(all, object{
 			"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": e.metadata(e.claim, nil),
-			"spec": object{"accessModes": []string{"ReadWriteMany"}, "resources": object{"requests": object{"storage": e.storage}}},
+			"spec": object{"accessModes": []string{"ReadWriteMany"},
+				"resources": object{"requests": object{"storage": e.storage}}},
 		})
 	}
 	for i, w := range r.Workload.Waves {
-		// Done blocks in between find nothing to do. The numbers are those that the API takes of so many pods.
+		// Done blocks in between find nothing to do. The numbers are those that the API takes of so
+		// many pods.
 		first, last := w.Blocks[0], w.Blocks[len(w.Blocks)-1]
 		pods := last - first + 1
 		parallelism := min(pods, 10_000)
@@ -199,10 +214,13 @@ func (e *Kubernetes) objects(r *Run) (all []object) {
 		}
 		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
-			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000), // what makes a tenth fail makes all fail
-		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first", strconv.Itoa(first)))
+			// what makes a tenth fail makes all fail
+			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000),
+		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first",
+			strconv.Itoa(first)))
 	}
-	return append(all, e.job(r, rest, object{"backoffLimit": 5}, []object{never("FailJob", 2, 3, 4), disrupted}, "--block", rest))
+	return append(all, e.job(r, rest, object{"backoffLimit": 5}, []object{never("FailJob", 2, 3, 4), disrupted},
+		"--block", rest))
 }
 
 // never has a worker that ends with one of these codes not started again.
@@ -239,9 +257,10 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 	}
 	worker := object{
 		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
-		"resources":       object{"requests": resources, "limits": resources}, // the same: the last to be evicted
-		"volumeMounts":    []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
-		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": object{"drop": []string{"ALL"}}},
+		"resources":    object{"requests": resources, "limits": resources}, // the same: the last to be evicted
+		"volumeMounts": []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
+		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
+			"capabilities": object{"drop": []string{"ALL"}}},
 	}
 	if instructions := os.Getenv("GPC_TUNE_SIMD"); instructions != "" {
 		worker["env"] = []object{{"name": "GPC_TUNE_SIMD", "value": instructions}}
@@ -254,10 +273,13 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 			"restartPolicy":                 "Never",
 			"terminationGracePeriodSeconds": 30, // a worker has 25 s for the fits that run, and some to end
 			"automountServiceAccountToken":  false,
-			"nodeSelector":                  object{"kubernetes.io/os": runtime.GOOS, "kubernetes.io/arch": runtime.GOARCH},
-			"securityContext":               object{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": group, "fsGroup": group, "seccompProfile": object{"type": "RuntimeDefault"}},
-			"containers":                    []object{worker},
-			"volumes":                       []object{{"name": "run", "persistentVolumeClaim": object{"claimName": e.claim}}},
+			"nodeSelector": object{"kubernetes.io/os": runtime.GOOS,
+				"kubernetes.io/arch": runtime.GOARCH},
+			"securityContext": object{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": group,
+				"fsGroup": group, "seccompProfile": object{"type": "RuntimeDefault"}},
+			"containers": []object{worker},
+			"volumes": []object{{"name": "run",
+				"persistentVolumeClaim": object{"claimName": e.claim}}},
 		},
 	}
 	metadata := e.metadata(instance(r)+"-"+part, labels)

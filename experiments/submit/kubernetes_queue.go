@@ -64,7 +64,8 @@ func met(all []clusterCondition, kind string) (c clusterCondition, holds bool) {
 	return all[i], true
 }
 
-// Queue counts the blocks of the run's Jobs that are not over, and says why pods do not start, as the cluster tells it.
+// Queue counts the blocks of the run's Jobs that are not over, and says why pods do not start, as
+// the cluster tells it.
 func (e *Kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err error) {
 	var list struct{ Items []json.RawMessage }
 	if err := e.get(ctx, &list, "jobs,pods", "--selector="+instanceLabel+"="+instancePrefix+id); err != nil {
@@ -97,7 +98,8 @@ func (e *Kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 	lacking := map[string]bool{} // Jobs that have fewer pods than they may
 	for _, j := range jobs {
 		if c, failed := met(j.Status.Conditions, "Failed"); failed {
-			q.Messages = append(q.Messages, fmt.Sprintf("job %s has failed: %s", j.Metadata.Name, cmp.Or(c.Message, c.Reason)))
+			q.Messages = append(q.Messages, fmt.Sprintf("job %s has failed: %s", j.Metadata.Name,
+				cmp.Or(c.Message, c.Reason)))
 			continue
 		}
 		if _, complete := met(j.Status.Conditions, "Complete"); complete {
@@ -139,7 +141,8 @@ func (p *clusterPod) complaints() (all []string) {
 	if c, taken := met(p.Status.Conditions, "DisruptionTarget"); taken {
 		say("is taken away", c)
 	}
-	if i := slices.IndexFunc(p.Status.Conditions, func(c clusterCondition) bool { return c.Type == "PodScheduled" && c.Status == "False" }); i >= 0 {
+	if i := slices.IndexFunc(p.Status.Conditions,
+		func(c clusterCondition) bool { return c.Type == "PodScheduled" && c.Status == "False" }); i >= 0 {
 		say("has no node", p.Status.Conditions[i])
 	}
 	for _, s := range p.Status.ContainerStatuses {
@@ -150,11 +153,12 @@ func (p *clusterPod) complaints() (all []string) {
 	return all
 }
 
-// refusals are the last that the cluster has said of pods that it does not make for these Jobs, as where a quota is used up. Who may
-// not read events learns nothing.
+// refusals are the last that the cluster has said of pods that it does not make for these Jobs, as
+// where a quota is used up. Who may not read events learns nothing.
 func (e *Kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
 	var events struct{ Items []clusterEvent }
-	if len(lacking) == 0 || e.get(ctx, &events, "events", "--field-selector=involvedObject.kind=Job,reason=FailedCreate") != nil {
+	if len(lacking) == 0 || e.get(ctx, &events, "events",
+		"--field-selector=involvedObject.kind=Job,reason=FailedCreate") != nil {
 		return nil
 	}
 	last := map[string]clusterEvent{}
@@ -169,7 +173,8 @@ func (e *Kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all
 	return all
 }
 
-// get has kubectl list objects of the run's namespace, without waiting long for a cluster that does not answer.
+// get has kubectl list objects of the run's namespace, without waiting long for a cluster that does
+// not answer.
 func (e *Kubernetes) get(ctx context.Context, list any, args ...string) error {
 	args = append([]string{"get"}, append(args, "--output=json", "--request-timeout=15s")...)
 	if e.namespace != "" {

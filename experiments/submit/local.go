@@ -19,15 +19,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Local runs every block as a process of this program on this machine, and starts again those that are killed: what an engine
-// does with many machines.
+// Local runs every block as a process of this program on this machine, and starts again those that
+// are killed: what an engine does with many machines.
 type Local struct {
 	parallel, retries int
 	memory            int64 // of each process, in bytes; 0: the system does not tell how much there is
 }
 
 func (e *Local) Flags(f *pflag.FlagSet) {
-	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, and memory)")
+	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, "+
+		"and memory)")
 	f.IntVar(&e.retries, "retries", 5, "how often a block is started again that was killed, or ended early")
 }
 
@@ -106,7 +107,8 @@ func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) e
 		case code == 3:
 			return fmt.Errorf("%w: block %s ended with %s", experiments.ErrInvalid, block, how)
 		case attempt == e.retries:
-			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block, attempt+1, how)
+			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block,
+				attempt+1, how)
 		}
 		log.printf("block %s ended with %s; it is started again", block, how)
 	}
@@ -121,7 +123,8 @@ func stopped(ctx context.Context, r *Run) bool {
 	}
 }
 
-// process runs a worker to its end. The first signal to this process, and the second, are passed on.
+// process runs a worker to its end. The first signal to this process, and the second, are passed
+// on.
 func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.SysProcAttr = apart

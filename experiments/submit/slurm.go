@@ -23,9 +23,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Slurm submits a job array for every wave of blocks, each after the one before, and a job for the rest after the last, to the
-// cluster of which sbatch is here. Its own identifiers of jobs are used within one submission and never kept: a job of a run is
-// known by its name, which has the run's ID, the wave and the blocks.
+// Slurm submits a job array for every wave of blocks, each after the one before, and a job for the
+// rest after the last, to the cluster of which sbatch is here. Its own identifiers of jobs are used
+// within one submission and never kept: a job of a run is known by its name, which has the run's
+// ID, the wave and the blocks.
 type Slurm struct {
 	partition, time, memory, template string
 	parallelism, maxArraySize         int
@@ -34,11 +35,14 @@ type Slurm struct {
 
 func (e *Slurm) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.partition, "partition", "", "partition (default the cluster's)")
-	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is expected to take, and ten minutes)")
+	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is "+
+		"expected to take, and ten minutes)")
 	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs and the journal need)")
 	f.IntVar(&e.parallelism, "array-parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
-	f.StringVar(&e.template, "template", "", "batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
-	f.IntVar(&e.maxArraySize, "max-array-size", 0, "largest array that the cluster takes (default what scontrol says, or 1001)")
+	f.StringVar(&e.template, "template", "",
+		"batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
+	f.IntVar(&e.maxArraySize, "max-array-size", 0,
+		"largest array that the cluster takes (default what scontrol says, or 1001)")
 	f.BoolVar(&e.force, "force", false, "send blocks that are in the queue already, too")
 }
 
@@ -59,7 +63,8 @@ func (e *Slurm) Check() error {
 		return fmt.Errorf("%w: --template: %w", ErrOptions, err)
 	}
 	if !strings.HasPrefix(script, "#!") || !strings.Contains(script, "\nexec") {
-		return fmt.Errorf("%w: --template %s: a batch script begins with #! and has {{.Command}} on a line of its own", ErrOptions, e.template)
+		return fmt.Errorf("%w: --template %s: a batch script begins with #! and has {{.Command}} on a line of "+
+			"its own", ErrOptions, e.template)
 	}
 	return nil
 }
@@ -118,7 +123,8 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 		if !strings.HasSuffix(script, "\n") {
 			script += "\n"
 		}
-		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n", reports.CommandLine(folder), slurmFolder, workerScript, end, script)
+		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n",
+			reports.CommandLine(folder), slurmFolder, workerScript, end, script)
 	} else {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			return false, err
@@ -150,7 +156,8 @@ func (e *Slurm) worker(r *Run) (string, error) {
 	if e.partition != "" {
 		directives = append(directives, "--partition="+e.partition)
 	}
-	directives = append(directives, "--requeue", "--open-mode=append", "--signal=B:TERM@60", "--output="+slurmFolder+"/%x.%A_%a.log")
+	directives = append(directives, "--requeue", "--open-mode=append", "--signal=B:TERM@60",
+		"--output="+slurmFolder+"/%x.%A_%a.log")
 	return e.script(map[string]string{
 		"Name":       r.Plan.Name(),
 		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
@@ -238,7 +245,8 @@ func maxArraySize(ctx context.Context) int {
 	}
 	for line := range strings.Lines(out) {
 		name, value, _ := strings.Cut(line, "=")
-		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 && strings.TrimSpace(name) == "MaxArraySize" {
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 &&
+			strings.TrimSpace(name) == "MaxArraySize" {
 			return n
 		}
 	}
@@ -268,7 +276,8 @@ type sending struct {
 	sent  int
 }
 
-// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster takes.
+// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster
+// takes.
 func (s *sending) wave(w experiments.Wave, size int) error {
 	var before, now []string // jobs of the queue
 	there := map[int]bool{}
@@ -277,7 +286,8 @@ func (s *sending) wave(w experiments.Wave, size int) error {
 			continue
 		}
 		if q.of != s.r.Blocks && !s.force {
-			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
+			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit "+
+				"with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
 		}
 		there[q.block] = true
 		now = append(now, q.job)
@@ -300,18 +310,21 @@ func (s *sending) wave(w experiments.Wave, size int) error {
 		if s.parallelism > 0 {
 			array += "%" + strconv.Itoa(s.parallelism)
 		}
-		args := []string{fmt.Sprintf("--job-name=%sw%d.%dof%d", jobName(s.r), w.Index, first, s.r.Blocks), "--array=" + array}
+		args := []string{fmt.Sprintf("--job-name=%sw%d.%dof%d", jobName(s.r), w.Index, first, s.r.Blocks),
+			"--array=" + array}
 		if limit := s.limit(s.r, max(w.Seconds/float64(s.r.Jobs), w.Longest)); limit != "" {
 			args = append(args, "--time="+limit)
 		}
-		if err := s.sbatch(args, before, "--blocks", strconv.Itoa(s.r.Blocks), "--first", strconv.Itoa(first)); err != nil {
+		if err := s.sbatch(args, before, "--blocks", strconv.Itoa(s.r.Blocks), "--first",
+			strconv.Itoa(first)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it would not wait for them.
+// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it
+// would not wait for them.
 func (s *sending) withdraw(wave int) error {
 	var names []string
 	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {
@@ -336,7 +349,8 @@ func (s *sending) withdraw(wave int) error {
 func (s *sending) rest() error {
 	if slices.ContainsFunc(s.queue, func(q queued) bool { return q.wave < 0 }) && !s.force {
 		if s.sent == 0 {
-			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n", reports.CommandLine(s.r.Dir))
+			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n",
+				reports.CommandLine(s.r.Dir))
 		}
 		return nil
 	}
@@ -350,7 +364,8 @@ func (s *sending) rest() error {
 	if limit := s.limit(s.r, s.r.Workload.Rest/float64(s.r.Jobs)); limit != "" {
 		args = append(args, "--time="+limit)
 	} else {
-		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default holds. gpc-tune doctor measures them; --time says them")
+		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default "+
+			"holds. gpc-tune doctor measures them; --time says them")
 	}
 	return s.sbatch(args, after, "--block", rest)
 }
@@ -365,7 +380,8 @@ func (s *sending) sbatch(args, after []string, block ...string) error {
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
 	if s.r.DryRun { // the jobs before are variables of the shell, which are not to be quoted
-		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends, reports.CommandLine(script...))
+		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends,
+			reports.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
 		return nil
 	}

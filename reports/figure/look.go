@@ -9,8 +9,9 @@ import (
 
 type point = vg.Point
 
-// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of these have no common factor,
-// so that all combinations occur. The zero look is of what has no name.
+// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of
+// these have no common factor, so that all combinations occur. The zero look is of what has no
+// name.
 type look struct {
 	colour color.NRGBA
 	dashes []vg.Length
@@ -58,7 +59,8 @@ func (o outline) trace(path *vg.Path, at point, radius vg.Length) {
 }
 
 func lookOf(i, of int) look {
-	return look{colour: colours[i%len(colours)], dashes: dashes[i%len(dashes)], marker: markers[i%len(markers)], hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
+	return look{colour: colours[i%len(colours)], dashes: dashes[i%len(dashes)], marker: markers[i%len(markers)],
+		hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
 }
 
 // faint is the colour of an area of the look, through which what is below it can be seen.
@@ -68,7 +70,8 @@ func (l look) faint(share float64) color.NRGBA {
 	return c
 }
 
-// looks gives every name of a figure a look: those of marks, and all others in the order of their appearance.
+// looks gives every name of a figure a look: those of marks, and all others in the order of their
+// appearance.
 func (f Figure) looks() (of func(Layer) look, names []string) {
 	series, marks := map[string]int{}, map[string]int{}
 	seen := map[string]bool{}

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in it. NaN is a hole.
+// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in
+// it. NaN is a hole.
 type Numbers struct {
 	X []float64   `json:"x"` // columns, ascending
 	Y []float64   `json:"y"` // rows, ascending
@@ -37,7 +38,8 @@ func bounds(values []float64) []float64 {
 	return append(out, values[n-1]+(values[n-1]-values[n-2])/2)
 }
 
-// draw writes every number if there is room, or else one of several, those of the first mark among them.
+// draw writes every number if there is room, or else one of several, those of the first mark among
+// them.
 func (l Numbers) draw(p *pane, _ look) {
 	left, low := bounds(l.X), bounds(l.Y)
 	if len(left) < 2 || len(low) < 2 {

@@ -15,7 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// SVG writes figures, one below the other, as one svg element, which is a file of its own or a part of a page.
+// SVG writes figures, one below the other, as one svg element, which is a file of its own or a part
+// of a page.
 func SVG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgsvg.New(p.width, p.depth)
@@ -34,7 +35,8 @@ func SVG(w io.Writer, figures ...Figure) error {
 	for _, f := range figures {
 		titles = append(titles, f.Title)
 		if f.part != 0 {
-			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), "" // a page shrinks it as far as it can be read, and is its paper
+			// a page shrinks it as far as it can be read, and is its paper
+			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
 		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
@@ -44,7 +46,8 @@ func SVG(w io.Writer, figures ...Figure) error {
 	return err
 }
 
-// PNG writes figures, one below the other, as one picture of 192 dots per inch, twice the size of its SVG in the pixels of a page.
+// PNG writes figures, one below the other, as one picture of 192 dots per inch, twice the size of
+// its SVG in the pixels of a page.
 func PNG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgimg.NewWith(vgimg.UseWH(p.width, p.depth), vgimg.UseDPI(192))
@@ -198,7 +201,8 @@ func (f Figure) legend(p *page, looks func(Layer) look, names []string) {
 
 // sample draws what layers of a name look like, around a place.
 func (f Figure) sample(c draw.Canvas, at point, looks func(Layer) look, name string) {
-	everywhere := &pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{Y: -1e6}, Max: point{X: 1e6}}}}
+	everywhere := &pane{Canvas: draw.Canvas{Canvas: c.Canvas,
+		Rectangle: vg.Rectangle{Min: point{Y: -1e6}, Max: point{X: 1e6}}}}
 	drawn := map[string]bool{}
 	for _, panel := range f.Panels {
 		for _, l := range panel.Layers {
@@ -262,7 +266,8 @@ func (f *frame) left() vg.Length {
 	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
 }
 
-// fit gives the data area a width, of which what stands right of it needs some, and a square one its height.
+// fit gives the data area a width, of which what stands right of it needs some, and a square one
+// its height.
 func (f *frame) fit(width, highest vg.Length) {
 	const right = 8
 	f.width = width - right
@@ -331,7 +336,8 @@ func (f *frame) ticksHeight() (h vg.Length) {
 // draw draws the panel, the upper left corner of its data area at a place.
 func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 	p := &f.pane
-	p.Canvas = draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{X: at.X, Y: at.Y - f.height}, Max: point{X: at.X + f.width, Y: at.Y}}}
+	p.Canvas = draw.Canvas{Canvas: c.Canvas,
+		Rectangle: vg.Rectangle{Min: point{X: at.X, Y: at.Y - f.height}, Max: point{X: at.X + f.width, Y: at.Y}}}
 	place := func(x, y float64) point { at, _ := p.at(x, y); return at }
 	var grid, ticks [][]point
 	for i, v := range f.xAt {
@@ -368,8 +374,10 @@ func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 	for _, l := range f.Layers {
 		l.draw(p, looks(l))
 	}
-	edge := pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: p.Min.Sub(point{X: 9, Y: 9}), Max: p.Max.Add(point{X: 9, Y: 9})}}}
-	edge.lines(look{colour: color.NRGBA{0x22, 0x22, 0x22, 0xff}, width: 0.75}, append(ticks, []point{p.Min, {X: p.Max.X, Y: p.Min.Y}, p.Max, {X: p.Min.X, Y: p.Max.Y}, p.Min})...)
+	edge := pane{Canvas: draw.Canvas{Canvas: c.Canvas,
+		Rectangle: vg.Rectangle{Min: p.Min.Sub(point{X: 9, Y: 9}), Max: p.Max.Add(point{X: 9, Y: 9})}}}
+	edge.lines(look{colour: color.NRGBA{0x22, 0x22, 0x22, 0xff}, width: 0.75},
+		append(ticks, []point{p.Min, {X: p.Max.X, Y: p.Min.Y}, p.Max, {X: p.Min.X, Y: p.Max.Y}, p.Min})...)
 	middle := point{X: (p.Min.X + p.Max.X) / 2, Y: (p.Min.Y + p.Max.Y) / 2}
 	heading.block(c, point{X: middle.X, Y: p.Max.Y + f.above()}, 0.5, f.title)
 	plain.block(c, point{X: middle.X, Y: p.Min.Y - f.ticksHeight()}, 0.5, f.xLabel)

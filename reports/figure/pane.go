@@ -93,5 +93,6 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 
 // rectangle is the one around a place.
 func rectangle(at point, half, high vg.Length) []point {
-	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high}, {X: at.X - half, Y: at.Y + high}}
+	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high},
+		{X: at.X - half, Y: at.Y + high}}
 }
