@@ -42,6 +42,28 @@ type IDColumn struct {
 	Values []string
 }
 
+// Schema says how the columns of a training file became inputs and labels, so that other files are
+// read in the same way: the test file, and later the cases to predict.
+type Schema struct {
+	Sparse  bool     `json:"svmlight,omitempty"`
+	Header  bool     `json:"header"` // columns are found by name; without, by place
+	Width   int      `json:"width"`  // columns of the file
+	Inputs  []Column `json:"inputs"`
+	Label   Column   `json:"label"`
+	ID      []Column `json:"id,omitempty"`
+	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
+	Only    bool     `json:"only,omitempty"`    // cases of other classes are passed over
+	Above   *float64 `json:"above,omitempty"`
+	Missing string   `json:"missing,omitempty"`
+}
+
+// Column is one column of a file.
+type Column struct {
+	Name   string   `json:"name"`
+	Index  int      `json:"index"`            // from 0
+	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
+}
+
 // Counts is the number of cases of each class.
 func (d *Data) Counts() []int {
 	counts := make([]int, len(d.Classes))

@@ -16,20 +16,6 @@ const (
 		"examples of this kind"
 )
 
-// toy is a data set that is drawn, from a seed of its own and so always the same, and not read from
-// a file. What is true of each case is known and carried through as id columns: true_p, the
-// probability of the class 1 of two, true_p[CLASS] for more, or true_mean of numeric labels.
-type toy struct {
-	truth []string                                      // names of those columns
-	at    func(x []float64) []float64                   // what is true of inputs, by column
-	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
-}
-
-type toyExample struct {
-	x, truth []float64
-	label    float64
-}
-
 // file is the training or the test file, in the form that a user's would have: inputs and labels
 // with 4 decimals, which are the same on every machine, and the truth with 6 digits.
 func (t *toy) file(test bool) string {

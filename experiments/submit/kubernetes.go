@@ -7,7 +7,6 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,21 +17,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
+// kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
 // There is no order among Jobs: those of later waves are suspended until somebody resumes them, or
 // submits again. The rest starts at once, as one worker more that takes whatever is missing; so the
 // run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
-type Kubernetes struct {
+type kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int
 }
 
-func (e *Kubernetes) Flags(f *pflag.FlagSet) {
+func (e *kubernetes) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.image, "image", "", "image that has this program as /gpc-tune; the Dockerfile of one is written too")
 	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
 	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
@@ -45,11 +43,14 @@ func (e *Kubernetes) Flags(f *pflag.FlagSet) {
 // What is an image, a name of an object, and an amount of storage.
 var (
 	imageName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 	quantity   = regexp.MustCompile(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
 )
 
-func (e *Kubernetes) Check() error {
+// maxName is how many bytes an option may have; names of objects must not have more.
+const maxName = 253
+
+func (e *kubernetes) Check() error {
 	for _, o := range []struct {
 		flag, value, want string
 		is                *regexp.Regexp
@@ -62,7 +63,7 @@ func (e *Kubernetes) Check() error {
 		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
 		{"--namespace", e.namespace, "the name of a namespace", objectName, false},
 	} {
-		if !o.is.MatchString(o.value) && (o.needed || o.value != "") {
+		if (!o.is.MatchString(o.value) || len(o.value) > maxName) && (o.needed || o.value != "") {
 			return fmt.Errorf("%w: %s %q: say %s", ErrOptions, o.flag, o.value, o.want)
 		}
 	}
@@ -86,7 +87,7 @@ const (
 )
 
 // Submit replaces the Jobs of the run by those of what is missing.
-func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
+func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err := r.lasting(); err != nil {
 		return false, err
 	}
@@ -113,17 +114,9 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 			&jobs)
 		return false, err
 	}
-	folder := filepath.Join(r.Dir, kubernetesFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	files := map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile}
+	if err := r.keep(kubernetesFolder, files); err != nil {
 		return false, err
-	}
-	for name, text := range map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile} {
-		if err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		}); err != nil {
-			return false, err
-		}
 	}
 	if dynamic(r.Program) {
 		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: "+
@@ -131,7 +124,7 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	}
 	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s",
 		"--selector=" + instanceLabel + "=" + instance(r)}
-	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
+	apply := []string{"apply", "--filename=" + filepath.Join(r.Dir, kubernetesFolder, manifestsName)}
 	if e.namespace != "" {
 		remove = append(remove, "--namespace="+e.namespace)
 	}
@@ -157,7 +150,7 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 }
 
 // dockerfile is that of an image with nothing but the program.
-func (e *Kubernetes) dockerfile(r *Run) (string, error) {
+func (e *kubernetes) dockerfile(r *Run) (string, error) {
 	names, err := json.Marshal([]string{filepath.Base(r.Program), podProgram})
 	if err != nil {
 		return "", err
@@ -195,7 +188,7 @@ func instance(r *Run) string { return instancePrefix + r.ID }
 func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
 
 // objects are what the cluster is to have.
-func (e *Kubernetes) objects(r *Run) (all []object) {
+func (e *kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
 		all = append(all, object{
 			"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": e.metadata(e.claim, nil),
@@ -232,7 +225,7 @@ func never(action string, codes ...int) object {
 var disrupted = object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
 
 // metadata are the name and the labels of an object.
-func (e *Kubernetes) metadata(name string, labels map[string]string) object {
+func (e *kubernetes) metadata(name string, labels map[string]string) object {
 	m := object{"name": name}
 	if labels != nil {
 		m["labels"] = labels
@@ -244,7 +237,7 @@ func (e *Kubernetes) metadata(name string, labels map[string]string) object {
 }
 
 // job is a Job of workers, with more of its specification.
-func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
+func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
 	args := r.worker(jobs, block...)[1:]
 	for i := range args {

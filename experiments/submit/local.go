@@ -19,20 +19,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Local runs every block as a process of this program on this machine, and starts again those that
+// local runs every block as a process of this program on this machine, and starts again those that
 // are killed: what an engine does with many machines.
-type Local struct {
+type local struct {
 	parallel, retries int
 	memory            int64 // of each process, in bytes; 0: the system does not tell how much there is
 }
 
-func (e *Local) Flags(f *pflag.FlagSet) {
+func (e *local) Flags(f *pflag.FlagSet) {
 	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, "+
 		"and memory)")
 	f.IntVar(&e.retries, "retries", 5, "how often a block is started again that was killed, or ended early")
 }
 
-func (e *Local) Check() error {
+func (e *local) Check() error {
 	if e.retries < 0 || e.parallel < 0 {
 		return fmt.Errorf("%w: --retries and --parallel must not be negative", ErrOptions)
 	}
@@ -40,7 +40,7 @@ func (e *Local) Check() error {
 }
 
 // Submit runs the waves, and then the rest.
-func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
+func (e *local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	free, _ := machine.Available()
 	if e.parallel == 0 {
 		e.parallel = max(1, runtime.GOMAXPROCS(0)/r.Jobs)
@@ -70,7 +70,7 @@ func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 }
 
 // together runs a process for each of the blocks, and waits for all.
-func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
+func (e *local) together(ctx context.Context, r *Run, blocks []string) error {
 	errs := make([]error, len(blocks))
 	log := &lines{to: r.Log}
 	var processes sync.WaitGroup
@@ -91,7 +91,7 @@ func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
 }
 
 // persist runs the process of a block until it has ended well, or must not be started again.
-func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) error {
+func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) error {
 	for attempt := 0; ; attempt++ {
 		if stopped(ctx, r) {
 			return fmt.Errorf("%w: block %s was to go on", search.ErrStopped, block)
