@@ -92,7 +92,6 @@ func circles(of map[arrow][]string) (out [][]string) {
 var knotted = []string{
 	"approx", "approx/approxtest", "approx/likelihood", "bench", "cmd/gpc-tune", "cv", "experiments", "internal/linalg",
 	"internal/record", "internal/strictyaml", "objective", "objective/comparator", "objective/param", "reports",
-	"reports/figure",
 }
 
 // TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.

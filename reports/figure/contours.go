@@ -46,24 +46,7 @@ func (l Contours) draw(p *pane, named look) {
 		thin = Line{Dashed: l.Dashed}.line(named)
 	}
 	for k, level := range slices.Concat([]float64{math.Inf(-1)}, at) {
-		var regions, lines [][]point
-		for _, loop := range outlines(l.Z, level) {
-			region := make([]point, len(loop))
-			for i, n := range loop {
-				region[i] = l.place(p, n, level)
-			}
-			regions = append(regions, region)
-			first := max(0, slices.IndexFunc(loop, func(n node) bool { return n.along == 0 }))
-			var line []point // between corners, which are inside or on the border
-			for i := range len(loop) + 1 {
-				if j := (first + i) % len(loop); loop[j].along != 0 {
-					line = append(line, region[j])
-				} else if len(line) > 0 {
-					lines, line = append(lines, line), nil
-				}
-			}
-			lines = append(lines, line)
-		}
+		regions, lines := l.regions(p, level)
 		if l.Name == "" {
 			p.fill(shade(k, len(at)), regions...)
 		}
@@ -86,6 +69,29 @@ func (l Contours) draw(p *pane, named look) {
 			tiny.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*tiny.size}, 0.5, labels[k])
 		}
 	}
+}
+
+// regions are the polygons in which Z is at least the level, and the parts of their boundaries
+// where it is the level: those between corners of the lattice, which are inside or on its border.
+func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
+	for _, loop := range outlines(l.Z, level) {
+		region := make([]point, len(loop))
+		for i, n := range loop {
+			region[i] = l.place(p, n, level)
+		}
+		regions = append(regions, region)
+		first := max(0, slices.IndexFunc(loop, func(n node) bool { return n.along == 0 }))
+		var line []point
+		for i := range len(loop) + 1 {
+			if j := (first + i) % len(loop); loop[j].along != 0 {
+				line = append(line, region[j])
+			} else if len(line) > 0 {
+				lines, line = append(lines, line), nil
+			}
+		}
+		lines = append(lines, line)
+	}
+	return regions, lines
 }
 
 func (l Contours) sample(p *pane, at point, look look) { Line{Dashed: l.Dashed}.sample(p, at, look) }

@@ -14,21 +14,6 @@ type Figure struct {
 	part    int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
 }
 
-// Parts takes a figure apart, for a page that puts them together as it has room: the panels, and
-// for every name of the legend the sample of its look.
-func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
-	_, names = f.looks()
-	for i, panel := range f.Panels {
-		f.Title, f.part = panel.Title, i+1
-		panels = append(panels, f)
-	}
-	for i, name := range names {
-		f.Title, f.part = name, -i-1
-		samples = append(samples, f)
-	}
-	return panels, names, samples
-}
-
 // Panel is a pair of axes and what is drawn over them, in order: later layers hide earlier ones.
 type Panel struct {
 	Title  string  `json:"title"`
