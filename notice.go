@@ -7,7 +7,8 @@ var (
 	// License is the text of LICENSE, that of gpc-tune.
 	//go:embed LICENSE
 	License string
-	// Notice is the text of NOTICE: the licences of modules, fonts and data sets that are part of the program.
+	// Notice is the text of NOTICE: the licences of modules, fonts and data sets that are part of
+	// the program.
 	//go:embed NOTICE
 	Notice string
 )

@@ -23,8 +23,9 @@ func checkCommand() *cobra.Command {
 the gradient of its log evidence to differences and the log evidence to a sampled one (annealed importance sampling), whose
 options are those of the file's sampling entry if it has one. The exit code is 4 if a fit fails or does not converge, a
 gradient is off by more than 1e-6, or a lower bound lies more than two standard errors above the sampled log evidence.`,
-		Example: "  gpc-tune check gallery:ground_truth_crabs\n  gpc-tune check gallery:pima_grid --theta log_length_scale=1,log_amplitude=2",
-		Args:    cobra.ExactArgs(1),
+		Example: "  gpc-tune check gallery:ground_truth_crabs\n  gpc-tune check gallery:pima_grid --theta " +
+			"log_length_scale=1,log_amplitude=2",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			render, err := reports.CheckForms.Named(format)
 			if err != nil {
@@ -51,8 +52,10 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
-	f.StringToStringVar(&options.Theta, "theta", nil, "hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0, wherever there is one of that name")
+	f.StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.StringToStringVar(&options.Theta, "theta", nil, "hyperparameters on the theta scale, as in "+
+		"log_amplitude=1,log_length_scale=0, wherever there is one of that name")
 	f.BoolVar(&options.NoSampling, "no-sampling", false, "leave out the sampled log evidences")
 	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "evaluations that run at a time")
 	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(reports.CheckForms.Names(), " | "))

@@ -9,8 +9,9 @@ import (
 )
 
 func init() {
-	// A write beyond the limit on file sizes, or to a pipe that nobody reads any more, is to be an error like that of a full
-	// disk, not the end of the process. Programs that this one starts are to have SIGPIPE as usual, so it is not ignored.
+	// A write beyond the limit on file sizes, or to a pipe that nobody reads any more, is to be an
+	// error like that of a full disk, not the end of the process. Programs that this one starts are
+	// to have SIGPIPE as usual, so it is not ignored.
 	signal.Ignore(syscall.SIGXFSZ)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	// Of a crash (see crash.go) the message is of use, not gigabytes of memory in a file.

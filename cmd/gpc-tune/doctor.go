@@ -43,7 +43,8 @@ so that nothing is kept: what doctor without --quick has kept before stays.`,
 				out.line("", "kept in %s", found.Kept)
 			}
 			if o.Quick {
-				out.line("", "left out by --quick: problems of more than %d cases, and how time grows. Nothing was kept for plan: gpc-tune doctor does that", o.Cases)
+				out.line("", "left out by --quick: problems of more than %d cases, and how time grows. Nothing was "+
+					"kept for plan: gpc-tune doctor does that", o.Cases)
 			}
 			if out.err != nil {
 				return out.err
@@ -51,7 +52,8 @@ so that nothing is kept: what doctor without --quick has kept before stays.`,
 			return found.Err()
 		},
 	}
-	c.Flags().IntVar(&o.Cases, "cases", 768, fmt.Sprintf("cases of the largest problem that is timed; quick methods are on twice as many too (with --quick: of all problems, and %d)", quickCases))
+	c.Flags().IntVar(&o.Cases, "cases", 768, fmt.Sprintf("cases of the largest problem that is timed; quick methods "+
+		"are on twice as many too (with --quick: of all problems, and %d)", quickCases))
 	c.Flags().BoolVar(&o.Quick, "quick", false, "check everything, but time small problems only, and keep no rates")
 	return c
 }
@@ -97,11 +99,13 @@ func (c *checkup) Check(found experiments.Check) {
 }
 
 func (c *checkup) Speed(s experiments.Speed) {
-	c.line("instructions      n  product, GFLOP/s  Cholesky, GFLOP/s  (one core)", "%-12s %6d %17.3g %18.3g", s.Path, s.N, s.Product, s.Cholesky)
+	c.line("instructions      n  product, GFLOP/s  Cholesky, GFLOP/s  (one core)", "%-12s %6d %17.3g %18.3g", s.Path,
+		s.N, s.Product, s.Cholesky)
 }
 
 func (c *checkup) Kernel(t experiments.ComponentTime) {
-	c.times(t, "kernel, n =", fmt.Sprintf("covariance matrix and its gradient, %d inputs; one core", experiments.ShownInputs))
+	c.times(t, "kernel, n =", fmt.Sprintf("covariance matrix and its gradient, %d inputs; one core",
+		experiments.ShownInputs))
 }
 
 func (c *checkup) Method(t experiments.ComponentTime) {

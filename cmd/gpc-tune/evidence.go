@@ -33,7 +33,8 @@ func evidenceCommand() *cobra.Command {
 	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to leave out a bundled test set")
 	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
 	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
-	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false, "add the mean leave-one-out log probability of the one fit, nats per case")
+	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false,
+		"add the mean leave-one-out log probability of the one fit, nats per case")
 	if err := c.MarkFlagRequired("data"); err != nil {
 		panic(err)
 	}
@@ -50,5 +51,6 @@ func modelFlags(c *cobra.Command, q *experiments.Query) {
 	f.StringVar(&q.Kernel, "kernel", "se", "a kernel's name, or YAML flow text")
 	f.StringVar(&q.Mean, "mean", "zero", "zero | constant, or YAML flow text")
 	f.StringVar(&q.Likelihood, "likelihood", "probit", "a likelihood's name, or YAML flow text")
-	f.StringToStringVar(&q.Theta, "theta", nil, "hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0")
+	f.StringToStringVar(&q.Theta, "theta", nil,
+		"hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0")
 }

@@ -25,8 +25,8 @@ const (
 	exitForeign    = 6
 )
 
-// exitCodes are the exit codes: what each means, which errors end with it, and what to do then. An error ends with the code of the
-// first row that has it. docs/exit-codes.md is this table.
+// exitCodes are the exit codes: what each means, which errors end with it, and what to do then. An
+// error ends with the code of the first row that has it. docs/exit-codes.md is this table.
 var exitCodes = []struct {
 	code    int
 	meaning string
@@ -34,19 +34,29 @@ var exitCodes = []struct {
 	errors  []error
 }{
 	{exitDone, "done", "", nil},
-	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or standard output that cannot be written (full, or closed by its reader)",
+	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or standard output that cannot be written (full, or " +
+		"closed by its reader)",
 		"look at the message; what a run has computed is in its folder", []error{errOutput}},
 	{exitUsage, "a mistake on the command line", "correct the command; nothing has run",
 		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished}},
-	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or folder that cannot be read or written",
+	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or " +
+		"folder that cannot be read or written",
 		"every mistake is shown with its place: correct it; the same command would fail again",
-		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
-	{exitFailures, "finished, but some trials, fits or checks failed", "the report says which and why", []error{experiments.ErrNoFit}},
-	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, a scheduler that does not answer", "remove the cause; the same command with --resume goes on",
-		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported, submit.ErrEngine}},
-	{exitForeign, "the run folder belongs to another configuration", "name another with -o, or add --extend to ask more of the same", []error{experiments.ErrOtherConfiguration}},
-	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)", "run, fit -o, worker and submit go on with --resume, or when they are given again", nil},
-	{128 + int(syscall.SIGABRT), "crashed (SIGABRT): memory ran out, or a fault of gpc-tune that nothing could catch", "what is on record is safe, and --resume goes on, with fewer jobs at a time (-j) if memory ran out", nil},
+		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory,
+			experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
+	{exitFailures, "finished, but some trials, fits or checks failed", "the report says which and why",
+		[]error{experiments.ErrNoFit}},
+	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, a scheduler that does not " +
+		"answer", "remove the cause; the same command with --resume goes on",
+		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
+			submit.ErrEngine}},
+	{exitForeign, "the run folder belongs to another configuration",
+		"name another with -o, or add --extend to ask more of the same", []error{experiments.ErrOtherConfiguration}},
+	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)",
+		"run, fit -o, worker and submit go on with --resume, or when they are given again", nil},
+	{128 + int(syscall.SIGABRT), "crashed (SIGABRT): memory ran out, or a fault of gpc-tune that nothing " +
+		"could catch", "what is on record is safe, and --resume goes on, with fewer jobs at a time (-j) if memory " +
+		"ran out", nil},
 	{128 + int(syscall.SIGTERM), "interrupted by SIGTERM", "as 130", nil},
 }
 

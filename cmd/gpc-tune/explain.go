@@ -25,7 +25,8 @@ gallery explains itself: its file is printed, whose comment says where its data 
 			for _, e := range exitCodes {
 				if args[0] == "exit-codes" || args[0] == strconv.Itoa(e.code) {
 					found = true
-					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code, strings.TrimSuffix(e.meaning+": "+e.remedy, ": ")); err != nil {
+					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code,
+						strings.TrimSuffix(e.meaning+": "+e.remedy, ": ")); err != nil {
 						return err
 					}
 				}

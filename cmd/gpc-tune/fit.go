@@ -25,17 +25,20 @@ predicts. Of several configurations, the one with the best tuning objective is k
 
 With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with --resume. The jobs are those
 that run does on all of the training data: what either has done in the folder, the other need not do again.`,
-		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv\n  gpc-tune run gallery:crabs && gpc-tune fit gallery:crabs -o runs/crabs -m crabs.json",
-		Args:    cobra.ExactArgs(1),
+		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv\n  gpc-tune run " +
+			"gallery:crabs && gpc-tune fit gallery:crabs -o runs/crabs -m crabs.json",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := check(); err != nil {
 				return err
 			}
 			if options.Dir == "" && options.Resume {
-				return usageError{fmt.Errorf("--resume and --retry-failed go on with the jobs of a run folder; name it with -o")}
+				return usageError{fmt.Errorf("--resume and --retry-failed go on with the jobs of a run folder; name " +
+					"it with -o")}
 			}
 			if c.Flags().Changed("configuration") && options.Configuration < 0 {
-				return usageError{fmt.Errorf("--configuration %d: configurations are counted from 0", options.Configuration)}
+				return usageError{fmt.Errorf("--configuration %d: configurations are counted from 0",
+					options.Configuration)}
 			}
 			plan, err := loadPlan(c, args[0], settings)
 			if err != nil {
@@ -54,9 +57,11 @@ that run does on all of the training data: what either has done in the folder, t
 				switch {
 				case code(err) != exitStopped:
 				case options.Dir == "":
-					err = fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to keep what is done", err)
+					err = fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to "+
+						"keep what is done", err)
 				default:
-					err = fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
+					err = fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same "+
+						"command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
 				}
 				return err
 			}
@@ -66,7 +71,8 @@ that run does on all of the training data: what either has done in the folder, t
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "model: %s%s\n", name, evidence)
 			if summary.Failed > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why, and --retry-failed runs them again\n", summary.Failed, summary.Total)
+				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why, and "+
+					"--retry-failed runs them again\n", summary.Failed, summary.Total)
 				return exitCode(exitFailures)
 			}
 			return nil
@@ -74,10 +80,12 @@ that run does on all of the training data: what either has done in the folder, t
 	}
 	f := c.Flags()
 	f.StringVarP(&name, "model", "m", "", "model file to write")
-	f.IntVar(&options.Configuration, "configuration", -1, "number of the configuration, from 0 (default: the one with the best tuning objective)")
+	f.IntVar(&options.Configuration, "configuration", -1,
+		"number of the configuration, from 0 (default: the one with the best tuning objective)")
 	f.StringVarP(&options.Dir, "output", "o", "", "run folder that keeps the finished jobs (default: none does)")
 	check = runFlags(c, &options.Options)
-	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)
 	}

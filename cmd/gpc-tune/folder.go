@@ -182,8 +182,9 @@ func reportCommand() *cobra.Command {
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder again, from its manifest and
 journal alone: the bytes are those that the run wrote. Of a run that is not finished they say what is missing. The formats svg and png
 write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
-		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune report runs/crabs --format png --figure curves-test > curves.png",
-		Args:    cobra.ExactArgs(1),
+		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
+			"report runs/crabs --format png --figure curves-test > curves.png",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := readFolder(c, args[0])
 			if err != nil {
@@ -218,7 +219,8 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 						return format.Draw(forPrograms(c), drawn...)
 					}
 				}
-				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s", strings.Join(figures, ","), strings.Join(formats, ", "))}
+				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s",
+					strings.Join(figures, ","), strings.Join(formats, ", "))}
 			}
 			for _, f := range reports.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {
@@ -238,8 +240,10 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 	for _, f := range reports.Formats {
 		names = append(names, f.Name)
 	}
-	c.Flags().StringSliceVar(&formats, "formats", nil, "beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
-	c.Flags().StringSliceVar(&figures, "figure", nil, "print these figures, one below the other, as svg or as the format that is named, and write nothing")
+	c.Flags().StringSliceVar(&formats, "formats", nil,
+		"beside what is always written: "+strings.Join(names, ", ")+" (default text, and those of the experiment)")
+	c.Flags().StringSliceVar(&figures, "figure", nil,
+		"print these figures, one below the other, as svg or as the format that is named, and write nothing")
 	c.Flags().StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
 	c.Flags().MarkHidden("format")
 	return c

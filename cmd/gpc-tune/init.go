@@ -16,9 +16,10 @@ import (
 func initCommand() *cobra.Command {
 	var source, label string
 	c := &cobra.Command{
-		Use:     "init [FILE.yaml]",
-		Short:   "Write an experiment to begin with, for your data",
-		Long:    "Write a commented experiment, experiment.yaml if no name is given, that runs as it is. A file that is there stays as it is.",
+		Use:   "init [FILE.yaml]",
+		Short: "Write an experiment to begin with, for your data",
+		Long: "Write a commented experiment, experiment.yaml if no name is given, that runs as it is. A file " +
+			"that is there stays as it is.",
 		Example: "  gpc-tune init\n  gpc-tune init patients.yaml --data patients.csv --label state",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

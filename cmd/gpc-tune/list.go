@@ -23,8 +23,9 @@ func listCommand() *cobra.Command {
 		names[i] = k.Name
 	}
 	return &cobra.Command{
-		Use:       "list [KIND]",
-		Short:     "List what a configuration file can name, kernels, likelihoods, inference, …, and the published experiments",
+		Use: "list [KIND]",
+		Short: "List what a configuration file can name, kernels, likelihoods, inference, …, and the published " +
+			"experiments",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -116,7 +117,8 @@ func describe(w io.Writer, d data.Summary) {
 	if d.Groups > 0 {
 		row("groups", "%d", d.Groups)
 	}
-	for _, s := range []struct{ name, value string }{{"sha256", d.Hash}, {"source", d.Citation}, {"licence", d.Licence}} {
+	for _, s := range []struct{ name, value string }{{"sha256", d.Hash}, {"source", d.Citation},
+		{"licence", d.Licence}} {
 		if s.value != "" {
 			row(s.name, "%s", s.value)
 		}
@@ -142,10 +144,12 @@ func versionCommand() *cobra.Command {
 				_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n%s", gpctune.License, gpctune.Notice)
 				return err
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", experiments.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", experiments.Version(), runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
-	c.Flags().BoolVar(&licences, "licences", false, "print the licence of gpc-tune and those of what is linked into it: modules, fonts, data sets")
+	c.Flags().BoolVar(&licences, "licences", false,
+		"print the licence of gpc-tune and those of what is linked into it: modules, fonts, data sets")
 	return c
 }

@@ -1,6 +1,8 @@
-// Command gpc-tune tunes, cross-validates and compares Gaussian-process classifiers declared in a YAML file.
+// Command gpc-tune tunes, cross-validates and compares Gaussian-process classifiers declared in a
+// YAML file.
 //
-// Results go to stdout, everything else to stderr. The exit codes are in exit.go, what signals do in signals.go.
+// Results go to stdout, everything else to stderr. The exit codes are in exit.go, what signals do
+// in signals.go.
 package main
 
 import (
@@ -42,7 +44,8 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 				return err
 			}
 			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {
-				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and its files", panicking)
+				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and "+
+					"its files", panicking)
 			}
 			return err
 		}

@@ -17,9 +17,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// output is standard output or standard error. Names and messages that come from files may have what moves a cursor, renames
-// a window or turns the direction of a line round: as text it is escaped (reports.Printable). Tables and pictures for programs are written as
-// they are, unless a terminal shows them. The first error is kept.
+// output is standard output or standard error. Names and messages that come from files may have
+// what moves a cursor, renames a window or turns the direction of a line round: as text it is
+// escaped (reports.Printable). Tables and pictures for programs are written as they are, unless a
+// terminal shows them. The first error is kept.
 type output struct {
 	to       io.Writer
 	terminal bool
@@ -98,7 +99,8 @@ func inForm(c *cobra.Command, form string) io.Writer {
 	return forPrograms(c)
 }
 
-// ended is the error of a command once its output is: nothing is done if its result could not be written.
+// ended is the error of a command once its output is: nothing is done if its result could not be
+// written.
 func (o *output) ended(err error) error {
 	switch failed := o.close(); {
 	case failed == nil || err != nil && !errors.Is(err, failed):
@@ -110,9 +112,11 @@ func (o *output) ended(err error) error {
 	}
 }
 
-// safeCSVFlag gives c the flag --safe-csv. What it returns writes the table in the given form as the flag says.
+// safeCSVFlag gives c the flag --safe-csv. What it returns writes the table in the given form as
+// the flag says.
 func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.Writer) error) error {
-	safe := c.Flags().Bool("safe-csv", false, "put an apostrophe before cells of CSV that a spreadsheet would take for formulas; numbers stay as they are")
+	safe := c.Flags().Bool("safe-csv", false,
+		"put an apostrophe before cells of CSV that a spreadsheet would take for formulas; numbers stay as they are")
 	return func(w io.Writer, form string, write func(io.Writer) error) error {
 		if !*safe || form != "csv" {
 			return write(w)
@@ -145,7 +149,8 @@ func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.
 
 // formula says if a spreadsheet might take a cell for a formula.
 func formula(cell string) bool {
-	if !strings.HasPrefix(strings.TrimLeft(cell, " "), "=") && (cell == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0])) {
+	if !strings.HasPrefix(strings.TrimLeft(cell, " "), "=") &&
+		(cell == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0])) {
 		return false
 	}
 	_, err := strconv.ParseFloat(cell, 64)

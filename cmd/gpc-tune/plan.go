@@ -43,7 +43,8 @@ func validateCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	c.Flags().StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data: leave out what only they show")
 	c.Flags().BoolVar(&withData, "data", false, "read the data too, which is the default")
 	_ = c.Flags().MarkHidden("data") // there is such a flag
@@ -74,13 +75,15 @@ func planCommand() *cobra.Command {
 			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0), limit)
 		},
 	}
-	c.Flags().StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	c.Flags().StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	c.Flags().StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
 	memory = memoryFlag(c)
 	return c
 }
 
-// printPlan shows the plan, and ends as the run would before its first job where a job needs more memory than there is.
+// printPlan shows the plan, and ends as the run would before its first job where a job needs more
+// memory than there is.
 func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int, memory int64) error {
 	done, extends, err := plan.Done(dir)
 	if err != nil {
@@ -99,10 +102,13 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	unknown, all, path := 0, 0.0, 0.0
 	limit := map[bool]string{true: "at most "}
 	for _, r := range overview {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", reports.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", reports.OneLine(r.Dataset), r.Kernel, r.Likelihood,
+			r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs,
+			humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case rates != nil && r.All > 0:
-			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations, reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations,
+				reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
 			all, path = all+r.All, max(path, r.Path)
 		case rates != nil:
 			fmt.Fprint(w, "\t?\t?\t?\t?")
@@ -141,12 +147,14 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	if n := len(plan.Manifest.Illustrations); n > 0 {
 		fmt.Fprintf(c.OutOrStdout(), "illustrations: %d, with the plan\n", n)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %s%d of them done in %s%s\n", limit[atMost], jobs, contested, done, dir, state)
+	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %s%d of them done in %s%s\n", limit[atMost], jobs, contested, done, dir,
+		state)
 	switch {
 	case rates == nil:
 		_, err = fmt.Fprintln(c.OutOrStdout(), note)
 	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost], reports.Duration(max(all/float64(workers), path)), workers)
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost],
+			reports.Duration(max(all/float64(workers), path)), workers)
 	}
 	return errors.Join(err, plan.Admit(memory))
 }

@@ -31,8 +31,9 @@ func predictCommand() *cobra.Command {
 names, in any order; in files without a header by their place. The label may be absent; where it is there, the predictions are
 scored. Decisions are for the class of largest probability, or of least expected loss: --loss names costs, and --reject
 what it costs to decide for none.`,
-		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  gpc-tune predict pima.json pima --loss Yes,No,5 --reject 0.4",
-		Args:    cobra.ExactArgs(2),
+		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  gpc-tune predict pima.json pima " +
+			"--loss Yes,No,5 --reject 0.4",
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := slices.Index(formats, format)
 			if at < 0 {
@@ -50,7 +51,10 @@ what it costs to decide for none.`,
 				return err
 			}
 			write := func(w io.Writer) error {
-				return written(w, format, func(w io.Writer) error { return experiments.PredictedFormats[at].Write(w, table) })
+				return written(w, format, func(w io.Writer) error {
+					return experiments.PredictedFormats[at].Write(w,
+						table)
+				})
 			}
 			if output == "" {
 				err = write(forPrograms(c))
@@ -81,7 +85,8 @@ what it costs to decide for none.`,
 	f := c.Flags()
 	f.StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
 	f.StringVar(&format, "format", formats[0], strings.Join(formats, " | "))
-	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: cost}}', or a file with that or a CSV matrix; else 1 for an error")
+	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
+		"cost}}', or a file with that or a CSV matrix; else 1 for an error")
 	f.Float64Var(&reject, "reject", 0, "cost of deciding for no class, \"reject\"")
 	return c
 }

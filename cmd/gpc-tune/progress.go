@@ -14,7 +14,8 @@ import (
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: a bar with rate and time left on a terminal, a line now and then elsewhere.
+// progress shows how a run goes: a bar with rate and time left on a terminal, a line now and then
+// elsewhere.
 type progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil where w is no terminal
@@ -53,7 +54,8 @@ func (p *progress) event(e search.Event) {
 	p.last = time.Now()
 	finished := e.Done + e.Skipped
 	left := time.Duration(float64(e.Total-finished) / e.Rate * float64(time.Second))
-	fmt.Fprintf(p.w, "%d of %d jobs, %d failed, %.2g jobs/s, %s left\n", finished, e.Total, e.Failed, e.Rate, left.Round(time.Second))
+	fmt.Fprintf(p.w, "%d of %d jobs, %d failed, %.2g jobs/s, %s left\n", finished, e.Total, e.Failed, e.Rate,
+		left.Round(time.Second))
 }
 
 func (p *progress) finish() {

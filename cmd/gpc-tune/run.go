@@ -30,8 +30,9 @@ func runCommand(signals *interrupts) *cobra.Command {
 out, score it. Finished jobs are kept in the run folder's journal, so a run that was stopped goes on with --resume. A file
 that asks for more than before (restarts, grid points, trials, folds, configurations) goes on with --extend, and only what is
 new runs. Several processes may run the same file in one folder; they share the work.`,
-		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit",
-		Args:    cobra.ExactArgs(1),
+		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set " +
+			"model.likelihood=logit -o runs/crabs-logit",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			shown, err := reports.FormatNamed(format)
 			if err != nil {
@@ -59,7 +60,8 @@ new runs. Several processes may run the same file in one folder; they share the 
 			bar.finish()
 			if err != nil {
 				if code(err) == exitStopped && summary.Total > 0 {
-					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped, summary.Total, experiments.ResumeCommand(args[0], dir, settings))
+					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped,
+						summary.Total, experiments.ResumeCommand(args[0], dir, settings))
 				}
 				return err
 			}
@@ -68,7 +70,8 @@ new runs. Several processes may run the same file in one folder; they share the 
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
 			if summary.Failed > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed runs them again\n", summary.Failed, summary.Total)
+				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and "+
+					"--retry-failed runs them again\n", summary.Failed, summary.Total)
 				return exitCode(exitFailures)
 			}
 			return nil
@@ -80,19 +83,23 @@ new runs. Several processes may run the same file in one folder; they share the 
 	}
 	f := c.Flags()
 	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
-	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
 	check = runFlags(c, &options)
 	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(formats, " | "))
 	return c
 }
 
-// runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters them once they are parsed.
+// runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters
+// them once they are parsed.
 func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 	f := c.Flags()
-	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time; cores that have none left serve the large ones that run")
+	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0),
+		"jobs that run at a time; cores that have none left serve the large ones that run")
 	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
-	f.BoolVar(&o.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
+	f.BoolVar(&o.Extend, "extend", false,
+		"go on with a run of which the file asks for more than before; what is done is used again")
 	retryFlag(c, &o.Retry)
 	memory := memoryFlag(c)
 	f.DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
@@ -106,7 +113,8 @@ func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
 			return usageError{fmt.Errorf("-j %d: at least one job must run at a time", o.Workers)}
 		}
 		if o.Timeout < 0 || o.TrialTimeout < 0 || o.MaxFailures < 0 {
-			return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 means never")}
+			return usageError{fmt.Errorf("--timeout, --trial-timeout and --max-failures must not be negative; 0 " +
+				"means never")}
 		}
 		if *failFast {
 			o.MaxFailures = 1
@@ -129,7 +137,8 @@ func trialTimeoutFlag(c *cobra.Command, limit *time.Duration) {
 
 // memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.
 func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
-	text := c.Flags().String("memory", "", "memory that running jobs may take together, as in 8GiB (default: what is free; no limit where the system does not tell)")
+	text := c.Flags().String("memory", "", "memory that running jobs may take together, as in 8GiB (default: what "+
+		"is free; no limit where the system does not tell)")
 	return func() (int64, error) {
 		if *text == "" {
 			return 0, nil

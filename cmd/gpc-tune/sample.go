@@ -59,8 +59,10 @@ func sampleCommand() *cobra.Command {
 		Long: `Draw latent functions f1, f2, … from the prior of a model at the cases of a data set or on a grid of one input, and squash
 each to p1, p2, …, the probability of the positive class. Softmax has a function and a probability for every class.
 Inputs are written as the kernel sees them, after --preprocess. A picture has one input.`,
-		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta log_amplitude=1,log_length_scale=0 --draws 3 --seed 1\n" +
-			"  gpc-tune sample --grid -5:5:201 --kernel se --theta log_amplitude=2,log_length_scale=-1 --format svg > prior.svg",
+		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta " +
+			"log_amplitude=1,log_length_scale=0 --draws 3 --seed 1\n" +
+			"  gpc-tune sample --grid -5:5:201 --kernel se --theta log_amplitude=2,log_length_scale=-1 --format svg " +
+			"> prior.svg",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var names []string

@@ -13,16 +13,18 @@ import (
 )
 
 const (
-	// grace is how long running fits may go on after the first signal: clusters kill what is there 30 s after it.
+	// grace is how long running fits may go on after the first signal: clusters kill what is there
+	// 30 s after it.
 	grace = 25 * time.Second
-	// last is how long the program may take to end by itself once it has been cancelled: after a second signal, and after
-	// the grace period.
+	// last is how long the program may take to end by itself once it has been cancelled: after a
+	// second signal, and after the grace period.
 	last, lastAfterGrace = 50 * time.Millisecond, 2 * time.Second
 )
 
-// interrupts is what SIGINT and SIGTERM do. Where nothing is to be finished the first ends the program. While jobs run whose
-// results are kept, or requests are served, the first drains: what is under way is finished for up to the grace period, and
-// nothing is started. The second ends the program, whatever it reads, computes or writes.
+// interrupts is what SIGINT and SIGTERM do. Where nothing is to be finished the first ends the
+// program. While jobs run whose results are kept, or requests are served, the first drains: what is
+// under way is finished for up to the grace period, and nothing is started. The second ends the
+// program, whatever it reads, computes or writes.
 type interrupts struct {
 	cancel  context.CancelFunc
 	drained chan struct{}
@@ -49,7 +51,9 @@ func watch() (ctx context.Context, i *interrupts) {
 			end(s)
 		}
 		close(i.drained)
-		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at once\n", grace) // nobody may read it
+		// nobody may read it
+		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
+			"once\n", grace)
 		wait := last
 		select {
 		case <-signals:
@@ -66,8 +70,8 @@ func watch() (ctx context.Context, i *interrupts) {
 	return ctx, i
 }
 
-// drain says that from now on, until done, the first signal closes drained instead of ending the program. A nil interrupts
-// has no signals.
+// drain says that from now on, until done, the first signal closes drained instead of ending the
+// program. A nil interrupts has no signals.
 func (i *interrupts) drain() (drained <-chan struct{}, done func()) {
 	if i == nil {
 		return nil, func() {}
@@ -82,7 +86,8 @@ func (i *interrupts) set(draining bool) {
 	i.mu.Unlock()
 }
 
-// exit ends the program with the code of its command. What was stopped by a signal ends with that of the signal.
+// exit ends the program with the code of its command. What was stopped by a signal ends with that
+// of the signal.
 func (i *interrupts) exit(code int) {
 	i.mu.Lock()
 	if i.ending {
@@ -95,7 +100,8 @@ func (i *interrupts) exit(code int) {
 	os.Exit(code) // with the mutex: no signal comes in between
 }
 
-// end ends the program for a signal, and waits for nothing but, for a moment, that files that are half written are deleted.
+// end ends the program for a signal, and waits for nothing but, for a moment, that files that are
+// half written are deleted.
 func end(s syscall.Signal) {
 	abandoned := make(chan struct{})
 	go func() {

@@ -35,7 +35,8 @@ the same file it sends only what is missing. Whatever happens to the workers, re
 	return c
 }
 
-// once lists the flags that submitting again is not to repeat, or that the run folder has in other ways.
+// once lists the flags that submitting again is not to repeat, or that the run folder has in other
+// ways.
 var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-run", "force"}
 
 func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {
@@ -92,7 +93,8 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
 				return nil
 			}
-			report, summary, err := plan.Run(c.Context(), dir, experiments.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
+			report, summary, err := plan.Run(c.Context(), dir,
+				experiments.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
 			if err != nil {
 				return err
 			}
@@ -105,11 +107,14 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 	}
 	f := c.Flags()
 	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
-	f.StringArrayVar(&settings, "set", nil, "change a value of the file, as in --set model.likelihood=logit (repeatable)")
-	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of about an hour; 16 where times are not known, see gpc-tune doctor)")
+	f.StringArrayVar(&settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of "+
+		"about an hour; 16 where times are not known, see gpc-tune doctor)")
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
 	trialTimeoutFlag(c, &run.Timeout)
-	f.BoolVar(&laying.Extend, "extend", false, "go on with a run of which the file asks for more than before; what is done is used again")
+	f.BoolVar(&laying.Extend, "extend", false,
+		"go on with a run of which the file asks for more than before; what is done is used again")
 	retryFlag(c, &laying.Retry)
 	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
 	engine.Flags(f)
@@ -126,7 +131,8 @@ func ended(c *cobra.Command, dir string, summary search.Summary, err error) erro
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
 	if summary.Failed > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed runs them again\n", summary.Failed, summary.Total)
+		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed "+
+			"runs them again\n", summary.Failed, summary.Total)
 		return exitCode(exitFailures)
 	}
 	return nil

@@ -106,7 +106,8 @@ func whichBlock(block string, blocks, first int, env func(string) string) (b exp
 		least, from := number("SLURM_ARRAY_TASK_MIN")
 		most, to := number("SLURM_ARRAY_TASK_MAX")
 		if !array || !counted || !from || !to || most-least+1 != count {
-			return b, fmt.Errorf("which block? Say --block INDEX/BLOCKS, or --blocks BLOCKS in an array of Slurm (SLURM_ARRAY_TASK_ID) or an indexed job of Kubernetes (JOB_COMPLETION_INDEX)")
+			return b, fmt.Errorf("which block? Say --block INDEX/BLOCKS, or --blocks BLOCKS in an array of Slurm " +
+				"(SLURM_ARRAY_TASK_ID) or an indexed job of Kubernetes (JOB_COMPLETION_INDEX)")
 		}
 		return experiments.Block{Index: task - least, Of: count}, nil
 	}

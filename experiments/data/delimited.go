@@ -3,14 +3,15 @@ package data
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// delimiters in the order in which they are preferred, with their names. A blank stands for any run of blanks.
+// delimiters in the order in which they are preferred, with their names. A blank stands for any run
+// of blanks.
 var delimiters = []struct {
 	char rune
 	name string
@@ -67,8 +68,8 @@ func newRecords(text string, comma rune, faults *FileError) *records {
 	return r
 }
 
-// next returns the fields of the next line that is not blank, without the blanks around them; nil at the end. A line with
-// a fault of its quotes gives one empty record.
+// next returns the fields of the next line that is not blank, without the blanks around them; nil
+// at the end. A line with a fault of its quotes gives one empty record.
 func (r *records) next() []string {
 	for {
 		fields, err := r.Read()
@@ -81,7 +82,8 @@ func (r *records) next() []string {
 			if quote.Line != quote.StartLine { // the quote ran on: what matters is where it was opened
 				column = 0
 			}
-			r.faults.add(quote.StartLine, column, "a quote out of place or not closed: put the whole field in quotes and double those inside it, or remove it")
+			r.faults.add(quote.StartLine, column, "a quote out of place or not closed: "+
+				"put the whole field in quotes and double those inside it, or remove it")
 			return []string{}
 		}
 		for j, f := range fields {
@@ -99,126 +101,127 @@ func (r *records) next() []string {
 }
 
 // readDelimited reads a table of columns between delimiters.
-func (t *table) readDelimited(text string, want request) error {
-	number := 0
-	for line := range strings.Lines(text) {
-		if number++; len(line) > maxLine {
-			t.faults.add(number, 0, "has %d bytes, more than the %d that one line may have; a data file has one line for each case", len(line), maxLine)
+func readDelimited(t *table, text string, want request) error {
+	comma, name := delimiter(text)
+	line := 0
+	for s := range strings.Lines(text) { // before anything is made for each of the fields
+		switch line++; {
+		case len(s) > maxLine:
+			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have; "+
+				"a data file has one line for each case", len(s), maxLine)
+			return nil
+		case len(s) > maxColumns && outsideQuotes(s, byte(comma)) > maxColumns:
+			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
+				"the file", maxColumns)
 			return nil
 		}
 	}
-	comma, name := delimiter(text)
 	if comma == ' ' {
 		text = strings.ReplaceAll(text, "\t", " ")
 	}
-
-	number = 0
-	for line := range strings.Lines(text) { // before anything is made for each of the fields
-		if number++; len(line) > maxColumns && outsideQuotes(line, byte(comma)) > maxColumns {
-			t.faults.add(number, 0, "has more than %d fields, which is more than can be held; take a part of the file", maxColumns)
-			return nil
+	r := newRecords(text, comma, t.faults)
+	if ok := t.describeColumns(r, text, name, want.named); !ok {
+		return nil
+	}
+	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
+	n = min(n, 1+(len(text)+1)/len(t.names))                    // each as long as its delimiters
+	if err := t.begin(want, n); err != nil {
+		return err
+	}
+	for fields := r.next(); fields != nil; fields = r.next() {
+		line, _ := r.FieldPos(0)
+		switch {
+		case len(fields) == 0: // a fault of its quotes
+			t.read++
+		case len(fields) != len(t.names):
+			t.faults.add(line, 0, "%d fields, where the first line has %d%s", len(fields), len(t.names),
+				t.widthHint(len(fields)))
+			t.read++
+		default:
+			t.add(want, line, func(j int) string { return fields[j] },
+				func(j int) int { _, at := r.FieldPos(j); return at })
 		}
 	}
+	return nil
+}
 
-	// Look at the first two lines: width, trailing delimiter, header, form.
-	peek := newRecords(text, comma, &FileError{})
+// describeColumns looks at the first two lines: how many columns there are, whether a delimiter
+// ends each line, and what the columns are called. Afterwards r is at the first case. It returns
+// false if there is nothing to read.
+func (t *table) describeColumns(r *records, text, delimiter string, named []string) (ok bool) {
+	peek := newRecords(text, r.Comma, &FileError{})
 	first := slices.Clone(peek.next())
 	second := slices.Clone(peek.next())
 	switch {
 	case first == nil:
 		t.faults.add(0, 0, "is empty; a data file has one line for each case")
-		return nil
+		return false
 	case len(first) == 0 || second != nil && len(second) == 0: // no telling what the columns are
-		for r := newRecords(text, comma, t.faults); r.next() != nil; {
+		for r.next() != nil { // but what else is wrong with the quotes
 		}
-		return nil
+		return false
 	}
-	width, trailing := len(first), 0
+	width := len(first)
 	if n := len(second); n > 1 && second[n-1] == "" && (n == width+1 || n == width && first[width-1] == "") {
-		trailing = n - 1
-		width = trailing
+		width, r.trailing = n-1, n-1
 		first, second = first[:width], second[:width]
 	}
-	t.header = isHeader(first, second, want.named)
-	t.form = name + "-separated columns, " + map[bool]string{true: "header", false: "no header"}[t.header]
-	if second == nil && !slices.ContainsFunc(first, func(f string) bool { _, ok := parseNumber(f); return ok }) {
+	t.header = isHeader(first, second, named)
+	if second == nil && !slices.ContainsFunc(first, isNumber) {
 		t.faults.add(1, 0, "has a single line, and no number in it: a header without cases")
-		return nil
+		return false
 	}
-
-	r := newRecords(text, comma, t.faults)
-	r.trailing = trailing
-	t.names = make([]string, width)
-	if t.header {
-		t.nameColumns(r.next(), r)
-	} else {
-		for j := range t.names {
-			t.names[j] = positional(j)
-		}
+	t.names, t.label = make([]string, width), width-1
+	for j := range t.names {
+		t.names[j] = positional(j)
 	}
-	t.label = width - 1
-	if !t.header && comma == ' ' && isZip(text, width) {
+	switch {
+	case t.header:
+		t.form = delimiter + "-separated columns, header"
+		t.nameColumns(r)
+	case r.blanks && isZip(text, width):
 		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
+	default:
+		t.form = delimiter + "-separated columns, no header"
 	}
-	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // rows at most
-	n = min(n, 1+(len(text)+1)/width)                           // each as long as its delimiters
-	if !t.fits(n, width) {
-		return nil
-	}
-	if err := want.plan(t); err != nil {
-		return err
-	}
-	t.allocate(n)
-	for fields := r.next(); fields != nil; fields = r.next() {
-		if len(fields) > 0 {
-			t.addRecord(want, r, fields)
-		}
-		t.read++
-	}
-	t.truncate()
-	return nil
+	return true
 }
 
-// positional is the name of a column that has none in its file.
-func positional(j int) string { return "x" + strconv.Itoa(j+1) }
-
-// isHeader tells whether first names columns: it holds a name the caller knows, or it has text where second has a number.
+// isHeader tells whether first names columns: it holds a name the caller knows, or it has text
+// where second has a number.
 func isHeader(first, second, named []string) bool {
 	for j, f := range first {
-		if slices.Contains(named, f) {
-			return true
-		}
-		if _, is := parseNumber(f); is || isMissing(f) || j >= len(second) {
-			continue
-		}
-		if _, is := parseNumber(second[j]); is {
+		if slices.Contains(named, f) || j < len(second) && !isNumber(f) && !isMissing(f) && isNumber(second[j]) {
 			return true
 		}
 	}
 	return false
 }
 
-// nameColumns takes the names from the header.
-func (t *table) nameColumns(header []string, r *records) {
+// nameColumns takes the names from the next line.
+func (t *table) nameColumns(r *records) {
 	seen := map[string]int{}
 	var numeric []string
-	for j, name := range header {
-		line, column := r.FieldPos(j)
+	for j, name := range r.next() {
 		if name == "" {
-			name = positional(j)
-			t.warnings = append(t.warnings, "column "+strconv.Itoa(j+1)+" has no name in the header; it is called "+name)
+			name = t.names[j]
+			t.warnings = append(t.warnings, fmt.Sprintf("column %d has no name in the header; it is called %s", j+1,
+				name))
 		}
 		if before, is := seen[name]; is {
-			t.faults.add(line, column, "the column name %q occurs twice (columns %d and %d); rename one", name, before+1, j+1)
+			line, column := r.FieldPos(j)
+			t.faults.add(line, column, "the column name %q occurs twice (columns %d and %d); rename one", name,
+				before+1, j+1)
 		}
-		if _, is := parseNumber(name); is {
+		if isNumber(name) {
 			numeric = append(numeric, name)
 		}
 		seen[name] = j
 		t.names[j] = name
 	}
 	if len(numeric) > 0 {
-		t.warnings = append(t.warnings, "the first line is taken as the header, although it holds numbers ("+list(numeric)+")")
+		t.warnings = append(t.warnings,
+			"the first line is taken as the header, although it holds numbers ("+list(numeric)+")")
 	}
 }
 
@@ -246,79 +249,13 @@ func isZip(text string, width int) bool {
 	return other
 }
 
-// addRecord takes one line as a case.
-func (t *table) addRecord(want request, r *records, fields []string) {
-	line, _ := r.FieldPos(0)
-	if len(fields) != len(t.names) {
-		hint := ""
-		switch {
-		case t.header && len(fields) == len(t.names)+1:
-			hint = "; a header does not name row numbers (in R: write.table with row.names = FALSE)"
-		case len(fields) == 1:
-			hint = "; the file was taken as " + t.form
-		}
-		t.faults.add(line, 0, "%d fields, where the first line has %d%s", len(fields), len(t.names), hint)
-		return
+// widthHint says what may be the reason for a line of n fields.
+func (t *table) widthHint(n int) string {
+	switch {
+	case t.header && n == len(t.names)+1:
+		return "; a header does not name row numbers (in R: write.table with row.names = FALSE)"
+	case n == 1:
+		return "; the file was taken as " + t.form
 	}
-	if t.label >= 0 && t.passes(want, fields[t.label]) {
-		return
-	}
-	n, complete := len(t.rows), true
-	for j, role := range t.roles {
-		field := fields[j]
-		switch role {
-		case number:
-			v, ok := parseNumber(field)
-			if !ok {
-				v = math.NaN()
-				_, column := r.FieldPos(j)
-				if isMissing(field) {
-					complete = false
-					t.missing(want, role, line, column, j)
-				} else {
-					t.faults.add(line, column, "column %q: %s; correct it, leave the column out (drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j], notNumber(field), t.names[j])
-				}
-			}
-			t.numbers[j][n] = v
-		case level, target, needed:
-			if isMissing(field) {
-				complete, field = complete && role == target && want.loose, ""
-				_, column := r.FieldPos(j)
-				t.missing(want, role, line, column, j)
-			}
-			t.texts[j][n] = strings.Clone(field) // not the whole line
-		case carried:
-			t.texts[j][n] = strings.Clone(field)
-		}
-	}
-	t.addCase(want, line, complete)
-}
-
-// addCase counts the case just written, unless it is to be dropped.
-func (t *table) addCase(want request, line int, complete bool) {
-	if !complete && want.missing == "drop" {
-		t.dropped++
-		return
-	}
-	t.rows, t.lines = append(t.rows, t.read), append(t.lines, line)
-}
-
-// truncate cuts the columns to the cases read.
-func (t *table) truncate() {
-	for j := range t.roles {
-		if t.numbers[j] != nil {
-			t.numbers[j] = t.numbers[j][:len(t.rows)]
-		}
-		if t.texts[j] != nil {
-			t.texts[j] = t.texts[j][:len(t.rows)]
-		}
-	}
-}
-
-// list writes the first few of names.
-func list(names []string) string {
-	if len(names) > 10 {
-		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
-	}
-	return strings.Join(names, ", ")
+	return ""
 }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,16 +29,18 @@ const (
 	sparseFree  = 1 << 22 // cells
 	maxFaults   = 20      // told in full
 	maxFault    = 500     // bytes of one
+	maxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
 )
 
-// Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there is none to name.
+// Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there
+// is none to name.
 type Fault struct {
 	Line, Column int
 	Message      string
 }
 
-// FileError tells what is wrong with a file: the first faults in full, a line each as path:line:column: message, and how
-// many more there are.
+// FileError tells what is wrong with a file: the first faults in full, a line each as
+// path:line:column: message, and how many more there are.
 type FileError struct {
 	Path   string
 	Faults []Fault
@@ -75,6 +79,12 @@ func (e *FileError) add(line, column int, format string, args ...any) {
 	e.Faults = append(e.Faults, Fault{line, column, message})
 }
 
+// refuse adds a fault of the file as a whole.
+func (e *FileError) refuse(format string, args ...any) error {
+	e.add(0, 0, format, args...)
+	return e
+}
+
 // err is e if anything is wrong.
 func (e *FileError) err() error {
 	if len(e.Faults) == 0 {
@@ -83,10 +93,20 @@ func (e *FileError) err() error {
 	return e
 }
 
-// source is the text of a file, decompressed: UTF-8 without a byte-order mark, lines ended by \n or \r\n.
+// source is the text of a file, decompressed: UTF-8 without a byte-order mark, lines ended by \n or
+// \r\n.
 type source struct{ path, text string }
 
-// open reads a file. A file that cannot be opened is an *fs.PathError, one with wrong content a *FileError.
+// within is a path that begins in dir if it is relative.
+func within(dir, path string) string {
+	if dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// open reads a file. A file that cannot be opened is an *fs.PathError, one with wrong content a
+// *FileError.
 func open(path string) (source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,17 +114,17 @@ func open(path string) (source, error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	e := &FileError{Path: path}
 	switch {
 	case err != nil:
 		return source{}, err
 	case !info.Mode().IsRegular():
 		return decode(path, f, maxPipe)
 	case info.Size() > maxText:
-		e := &FileError{Path: path}
-		e.add(0, 0, "has %d bytes, more than the %d that will be read; take a part of it", info.Size(), maxText)
-		return source{}, e
-	case info.Size() > maxUnzipped/maxRatio: // it might be compressed, and hold more: count first
-		if err := measure(path, f, maxText); err != nil {
+		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", info.Size(),
+			maxText)
+	case info.Size() > maxUnzipped/maxRatio: // it might be compressed, and hold too much: count before room is made
+		if err := e.inflate(f, maxText, io.Discard); err != nil {
 			return source{}, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -127,44 +147,25 @@ var magics = []struct{ bytes, is string }{
 func decode(path string, r io.Reader, limit int64) (source, error) {
 	e := &FileError{Path: path}
 	var b strings.Builder
-	var parts [][]byte
-	keep := func(part []byte) { parts = append(parts, bytes.Clone(part)) }
-	if f, ok := r.(*os.File); ok { // where the size is known, at once in its place
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok { // make room at once where the size is known
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			b.Grow(int(info.Size()) + 1)
-			keep = func(part []byte) { b.Write(part) }
+			b.Grow(int(info.Size()))
 		}
 	}
-	size, err := e.inflate(r, limit, keep)
-	if err != nil {
+	if err := e.inflate(r, limit, &b); err != nil {
 		return source{}, err
-	}
-	b.Grow(int(size) - b.Len())
-	for i, part := range parts {
-		b.Write(part)
-		parts[i] = nil
 	}
 	content := strings.TrimPrefix(b.String(), "\ufeff")
 	if at := notText(content); at >= 0 {
 		line := 1 + strings.Count(content[:at], "\n")
-		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; a data file is CSV or svmlight, plain or under gzip or bzip2", content[at])
+		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; "+
+			"a data file is CSV or svmlight, plain or under gzip or bzip2", content[at])
 		return source{}, e
 	}
 	if !strings.ContainsRune(content, '\n') { // line ends of old Macintoshes
 		content = strings.ReplaceAll(content, "\r", "\n")
 	}
 	return source{path, content}, nil
-}
-
-// measure finds what decode would refuse for its size, without keeping it.
-func measure(path string, r io.Reader, limit int64) error {
-	raw := bufio.NewReader(r)
-	if head, _ := raw.Peek(3); !bytes.HasPrefix(head, gzipMagic) && !bytes.HasPrefix(head, bzip2Magic) {
-		return nil
-	}
-	e := &FileError{Path: path}
-	_, err := e.inflate(raw, limit, func([]byte) {})
-	return err
 }
 
 var gzipMagic, bzip2Magic = []byte("\x1f\x8b"), []byte("BZh")
@@ -181,16 +182,15 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflate hands on the decompressed bytes of r, part by part, and ends as soon as they are more than limit, more than
-// maxRatio for each compressed one, or no text.
-func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size int64, err error) {
+// inflate writes the decompressed bytes of r to w. It ends as soon as they are more than limit,
+// more than maxRatio for each compressed one, or no text.
+func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) error {
 	compressed := &counter{Reader: r}
 	raw := bufio.NewReader(compressed)
 	head, _ := raw.Peek(6)
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			e.add(0, 0, "is %s", m.is)
-			return 0, e
+			return e.refuse("is %s", m.is)
 		}
 	}
 	form, text := "", io.Reader(raw)
@@ -199,8 +199,7 @@ func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size i
 		form = "gzip "
 		unzipped, err := gzip.NewReader(raw)
 		if err != nil {
-			e.add(0, 0, "has a broken gzip header (%v); fetch the file again", err)
-			return 0, e
+			return e.refuse("has a broken gzip header (%v); fetch the file again", err)
 		}
 		text = unzipped
 	case bytes.HasPrefix(head, bzip2Magic):
@@ -209,55 +208,50 @@ func (e *FileError) inflate(r io.Reader, limit int64, part func([]byte)) (size i
 	if form != "" {
 		limit = min(limit, maxUnzipped)
 	}
-	buffer, lines := make([]byte, 1<<20), 1
-	for err == nil {
-		n := 0
-		for n < len(buffer) && err == nil {
-			var more int
-			more, err = text.Read(buffer[n:])
-			n += more
-		}
+	buffer, size, lines := make([]byte, 1<<16), int64(0), 1
+	for {
+		n, err := text.Read(buffer)
+		part := buffer[:n]
 		size += int64(n)
 		switch {
 		case size > limit && form != "":
-			e.add(0, 0, "holds more than %d bytes of text; decompress it: a plain file may have %d", limit, int64(maxText))
-			return 0, e
+			return e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d", limit,
+				int64(maxText))
 		case size > limit:
-			e.add(0, 0, "holds more than %d bytes of text, which is more than will be read; take a part of it", limit)
-			return 0, e
+			return e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of it",
+				limit)
 		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
-			e.add(0, 0, "holds more than %d bytes for each compressed one, as no table does; look what is in it", maxRatio)
-			return 0, e
+			return e.refuse("holds more than %d bytes for each compressed one, as no table does; look what "+
+				"is in it", maxRatio)
 		}
-		part(buffer[:n])
-		lines += bytes.Count(buffer[:n], []byte("\n"))
-		if bytes.IndexByte(buffer[:n], 0) >= 0 { // no text; what follows does not matter
-			return size, nil
+		if _, err := w.Write(part); err != nil {
+			return err
 		}
+		lines += bytes.Count(part, []byte("\n"))
+		switch {
+		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL nothing matters: it is no text
+			return nil
+		case err == nil:
+			continue
+		case form == "":
+			return err
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			err = errors.New("cut short")
+		}
+		e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
+		return e
 	}
-	switch {
-	case errors.Is(err, io.EOF):
-		return size, nil
-	case form == "":
-		return 0, err
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("cut short")
-	}
-	e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
-	return 0, e
 }
 
 // notText is the index of the first byte that is NUL or no part of UTF-8, or -1.
 func notText(content string) int {
-	at := strings.IndexByte(content, 0)
-	if !utf8.ValidString(content) {
-		for i := 0; i < len(content) && (at < 0 || i < at); {
-			r, size := utf8.DecodeRuneInString(content[i:])
-			if r == utf8.RuneError && size == 1 {
-				return i
-			}
-			i += size
+	if utf8.ValidString(content) {
+		return strings.IndexByte(content, 0)
+	}
+	for i, r := range content {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(content[i:], "\ufffd") {
+			return i
 		}
 	}
-	return at
+	return -1
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Preprocessor is an affine map of the inputs, fitted on the training part of a split and applied to both parts:
+// Preprocessor is an affine map of the inputs, fitted on the training part of a split and applied
+// to both parts:
 //
 //	z = (x − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
@@ -24,67 +26,72 @@ type Preprocessor struct {
 	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
 	Mean   []float64 `json:"mean,omitempty"`   // d
 	Scale  []float64 `json:"scale,omitempty"`  // d: population standard deviations, 1 for constant columns
-	Root   []float64 `json:"root,omitempty"`   // d×r, row-major, of W in its r directions: W itself may be far larger than the data
+	// d×r, row-major, of W in its r directions: W itself may be far larger than the data
+	Root []float64 `json:"root,omitempty"`
 }
 
 // epsilon is the distance from 1 to the next number.
 const epsilon = 0x1p-52
 
-// preprocessing are the values of the key preprocess; the first is the default.
-var preprocessing = []struct {
+// preprocessing is a value of the key preprocess.
+type preprocessing struct {
 	name string
 	fit  func(p *Preprocessor, x *mat.Dense) (warnings []string, err error)
 
 	mean, scale, root bool // what fit sets
 	version           int  // of what it computes, raised from 1 (or 0) when that changes by more than rounding
-}{
+}
+
+// preprocessings are all values of the key; the first is the default.
+var preprocessings = []preprocessing{
 	{name: "none", fit: func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
 	{name: "standardize", fit: standardize, mean: true, scale: true},
 	{name: "whiten", fit: whiten, mean: true, root: true},
 }
 
-// PreprocessVersion is the version of what a value of preprocess computes.
-func PreprocessVersion(how string) int {
-	for _, p := range preprocessing {
-		if p.name == how {
-			return max(1, p.version)
-		}
-	}
-	return 1
-}
-
-func preprocessNames() []string {
-	var names []string
-	for _, p := range preprocessing {
+func preprocessNames() (names []string) {
+	for _, p := range preprocessings {
 		names = append(names, p.name)
 	}
 	return names
 }
 
-// Fit learns a preprocessor from x, the n×d inputs of a training part; x is not changed. how is none, standardize or
-// whiten, missing is error, drop, mean or median; "" is the first of either. The errors are of the data: a missing value
-// under error or drop, an infinite one, or a column without any value.
-func Fit(x *mat.Dense, how, missing string) (*Preprocessor, []string, error) {
-	if how == "" {
-		how = preprocessing[0].name
+func preprocessingNamed(name string) (preprocessing, error) {
+	k := slices.Index(preprocessNames(), name)
+	if k < 0 {
+		return preprocessing{}, fmt.Errorf("unknown preprocess %q%s", name, registry.Suggest(name, preprocessNames()))
 	}
-	p := &Preprocessor{How: how}
+	return preprocessings[k], nil
+}
+
+// PreprocessVersion is the version of what a value of preprocess computes.
+func PreprocessVersion(how string) int {
+	p, _ := preprocessingNamed(how)
+	return max(1, p.version)
+}
+
+// Fit learns a preprocessor from x, the n×d inputs of a training part; x is not changed. how is
+// none, standardize or whiten, missing is error, drop, mean or median; "" is the first of either.
+// The errors are of the data: a missing value under error or drop, an infinite one, or a column
+// without any value.
+func Fit(x *mat.Dense, how, missing string) (*Preprocessor, []string, error) {
+	method, err := preprocessingNamed(cmp.Or(how, preprocessings[0].name))
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Preprocessor{How: method.name}
 	if err := p.fitImputation(x, missing); err != nil {
 		return nil, nil, err
 	}
-	for _, method := range preprocessing {
-		if method.name == how {
-			warnings, err := method.fit(p, p.impute(x))
-			if err != nil {
-				return nil, nil, err
-			}
-			return p, warnings, nil
-		}
+	warnings, err := method.fit(p, p.impute(x))
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil, nil, fmt.Errorf("unknown preprocess %q%s", how, registry.Suggest(how, preprocessNames()))
+	return p, warnings, nil
 }
 
-// fitImputation sets Impute to the mean or median of the values that are there, and checks that all others are finite.
+// fitImputation sets Impute to the mean or median of the values that are there, and checks that all
+// others are finite.
 func (p *Preprocessor) fitImputation(x *mat.Dense, missing string) error {
 	n, d := x.Dims()
 	centre, imputes := map[string]func([]float64) float64{"mean": mean, "median": median}[missing]
@@ -94,15 +101,18 @@ func (p *Preprocessor) fitImputation(x *mat.Dense, missing string) error {
 	column := make([]float64, n)
 	for j := range d {
 		mat.Col(column, j, x)
-		if i := slices.IndexFunc(column, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) && !imputes }); i >= 0 {
-			return fmt.Errorf("case %d has %v as input %d; remove it, or set missing: mean or median for missing values", i+1, column[i], j+1)
+		unusable := func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) && !imputes }
+		if i := slices.IndexFunc(column, unusable); i >= 0 {
+			return fmt.Errorf("case %d has %v as input %d; remove it, or set missing: mean or median for missing "+
+				"values", i+1, column[i], j+1)
 		}
 		if !imputes {
 			continue
 		}
 		there := slices.DeleteFunc(slices.Clone(column), math.IsNaN)
 		if len(there) == 0 {
-			return fmt.Errorf("input %d has no value in these %d cases, so none to put in for what is missing; leave the column out", j+1, n)
+			return fmt.Errorf("input %d has no value in these %d cases, so none to put in for what is missing; "+
+				"leave the column out", j+1, n)
 		}
 		p.Impute[j] = centre(there)
 	}
@@ -124,13 +134,13 @@ func (p *Preprocessor) impute(x *mat.Dense) *mat.Dense {
 	return z
 }
 
-// Check says what is wrong with a preprocessor of inputs with d columns that comes from outside the program.
+// Check says what is wrong with a preprocessor of inputs with d columns that comes from outside the
+// program.
 func (p *Preprocessor) Check(d int) error {
-	at := slices.Index(preprocessNames(), p.How)
-	if at < 0 {
-		return fmt.Errorf("unknown how %q%s", p.How, registry.Suggest(p.How, preprocessNames()))
+	sets, err := preprocessingNamed(p.How)
+	if err != nil {
+		return err
 	}
-	sets := preprocessing[at]
 	for _, part := range []struct {
 		name   string
 		values []float64
@@ -145,7 +155,8 @@ func (p *Preprocessor) Check(d int) error {
 		}
 	}
 	if len(p.Root)%d != 0 || len(p.Root) > d*d || len(p.Root) > 0 && !sets.root {
-		return fmt.Errorf("root has %d numbers, want a multiple of %d up to %d with whiten, else none", len(p.Root), d, d*d)
+		return fmt.Errorf("root has %d numbers, want a multiple of %d up to %d with whiten, else none", len(p.Root), d,
+			d*d)
 	}
 	for j, s := range p.Scale {
 		if !(s > 0) {
@@ -155,8 +166,8 @@ func (p *Preprocessor) Check(d int) error {
 	return nil
 }
 
-// Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was not fitted to replace:
-// Load and Schema.Read let none pass then.
+// Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was
+// not fitted to replace: Load and Schema.Read let none pass then.
 func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
 	m, d := x.Dims()
 	z := mat.DenseCopyOf(p.impute(x))
@@ -194,7 +205,8 @@ func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
 	return z
 }
 
-// standardize: zero mean and unit population variance (divisor n) per column; a constant column is only centred.
+// standardize: zero mean and unit population variance (divisor n) per column; a constant column is
+// only centred.
 func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	n, d := x.Dims()
 	p.Mean, p.Scale = make([]float64, d), make([]float64, d)
@@ -210,11 +222,12 @@ func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	return nil, nil
 }
 
-// whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the symmetric root (ZCA). The root
-// comes from the singular values of the centred inputs, X−1μᵀ = U S Vᵀ, hence Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ, so that
-// Σ's small eigenvalues keep the digits that forming Σ would lose. W projects out the directions that do not vary, of which
-// n cases leave at most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that the
-// rounding of the inputs could make, 4ε of the largest value in every column.
+// whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the
+// symmetric root (ZCA). The root comes from the singular values of the centred inputs, X−1μᵀ = U S
+// Vᵀ, hence Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ, so that Σ's small eigenvalues keep the digits that
+// forming Σ would lose. W projects out the directions that do not vary, of which n cases leave at
+// most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that
+// the rounding of the inputs could make, 4ε of the largest value in every column.
 func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
@@ -230,7 +243,8 @@ func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(centred, mat.SVDThinV) {
-		return nil, errors.New("whitening: the singular value decomposition of the inputs did not converge; standardize instead")
+		return nil, errors.New("whitening: the singular value decomposition of the inputs did not converge; " +
+			"standardize instead")
 	}
 	var v mat.Dense
 	svd.VTo(&v)
@@ -252,7 +266,8 @@ func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 		}
 	}
 	if rank < d {
-		return []string{fmt.Sprintf("whitening: the training inputs vary in %d of %d directions; the others are projected out", rank, d)}, nil
+		return []string{fmt.Sprintf("whitening: the training inputs vary in %d of %d directions; the others are "+
+			"projected out", rank, d)}, nil
 	}
 	return nil, nil
 }
@@ -266,8 +281,8 @@ func mean(x []float64) float64 {
 	return x[0] + sum/float64(len(x))
 }
 
-// deviation is the population standard deviation of x about its mean mu, corrected for the rounding of mu; 0 if and only if
-// all values are equal.
+// deviation is the population standard deviation of x about its mean mu, corrected for the rounding
+// of mu; 0 if and only if all values are equal.
 func deviation(x []float64, mu float64) float64 {
 	largest := 0.0 // scales the squares, which could underflow
 	for _, v := range x {

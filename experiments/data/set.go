@@ -1,14 +1,6 @@
 package data
 
-import (
-	"embed"
-	"fmt"
-
-	"github.com/gpc-tune/gpc-tune/internal/registry"
-)
-
-//go:embed sets
-var sets embed.FS
+import "math/rand/v2"
 
 // Set is a bundled data set. Its inputs are raw: nothing is scaled or imputed.
 type Set struct {
@@ -26,92 +18,17 @@ type Count struct {
 	N     int    `json:"n"`
 }
 
-const (
-	uci    = "CC BY 4.0 (UCI Machine Learning Repository)"
-	mass   = "none stated for the data; distributed with the R package MASS (GPL-2 | GPL-3)"
-	drawn  = "none needed: drawn by gpc-tune"
-	mclust = uci + "; this copy distributed with the R package mclust (GPL >= 2)"
-
-	pimaCitation = "J. W. Smith, J. E. Everhart, W. C. Dickson, W. C. Knowler and R. S. Johannes, Using the ADAP learning algorithm to forecast the onset of diabetes mellitus, " +
-		"Proc. Symposium on Computer Applications in Medical Care, 1988; this split: B. D. Ripley, Pattern Recognition and Neural Networks, 1996"
-	crabsCitation    = "N. A. Campbell and R. J. Mahon, A multivariate study of variation in two species of rock crab of genus Leptograpsus, Australian Journal of Zoology 22, 1974"
-	breastCitation   = "W. H. Wolberg and O. L. Mangasarian, Multisurface method of pattern separation for medical diagnosis applied to breast cytology, PNAS 87, 1990"
-	glassCitation    = "I. W. Evett and E. J. Spiehler, Rule induction in forensic science, 1987; B. German, Home Office Forensic Science Service"
-	ionoCitation     = "V. G. Sigillito, S. P. Wing, L. V. Hutton and K. B. Baker, Classification of radar returns from the ionosphere using neural networks, Johns Hopkins APL Technical Digest 10, 1989"
-	thyroidCitation  = "D. Coomans, I. Broeckaert, M. Jonckheer and D. L. Massart, Comparison of multivariate discrimination techniques for clinical data, Methods of Information in Medicine 22, 1983"
-	housingCitation  = "D. Harrison and D. L. Rubinfeld, Hedonic housing prices and the demand for clean air, Journal of Environmental Economics and Management 5, 1978"
-	sonarCitation    = "R. P. Gorman and T. J. Sejnowski, Analysis of hidden units in a layered network trained to classify sonar targets, Neural Networks 1, 1988"
-	ripleyCitation   = "B. D. Ripley, Pattern Recognition and Neural Networks, 1996"
-	irisCitation     = "R. A. Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7, 1936"
-	wineCitation     = "M. Forina et al., PARVUS: an extendable package for data exploration, classification and correlation, 1991"
-	gpmlCitation     = "C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006, chapter 3"
-	sinusoidCitation = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 6.4, which has examples of this kind"
-	digitsCitation   = "E. Alpaydin and C. Kaynak, Cascading classifiers, Kybernetika 34, 1998"
-)
-
-// Table lists the bundled sets. A new one is its file in sets, or the file toy_NAME.go that draws it, and an entry here.
-var Table = []Set{
-	{Name: "crabs", Doc: "sex of rock crabs from species (0 blue, 1 orange) and 5 measurements; sorted by species and sex",
-		Citation: crabsCitation, Licence: mass, Train: "crabs.csv", Features: 6,
-		Rows: 200, Classes: []Count{{"F", 100}, {"M", 100}}},
-	{Name: "pima", Doc: "diabetes in women of Pima heritage, complete cases, with a test set",
-		Citation: pimaCitation, Licence: mass, Train: "pima_train.csv", Test: "pima_test.csv", Features: 7,
-		Rows: 200, Classes: []Count{{"No", 132}, {"Yes", 68}},
-		TestRows: 332, TestClasses: []Count{{"No", 223}, {"Yes", 109}}},
-	{Name: "breast_cancer", Doc: "Wisconsin breast cancer (original), 9 cytological grades; 16 values of V6 (bare nuclei) are missing",
-		Citation: breastCitation, Licence: uci, Train: "breast_cancer.csv", Features: 9,
-		Rows: 699, Classes: []Count{{"benign", 458}, {"malignant", 241}}},
-	{Name: "breast_cancer_complete", Doc: "breast_cancer without the 16 cases that have a missing value",
-		Citation: breastCitation, Licence: uci, Train: "breast_cancer_complete.csv", Features: 9,
-		Rows: 683, Classes: []Count{{"benign", 444}, {"malignant", 239}}},
-	{Name: "glass", Doc: "six types of glass from refractive index and 8 oxides; sorted by class",
-		Citation: glassCitation, Licence: uci, Train: "glass.csv", Features: 9,
-		Rows: 214, Classes: []Count{{"Con", 13}, {"Head", 29}, {"Tabl", 9}, {"Veh", 17}, {"WinF", 70}, {"WinNF", 76}}},
-	{Name: "glass_binary", Doc: "glass in two classes: window (WinF, WinNF, Veh) or not",
-		Citation: glassCitation, Licence: uci, Train: "glass_binary.csv", Features: 9,
-		Rows: 214, Classes: []Count{{"nonwindow", 51}, {"window", 163}}},
-	{Name: "ionosphere", Doc: "radar returns from the ionosphere, good or bad; the constant second input left out",
-		Citation: ionoCitation, Licence: uci, Train: "ionosphere.csv", Features: 33,
-		Rows: 351, Classes: []Count{{"bad", 126}, {"good", 225}}},
-	{Name: "thyroid", Doc: "thyroid function from 5 laboratory tests; sorted by class",
-		Citation: thyroidCitation, Licence: mclust, Train: "thyroid.csv", Features: 5,
-		Rows: 215, Classes: []Count{{"Hyper", 35}, {"Hypo", 30}, {"Normal", 150}}},
-	{Name: "thyroid_binary", Doc: "thyroid in two classes: Normal or Abnormal (Hyper, Hypo)",
-		Citation: thyroidCitation, Licence: mclust, Train: "thyroid_binary.csv", Features: 5,
-		Rows: 215, Classes: []Count{{"Abnormal", 65}, {"Normal", 150}}},
-	{Name: "housing", Doc: "median value of homes in the suburbs of Boston (thousand dollars), numeric; the input black is widely held to be ethically unsound",
-		Citation: housingCitation, Licence: mass, Train: "housing.csv", Features: 13,
-		Rows: 506},
-	{Name: "housing_binary", Doc: "housing in two classes: high (above the median, 21.2) or low",
-		Citation: housingCitation, Licence: mass, Train: "housing_binary.csv", Features: 13,
-		Rows: 506, Classes: []Count{{"high", 250}, {"low", 256}}},
-	{Name: "sonar", Doc: "sonar returns from mines (M) and rocks (R); sorted by class",
-		Citation: sonarCitation, Licence: uci, Train: "sonar.csv", Features: 60,
-		Rows: 208, Classes: []Count{{"M", 111}, {"R", 97}}},
-	{Name: "ripley", Doc: "synthetic: two mixtures of two Gaussians in the plane, with a test set; sorted by class",
-		Citation: ripleyCitation, Licence: mass, Train: "ripley_train.csv", Test: "ripley_test.csv", Features: 2,
-		Rows: 250, Classes: []Count{{"0", 125}, {"1", 125}},
-		TestRows: 1000, TestClasses: []Count{{"0", 500}, {"1", 500}}},
-	{Name: "iris", Doc: "three species of iris from 4 measurements; sorted by class",
-		Citation: irisCitation, Licence: uci, Train: "iris.csv", Features: 4,
-		Rows: 150, Classes: []Count{{"setosa", 50}, {"versicolor", 50}, {"virginica", 50}}},
-	{Name: "wine", Doc: "three cultivars of wine from 13 chemical measurements; sorted by class",
-		Citation: wineCitation, Licence: uci, Train: "wine.csv", Features: 13,
-		Rows: 178, Classes: []Count{{"class_0", 59}, {"class_1", 71}, {"class_2", 48}}},
-	{Name: "digits", Doc: "handwritten digits as images of 8 by 8 pixels, values 0 to 16",
-		Citation: digitsCitation, Licence: uci, Train: "digits.csv.gz", Features: 64,
-		Rows: 1797, Classes: []Count{{"0", 178}, {"1", 182}, {"2", 177}, {"3", 183}, {"4", 181}, {"5", 182}, {"6", 181}, {"7", 179}, {"8", 174}, {"9", 180}}},
-	gpmlFig31, gpmlFig35, gpmlFig36, gpmlFig313, sinusoid, ardExample,
+// toy is a data set that is drawn, from a seed of its own and so always the same, and not read from
+// a file. What is true of each case is known and carried through as id columns: true_p, the
+// probability of the class 1 of two, true_p[CLASS] for more, or true_mean of numeric labels.
+type toy struct {
+	truth []string                                      // names of those columns
+	at    func(x []float64) []float64                   // what is true of inputs, by column
+	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
 }
 
-// Lookup finds a bundled set by name. The error of an unknown name offers the nearest one and lists all.
-func Lookup(name string) (Set, error) {
-	names := make([]string, len(Table))
-	for i, s := range Table {
-		if s.Name == name {
-			return s, nil
-		}
-		names[i] = s.Name
-	}
-	return Set{}, fmt.Errorf("unknown dataset %q%s", name, registry.Suggest(name, names))
+// toyExample is a case of one.
+type toyExample struct {
+	x, truth []float64
+	label    float64
 }

@@ -11,23 +11,26 @@ import (
 
 // Spec is the data section of an experiment. The zero value of a key means its default.
 type Spec struct {
-	Dataset     string   `yaml:"dataset"`                    // a bundled set
-	Train       string   `yaml:"train"`                      // or a file
-	Test        string   `yaml:"test"`                       // a file, or a bundled set (its test file if it has one) where no such file exists
-	Label       Name     `yaml:"label"`                      // default: the last column (zip.train, svmlight: the first)
-	Columns     []Name   `yaml:"columns"`                    // the inputs, in this order; default: all that nothing else names
-	Drop        []Name   `yaml:"drop"`                       // columns to leave out
-	ID          []Name   `yaml:"id"`                         // columns carried through untouched
-	Group       Name     `yaml:"group"`                      // cases of equal group stay on one side of a split
-	Classes     []Name   `yaml:"classes"`                    // keep only cases with these labels
-	Positive    Name     `yaml:"positive"`                   // of two classes the one coded +1; default: the last in natural order
-	Above       *float64 `yaml:"above"`                      // two classes of a numeric label: "not above 25", "above 25"
-	Missing     string   `yaml:"missing"`                    // error (default), drop (the case), mean, median
-	Categorical string   `yaml:"categorical"`                // error (default), one_hot
-	Subsample   int      `yaml:"subsample" within:"[2,inf]"` // keep this many training cases, stratified and drawn by the seed
-	Preprocess  string   `yaml:"preprocess"`                 // none (default), standardize, whiten
+	Dataset string `yaml:"dataset"` // a bundled set
+	Train   string `yaml:"train"`   // or a file
+	// Test is a file or, where no such file exists, a bundled set: its test cases if it has some.
+	Test        string   `yaml:"test"`
+	Label       Name     `yaml:"label"`       // default: the last column (zip.train, svmlight: the first)
+	Columns     []Name   `yaml:"columns"`     // the inputs, in this order; default: all that nothing else names
+	Drop        []Name   `yaml:"drop"`        // columns to leave out
+	ID          []Name   `yaml:"id"`          // columns carried through untouched
+	Group       Name     `yaml:"group"`       // cases of equal group stay on one side of a split
+	Classes     []Name   `yaml:"classes"`     // keep only cases with these labels
+	Positive    Name     `yaml:"positive"`    // of two classes the one coded +1; default: the last in natural order
+	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
+	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
+	Categorical string   `yaml:"categorical"` // error (default), one_hot
+	// Subsample keeps this many training cases, stratified and drawn by the seed.
+	Subsample  int    `yaml:"subsample" within:"[2,inf]"`
+	Preprocess string `yaml:"preprocess"` // none (default), standardize, whiten
 
-	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment decides.
+	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment
+	// decides.
 	Regression bool `yaml:"-"`
 }
 
@@ -58,6 +61,11 @@ func (p *Problems) add(key, format string, args ...any) {
 	*p = append(*p, Problem{key, fmt.Sprintf(format, args...)})
 }
 
+// problem is the error of a single problem.
+func problem(key, format string, args ...any) error {
+	return Problems{{key, fmt.Sprintf(format, args...)}}
+}
+
 // What missing and categorical may be; the first is the default.
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
@@ -66,7 +74,9 @@ var (
 
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
-	return map[string][]string{"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocessNames()}
+	return map[string][]string{
+		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocessNames(),
+	}
 }
 
 // Check tells what can be told without reading a file.
@@ -85,24 +95,21 @@ func (s Spec) Check() Problems {
 	if len(s.Columns) > 0 && len(s.Drop) > 0 {
 		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
 	}
-	p = append(p, overlaps(s.uses(func(n Name) string { return string(n) }))...)
-	for _, c := range []struct {
-		key, value string
-		modes      []string
-	}{{"missing", s.Missing, missingModes}, {"categorical", s.Categorical, categoricalModes}, {"preprocess", s.Preprocess, preprocessNames()}} {
-		if c.value != "" && !slices.Contains(c.modes, c.value) {
-			p.add(c.key, "unknown value %q%s", c.value, registry.Suggest(c.value, c.modes))
+	p = append(p, overlaps(s.uses())...)
+	for _, key := range []string{"missing", "categorical", "preprocess"} {
+		value := map[string]string{"missing": s.Missing, "categorical": s.Categorical, "preprocess": s.Preprocess}[key]
+		if choices := Choices()[key]; value != "" && !slices.Contains(choices, value) {
+			p.add(key, "unknown value %q%s", value, registry.Suggest(value, choices))
 		}
 	}
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)
 	}
-	p = append(p, s.checkClasses()...)
-	return p
+	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
 }
 
-func (s Spec) checkClasses() Problems {
-	var p Problems
+// checkClasses looks at classes and positive.
+func (s Spec) checkClasses() (p Problems) {
 	kept := canonicalNames(s.Classes)
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
@@ -116,50 +123,52 @@ func (s Spec) checkClasses() Problems {
 			p.add("classes", "%q occurs twice; remove one", c)
 		}
 	}
-	if s.Positive != "" && len(kept) > 0 {
-		if positive := canonical(string(s.Positive)); !slices.Contains(kept, positive) {
-			p.add("positive", "%q is not among classes%s", positive, registry.Suggest(positive, kept))
-		} else if len(kept) > 2 {
-			p.add("positive", "only two classes have a positive one, and classes keeps %d; remove positive", len(kept))
-		}
+	positive := canonical(string(s.Positive))
+	switch {
+	case positive == "" || len(kept) == 0:
+	case !slices.Contains(kept, positive):
+		p.add("positive", "%q is not among classes%s", positive, registry.Suggest(positive, kept))
+	case len(kept) > 2:
+		p.add("positive", "only two classes have a positive one, and classes keeps %d; remove positive", len(kept))
 	}
-	if s.Above != nil {
-		if math.IsNaN(*s.Above) || math.IsInf(*s.Above, 0) {
-			p.add("above", "%v is no threshold; write a finite number", *s.Above)
-		}
-		if len(kept) > 0 {
-			p.add("classes", "above makes the classes; remove one of the two")
-		}
+	return p
+}
+
+// checkThreshold looks at above, and at what numeric labels exclude.
+func (s Spec) checkThreshold() (p Problems) {
+	if s.Above != nil && (math.IsNaN(*s.Above) || math.IsInf(*s.Above, 0)) {
+		p.add("above", "%v is no threshold; write a finite number", *s.Above)
 	}
-	if s.Regression {
-		for _, c := range []struct {
-			key   string
-			given bool
-		}{{"above", s.Above != nil}, {"classes", len(kept) > 0}, {"positive", s.Positive != ""}} {
-			if c.given {
-				p.add(c.key, "this likelihood takes numeric labels, which have no classes; remove the key, or take a likelihood of classes")
-			}
+	if s.Above != nil && len(s.Classes) > 0 {
+		p.add("classes", "above makes the classes; remove one of the two")
+	}
+	if !s.Regression {
+		return p
+	}
+	for _, c := range []struct {
+		key   string
+		given bool
+	}{{"above", s.Above != nil}, {"classes", len(s.Classes) > 0}, {"positive", s.Positive != ""}} {
+		if c.given {
+			p.add(c.key, "this likelihood takes numeric labels, which have no classes; "+
+				"remove the key, or take a likelihood of classes")
 		}
 	}
 	return p
 }
 
 // use is a column that a key names.
-type use struct {
-	key    string
-	column string
-}
+type use struct{ key, column string }
 
-// uses lists the columns that the keys name, each through resolve, in the order of the keys.
-func (s Spec) uses(resolve func(Name) string) []use {
-	var all []use
+// uses lists the columns that the keys name, in the order of the keys.
+func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
 		names []Name
 	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}}} {
 		for _, n := range k.names {
 			if n != "" {
-				all = append(all, use{k.key, resolve(n)})
+				all = append(all, use{k.key, strings.TrimSpace(string(n))})
 			}
 		}
 	}
@@ -167,8 +176,7 @@ func (s Spec) uses(resolve func(Name) string) []use {
 }
 
 // overlaps finds columns that are named twice. Only an id may be the group as well.
-func overlaps(uses []use) Problems {
-	var p Problems
+func overlaps(uses []use) (p Problems) {
 	first := map[string]string{}
 	for _, u := range uses {
 		switch key, seen := first[u.column]; {
@@ -181,4 +189,13 @@ func overlaps(uses []use) Problems {
 		}
 	}
 	return p
+}
+
+// canonicalNames are labels in their canonical text.
+func canonicalNames(names []Name) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = canonical(strings.TrimSpace(string(n)))
+	}
+	return out
 }

@@ -40,7 +40,8 @@ type Gap struct {
 // Describe summarises d and its test data.
 func Describe(d *Data) Summary {
 	n, columns := d.X.Dims()
-	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation, Licence: d.Licence, Warnings: d.Warnings}
+	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
+		Licence: d.Licence, Warnings: d.Warnings}
 	for k, count := range d.Counts() {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}

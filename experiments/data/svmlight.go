@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// isSVMLight tells whether the second field of the first line that has one is index:value or qid:number. A comma or
-// semicolon up to there tells that it is not.
+// isSVMLight tells whether the second field of the first line that has one is index:value or
+// qid:number. A comma or semicolon up to there tells that it is not.
 func isSVMLight(text string) bool {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
@@ -23,7 +23,8 @@ func isSVMLight(text string) bool {
 		}
 		index, value, pair := strings.Cut(fields[1].text, ":")
 		_, err := strconv.ParseInt(index, 10, 64)
-		return pair && (index == "qid" || err == nil || errors.Is(err, strconv.ErrRange)) && !strings.Contains(value, ":")
+		return pair && (index == "qid" || err == nil || errors.Is(err, strconv.ErrRange)) &&
+			!strings.Contains(value, ":")
 	}
 	return false
 }
@@ -34,7 +35,8 @@ type fieldAt struct {
 	at   int
 }
 
-// fieldsAt splits a line at its blanks into at most limit fields (what follows is left out); 0 means all.
+// fieldsAt splits a line at its blanks into at most limit fields (what follows is left out); 0
+// means all.
 func fieldsAt(line string, limit int) []fieldAt {
 	var fields []fieldAt
 	for at := 0; limit == 0 || len(fields) < limit; {
@@ -61,8 +63,9 @@ type sparseCase struct {
 	value      []float64
 }
 
-// readSVMLight reads the sparse form. A dense column is made only once the largest index is known and found to fit.
-func (t *table) readSVMLight(text string, want request) error {
+// readSVMLight reads the sparse form. A dense column is made only once the largest index is known
+// and found to fit.
+func readSVMLight(t *table, text string, want request) error {
 	t.form, t.sparse = "svmlight", true
 	var cases []sparseCase
 	features, values, hasQID, line := 0, 0, false, 0
@@ -78,7 +81,8 @@ func (t *table) readSVMLight(text string, want request) error {
 		case len(fields) == 0:
 			continue
 		case len(fields) > most:
-			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of the file", most)
+			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
+				"the file", most)
 			return nil
 		}
 		c := t.parseSparse(line, fields)
@@ -89,33 +93,41 @@ func (t *table) readSVMLight(text string, want request) error {
 			values += n
 		}
 	}
-	if !t.fits(len(cases), features+2) {
+	if !t.fits(len(cases), features+2) { // before the names are made
 		return nil
 	}
-	if cells := len(cases) * features; cells > sparseFree && cells > maxSparsity*values {
-		t.faults.add(0, 0, "%d rows with indices up to %d hold %d values alone, and would be a dense matrix of %d; number the features from 1 without gaps", len(cases), features, values, cells)
-		return nil
+	if cells := len(cases) * features; cells > max(sparseFree, maxSparsity*values) {
+		return t.faults.refuse("%d rows with indices up to %d hold %d values alone, and would be a dense matrix "+
+			"of %d; "+
+			"number the features from 1 without gaps", len(cases), features, values, cells)
 	}
-	t.names = make([]string, features, features+2)
-	for j := range t.names {
-		t.names[j] = positional(j)
+	for j := range features {
+		t.names = append(t.names, positional(j))
 	}
-	qid := -1
 	if hasQID {
-		qid = len(t.names)
 		t.names = append(t.names, "qid")
 	}
 	t.label = len(t.names)
 	t.names = append(t.names, "label")
-	if err := want.plan(t); err != nil {
+	if err := t.begin(want, len(cases)); err != nil {
 		return err
 	}
-	t.allocate(len(cases))
 	for _, c := range cases {
-		t.addSparse(want, c, qid)
-		t.read++
+		text := func(j int) fieldAt { // of the two columns that are no features
+			if t.names[j] == "label" {
+				return c.label
+			}
+			return c.qid
+		}
+		if !t.add(want, c.line, func(j int) string { return text(j).text }, func(j int) int { return text(j).at + 1 }) {
+			continue
+		}
+		for k, j := range c.index {
+			if t.numbers[j] != nil {
+				t.numbers[j][len(t.rows)-1] = c.value[k]
+			}
+		}
 	}
-	t.truncate()
 	return nil
 }
 
@@ -140,15 +152,18 @@ func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 		v, ok := parseNumber(value)
 		switch {
 		case errors.Is(err, strconv.ErrRange), err == nil && j > maxColumns:
-			fault(f, "index %s is beyond %d, the largest that a dense matrix is made for; number the features from 1 without gaps", index, maxColumns)
+			fault(f, "index %s is beyond %d, the largest that a dense matrix is made for; "+
+				"number the features from 1 without gaps", index, maxColumns)
 		case err != nil:
 			fault(f, "index %q is not a whole number", index)
 		case j < 1:
 			fault(f, "index %d: indices start at 1; add 1 to all of them if the file counts from 0", j)
 		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
-			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once", j, c.index[len(c.index)-1]+1)
+			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once",
+				j, c.index[len(c.index)-1]+1)
 		case !ok && isMissing(value):
-			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j, value)
+			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j,
+				value)
 		case !ok:
 			fault(f, "index %d: %s", j, notNumber(value))
 		default:
@@ -156,33 +171,4 @@ func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 		}
 	}
 	return c
-}
-
-// addSparse takes one line as a case.
-func (t *table) addSparse(want request, c sparseCase, qid int) {
-	if t.passes(want, c.label.text) {
-		return
-	}
-	n, complete := len(t.rows), true
-	text := func(j int, f fieldAt) {
-		if j < 0 || t.texts[j] == nil {
-			return
-		}
-		if role := t.roles[j]; role != carried && isMissing(f.text) {
-			complete, f.text = complete && role == target && want.loose, ""
-			t.missing(want, role, c.line, f.at+1, j)
-		}
-		t.texts[j][n] = strings.Clone(f.text)
-	}
-	text(t.label, c.label)
-	text(qid, c.qid)
-	t.addCase(want, c.line, complete)
-	if n == len(t.rows) { // dropped
-		return
-	}
-	for k, j := range c.index {
-		if t.numbers[j] != nil {
-			t.numbers[j][n] = c.value[k]
-		}
-	}
 }

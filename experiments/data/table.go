@@ -1,9 +1,10 @@
 package data
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +24,7 @@ const (
 // request is what the caller of a reader wants of a file.
 type request struct {
 	missing string                  // mode
-	named   []string                // column names that the caller knows: one that stands in the first line makes it a header
+	named   []string                // column names that the caller knows: one in the first line makes it a header
 	plan    func(t *table) error    // sets t.roles and t.label once the columns are known
 	keep    func(label string) bool // cases with other labels are passed over; nil keeps all
 	loose   bool                    // a missing label is no fault
@@ -50,23 +51,15 @@ type table struct {
 	faults   *FileError
 }
 
-// read reads src as the package comment describes.
-func read(src source, want request) (*table, error) {
-	t := &table{passed: map[string]bool{}, faults: &FileError{Path: src.path}}
-	var err error
-	if isSVMLight(src.text) {
-		err = t.readSVMLight(src.text, want)
-	} else {
-		err = t.readDelimited(src.text, want)
+// begin makes room for n cases, once the columns of t are known and want has said what each is read
+// for.
+func (t *table) begin(want request, n int) error {
+	if !t.fits(n, len(t.names)) {
+		return t.faults
 	}
-	if faults := t.faults.err(); faults != nil && !errors.Is(err, faults) {
-		err = errors.Join(err, faults)
+	if err := want.plan(t); err != nil {
+		return err
 	}
-	return t, err
-}
-
-// allocate makes room for the columns that have a role, n cases each.
-func (t *table) allocate(n int) {
 	t.numbers, t.texts = make([][]float64, len(t.roles)), make([][]string, len(t.roles))
 	for j, r := range t.roles {
 		switch r {
@@ -77,12 +70,64 @@ func (t *table) allocate(n int) {
 			t.texts[j] = make([]string, n)
 		}
 	}
+	return nil
+}
+
+// add takes the next row as a case, unless want passes over it: field is what stands in column j,
+// at the given byte of the line. Numbers of a sparse form are 0, and left to its reader to set.
+func (t *table) add(want request, line int, field func(j int) string, at func(j int) int) (added bool) {
+	row := t.read
+	t.read++
+	if t.label >= 0 && t.passes(want, field(t.label)) {
+		return false
+	}
+	n, complete := len(t.rows), true
+	for j, role := range t.roles {
+		if role == ignored || role == number && t.sparse {
+			continue
+		}
+		text := field(j)
+		missing := role != carried && isMissing(text)
+		if missing {
+			complete, text = complete && role == target && want.loose, ""
+			t.missing(want, role, line, at(j), j)
+		}
+		if role != number {
+			t.texts[j][n] = strings.Clone(text) // not the whole line
+			continue
+		}
+		v, ok := parseNumber(text)
+		if !ok {
+			v = math.NaN()
+			if !missing {
+				t.faults.add(line, at(j), "column %q: %s; correct it, leave the column out (drop: [%s]), "+
+					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text), t.names[j])
+			}
+		}
+		t.numbers[j][n] = v
+	}
+	if !complete && want.missing == "drop" {
+		t.dropped++
+		return false
+	}
+	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
+	return true
+}
+
+// end cuts the columns to the cases read.
+func (t *table) end() {
+	for j := range t.numbers {
+		t.numbers[j] = t.numbers[j][:min(len(t.rows), len(t.numbers[j]))]
+		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]
+	}
 }
 
 // fits refuses a file too large to be held as a dense matrix.
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
-		t.faults.add(0, 0, "%d rows of %d columns are more than can be held (%d columns, %d values); take a part of the file", n, columns, maxColumns, maxCells)
+		t.faults.add(0, 0, "%d rows of %d columns are more than can be held (%d columns, %d values); take a part of "+
+			"the file",
+			n, columns, maxColumns, maxCells)
 		return false
 	}
 	return true
@@ -101,73 +146,45 @@ func (t *table) passes(want request, label string) bool {
 func (t *table) missing(want request, r role, line, column, j int) {
 	switch {
 	case want.missing == "drop" || r == target && want.loose:
-	case r == target:
-		t.faults.add(line, column, "the label (column %q) is missing; write it, or set missing: drop", t.names[j])
-	case r == needed:
-		t.faults.add(line, column, "the group (column %q) is missing; write it, or set missing: drop", t.names[j])
+	case r == target || r == needed:
+		what := map[role]string{target: "label", needed: "group"}[r]
+		t.faults.add(line, column, "the %s (column %q) is missing; write it, or set missing: drop", what, t.names[j])
 	case want.missing == "" || want.missing == "error":
 		t.faults.add(line, column, "column %q has no value; write it, or set missing: drop, mean or median", t.names[j])
 	}
 }
 
-// isMissing tells whether a field is one of the tokens for a missing value.
-func isMissing(s string) bool {
-	return s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN")
-}
-
-// maxMagnitude keeps squares and their sums over cases and columns finite.
-const maxMagnitude = 1e100
-
-// parseNumber reads a finite decimal number of magnitude up to maxMagnitude.
-func parseNumber(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(math.Abs(v) <= maxMagnitude) || isHex(s) {
-		return 0, false
+// leftOut explains where the cases of t went.
+func (t *table) leftOut() string {
+	var why []string
+	if t.dropped > 0 {
+		why = append(why, fmt.Sprintf("%d dropped for missing values", t.dropped))
 	}
-	return v, true
+	if len(t.passed) > 0 {
+		why = append(why, "classes passed over: "+list(slices.Sorted(maps.Keys(t.passed))))
+	}
+	if why == nil {
+		return ""
+	}
+	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// isHex tells whether s has the prefix of a hexadecimal number, which strconv reads and data files do not have.
-func isHex(s string) bool {
-	s = strings.TrimLeft(s, "+-")
-	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
+// index has the place of every column by its name.
+func (t *table) index() map[string]int {
+	index := make(map[string]int, len(t.names))
+	for j, name := range t.names {
+		index[name] = j
+	}
+	return index
 }
 
-// notNumber says why parseNumber refused s.
-func notNumber(s string) string {
-	v, err := strconv.ParseFloat(s, 64)
-	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
-	_, comma := parseNumber(strings.Replace(s, ",", ".", 1))
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "…"
+// list writes the first few of names.
+func list(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + ", … (" + strconv.Itoa(len(names)) + " in all)"
 	}
-	switch {
-	case !finite:
-		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
-	case comma:
-		return fmt.Sprintf("%q has a decimal comma, where a point is wanted", s)
-	}
-	return fmt.Sprintf("%q is not a number", s)
+	return strings.Join(names, ", ")
 }
 
-// canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and 3.0000 are equal.
-func canonical(label string) string {
-	v, ok := parseNumber(label)
-	switch {
-	case !ok:
-		return label
-	case v == 0:
-		return "0"
-	case v == math.Trunc(v) && math.Abs(v) < 1e15:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-func canonicalNames(names []Name) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = canonical(strings.TrimSpace(string(n)))
-	}
-	return out
-}
+// positional is the name of a column that has none in its file.
+func positional(j int) string { return "x" + strconv.Itoa(j+1) }

@@ -8,37 +8,53 @@ import (
 	"strings"
 )
 
-// toy is a data set that is drawn, from a seed of its own and so always the same, and not read from a file. What is true of
-// each case is known and carried through as id columns: true_p, the probability of the class 1 of two, true_p[CLASS] for more,
-// or true_mean of numeric labels.
-type toy struct {
-	truth []string                                      // names of those columns
-	at    func(x []float64) []float64                   // what is true of inputs, by column
-	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
-}
+// What drawn sets share.
+const (
+	drawn            = "none needed: drawn by gpc-tune"
+	gpmlCitation     = "C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006, chapter 3"
+	sinusoidCitation = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 6.4, which has " +
+		"examples of this kind"
+)
 
-type toyExample struct {
-	x, truth []float64
-	label    float64
-}
-
-// files are the training and the test file, in the form that a user's would have: inputs and labels with 4 decimals, which
-// are the same on every machine, and the truth with 6 digits.
-func (t *toy) files() (train, test string) {
-	a, b := t.draw(rand.New(rand.NewPCG(1, 0)))
-	return t.csv(a), t.csv(b)
-}
-
-// known is the truth at raw inputs of d, as Data.Truth; nil where they or the labels are not the ones that were drawn.
-func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
-	inputs, places := []string{}, []int{}
-	for j := range set.Features {
-		inputs = append(inputs, "x"+strconv.Itoa(j+1))
+// file is the training or the test file, in the form that a user's would have: inputs and labels
+// with 4 decimals, which are the same on every machine, and the truth with 6 digits.
+func (t *toy) file(test bool) string {
+	cases, tests := t.draw(rand.New(rand.NewPCG(1, 0)))
+	if test {
+		cases = tests
 	}
+	names := inputNames(len(cases[0].x))
+	var b strings.Builder
+	b.WriteString(strings.Join(slices.Concat(names, t.truth, []string{"label"}), ",") + "\n")
+	decimals := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
+	for _, c := range cases {
+		for _, v := range c.x {
+			b.WriteString(decimals(v) + ",")
+		}
+		for _, v := range c.truth {
+			b.WriteString(strconv.FormatFloat(v, 'g', 6, 64) + ",")
+		}
+		b.WriteString(decimals(c.label) + "\n")
+	}
+	return b.String()
+}
+
+func inputNames(n int) (names []string) {
+	for j := range n {
+		names = append(names, "x"+strconv.Itoa(j+1))
+	}
+	return names
+}
+
+// known is the truth at raw inputs of d, as Data.Truth; nil where they or the labels are not the
+// ones that were drawn.
+func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
+	var places []int
 	for _, class := range d.Classes {
 		places = append(places, slices.IndexFunc(set.Classes, func(c Count) bool { return c.Class == class }))
 	}
-	if !slices.Equal(d.ColumnNames, inputs) || d.Schema.Label.Name != "label" || len(places) != len(set.Classes) || slices.Contains(places, -1) {
+	if !slices.Equal(d.ColumnNames, inputNames(set.Features)) || d.Schema.Label.Name != "label" ||
+		len(places) != len(set.Classes) || slices.Contains(places, -1) {
 		return nil
 	}
 	return func(x []float64) []float64 {
@@ -51,42 +67,6 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 		}
 		return pick(truth, places)
 	}
-}
-
-// unnamed are the columns of the truth that s gives no other role.
-func (t *toy) unnamed(s Spec) (names []Name) {
-	uses := s.uses(func(n Name) string { return string(n) })
-	for _, name := range t.truth {
-		if !slices.ContainsFunc(uses, func(u use) bool { return u.column == name }) {
-			names = append(names, Name(name))
-		}
-	}
-	return names
-}
-
-func (t *toy) csv(cases []toyExample) string {
-	if cases == nil {
-		return ""
-	}
-	var names []string
-	for j := range cases[0].x {
-		names = append(names, "x"+strconv.Itoa(j+1))
-	}
-	var b strings.Builder
-	b.WriteString(strings.Join(append(append(names, t.truth...), "label"), ","))
-	decimals := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
-	for _, c := range cases {
-		b.WriteByte('\n')
-		for _, v := range c.x {
-			b.WriteString(decimals(v) + ",")
-		}
-		for _, v := range c.truth {
-			b.WriteString(strconv.FormatFloat(v, 'g', 6, 64) + ",")
-		}
-		b.WriteString(decimals(c.label))
-	}
-	b.WriteByte('\n')
-	return b.String()
 }
 
 // twoClass is a case of class 1 with the probability that is at x, else of class -1.

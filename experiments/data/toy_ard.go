@@ -3,7 +3,9 @@ package data
 import "math/rand/v2"
 
 var ardExample = Set{
-	Name: "ard", Doc: "drawn: 100 cases of sin 2πx1 plus noise of deviation 0.1, beside x2 = x1 plus noise and an x3 that has nothing to do with it; numeric; 100 more for tests",
+	Name: "ard",
+	Doc: "drawn: 100 cases of sin 2πx1 plus noise of deviation 0.1, beside x2 = x1 plus noise and an x3 that has " +
+		"nothing to do with it; numeric; 100 more for tests",
 	Citation: sinusoidCitation, Licence: drawn, Features: 3,
 	Rows: 100, TestRows: 100,
 	toy: &toy{[]string{"true_mean"}, sine, func(r *rand.Rand) (train, test []toyExample) {

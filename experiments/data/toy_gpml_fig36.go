@@ -16,7 +16,9 @@ var gpmlGroups = []struct {
 }{{-6, 20, 1}, {0, 30, -1}, {2, 10, 1}}
 
 var gpmlFig36 = Set{
-	Name: "gpml_fig36", Doc: "drawn: GPML Figure 3.6, 60 cases on a line from Gaussians at -6 (20, class 1), 0 (30, class -1) and 2 (10, class 1) of deviation 0.8; 1000 more for tests",
+	Name: "gpml_fig36",
+	Doc: "drawn: GPML Figure 3.6, 60 cases on a line from Gaussians at -6 (20, class 1), 0 (30, class -1) and 2 " +
+		"(10, class 1) of deviation 0.8; 1000 more for tests",
 	Citation: gpmlCitation, Licence: drawn, Features: 1,
 	Rows: 60, Classes: []Count{{"-1", 30}, {"1", 30}},
 	TestRows: 1000, TestClasses: []Count{{"-1", 491}, {"1", 509}},

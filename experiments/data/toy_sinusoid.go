@@ -3,7 +3,9 @@ package data
 import "math/rand/v2"
 
 var sinusoid = Set{
-	Name: "sinusoid", Doc: "drawn: sin 2πx plus noise of deviation 0.1 at 20 even places in [0, 0.7]; numeric; the test set is 101 places",
+	Name: "sinusoid",
+	Doc: "drawn: sin 2πx plus noise of deviation 0.1 at 20 even places in [0, 0.7]; numeric; the test set is 101 " +
+		"places",
 	Citation: sinusoidCitation, Licence: drawn, Features: 1,
 	Rows: 20, TestRows: 101,
 	toy: &toy{[]string{"true_mean"}, sine, func(r *rand.Rand) (train, test []toyExample) {

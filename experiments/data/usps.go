@@ -33,14 +33,15 @@ var uspsSums = map[string]string{
 	"usps_3v5_test.csv":        "1457c4098ae6e25e49513aa1e2a80898f0f3c694cd5560274a0be60874b91dca",
 }
 
-// RepartitionUSPS rebuilds the USPS digits of GPML 3.7 from zip.train and zip.test of The Elements of Statistical Learning:
-// the 4649 training and 4649 test cases of ten digits, and of those the threes and fives (767 and 773), as CSV with 7
-// decimals and the label last. The book's own file is the public one in another order and slightly smoothed:
+// RepartitionUSPS rebuilds the USPS digits of GPML 3.7 from zip.train and zip.test of The Elements
+// of Statistical Learning: the 4649 training and 4649 test cases of ten digits, and of those the
+// threes and fives (767 and 773), as CSV with 7 decimals and the label last. The book's own file is
+// the public one in another order and slightly smoothed:
 //
-//   - p + 1, 0 outside the image, is convolved with a Gaussian of standard deviation 0.75 pixels, cut to 7 × 7 and
-//     normalised to sum 1; then 1 is taken away again;
-//   - the 7291 and then the 2007 cases are put in the increasing order of 9298 draws of x ← 16807 x mod (2³¹-1), the first
-//     from x = 1769472; the first half of that order is for training.
+//   - p + 1, 0 outside the image, is convolved with a Gaussian of standard deviation 0.75 pixels,
+//     cut to 7 × 7 and normalised to sum 1; then 1 is taken away again;
+//   - the 7291 and then the 2007 cases are put in the increasing order of 9298 draws of
+//     x ← 16807 x mod (2³¹-1), the first from x = 1769472; the first half of it is for training.
 //
 // A file that does not come out as it should is an error.
 func RepartitionUSPS(train, test string) ([]File, error) {
@@ -54,17 +55,17 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 		cases int
 	}{{train, d, uspsTrain}, {test, d.Test, uspsTest}} {
 		if n, columns := part.d.X.Dims(); n != part.cases || columns != uspsSide*uspsSide || len(d.Classes) != 10 {
-			e := &FileError{Path: part.path}
-			e.add(0, 0, "has %d cases of %d inputs in %d classes, and should have %d of %d in 10; give zip.train and then zip.test, from the data page of The Elements of Statistical Learning", n, columns, len(d.Classes), part.cases, uspsSide*uspsSide)
-			return nil, e
+			return nil, (&FileError{Path: part.path}).refuse("has %d cases of %d inputs in %d classes, and "+
+				"should have "+
+				"%d of %d in 10; give zip.train and then zip.test, from the data page of The Elements of Statistical "+
+				"Learning", n, columns, len(d.Classes), part.cases, uspsSide*uspsSide)
 		}
 	}
 	files := uspsFiles(d)
 	for _, f := range files {
 		if sum := sha256.Sum256(f.Text); hex.EncodeToString(sum[:]) != uspsSums[f.Name] {
-			e := &FileError{Path: train}
-			e.add(0, 0, "and %s do not give the digits of the book (%s differs); fetch both again from the data page of The Elements of Statistical Learning", test, f.Name)
-			return nil, e
+			return nil, (&FileError{Path: train}).refuse("and %s do not give the digits of the book (%s differs); "+
+				"fetch both again from the data page of The Elements of Statistical Learning", test, f.Name)
 		}
 	}
 	return files, nil

@@ -1,5 +1,5 @@
-// Package gallery holds the published experiments that come with gpc-tune, so that `gpc-tune run gallery:NAME` works
-// from anywhere.
+// Package gallery holds the published experiments that come with gpc-tune, so that `gpc-tune run
+// gallery:NAME` works from anywhere.
 package gallery
 
 import (
@@ -15,7 +15,8 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Names lists the experiments, those that differ in a number at their end by this number: figure 3.6 is before figure 3.13.
+// Names lists the experiments, those that differ in a number at their end by this number: figure
+// 3.6 is before figure 3.13.
 func Names() []string {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -32,11 +33,12 @@ func Names() []string {
 	return names
 }
 
-// Long says whether an experiment is too long to be run with all others, which its name tells: gallery:NAME_full is all of what gallery:NAME has a part of.
+// Long says whether an experiment is too long to be run with all others, which its name tells:
+// gallery:NAME_full is all of what gallery:NAME has a part of.
 func Long(name string) bool { return strings.HasSuffix(name, "_full") }
 
-// Comment is the comment with which a configuration file begins, without its signs: what the experiment reproduces, from where, and
-// what differs and why.
+// Comment is the comment with which a configuration file begins, without its signs: what the
+// experiment reproduces, from where, and what differs and why.
 func Comment(text []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -1,5 +1,6 @@
-// Package live shows a run folder over HTTP while its run goes on: the report as a page that keeps itself up to date, and the
-// report's files. It writes nothing, and reads the folder only when it is asked for something.
+// Package live shows a run folder over HTTP while its run goes on: the report as a page that keeps
+// itself up to date, and the report's files. It writes nothing, and reads the folder only when it
+// is asked for something.
 package live
 
 import (
@@ -33,12 +34,13 @@ const (
 // started tells the versions of one process from those of another.
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
-// Handler answers GET and HEAD of / (the page), /status.json (a reports.Live) and the files of reports.Formats, all of it made
-// from the manifest and the journal in the folder. Who asks must call it localhost or by a loopback address, with any port, for an SSH
-// tunnel has its own: so a site whose name was made to resolve to this machine cannot read anything.
+// Handler answers GET and HEAD of / (the page), /status.json (a reports.Live) and the files of
+// reports.Formats, all of it made from the manifest and the journal in the folder. Who asks must
+// call it localhost or by a loopback address, with any port, for an SSH tunnel has its own: so a
+// site whose name was made to resolve to this machine cannot read anything.
 //
-// What was made for one request serves all others for a second or longer, so that no more than a quarter of one processor's time
-// goes into it.
+// What was made for one request serves all others for a second or longer, so that no more than a
+// quarter of one processor's time goes into it.
 type Handler struct {
 	dir string
 	log *log.Logger
@@ -71,8 +73,8 @@ type rendered struct {
 	err  error
 }
 
-// New makes the Handler of a run folder, which need not be there yet. It logs when the folder appears, vanishes or cannot be
-// read.
+// New makes the Handler of a run folder, which need not be there yet. It logs when the folder
+// appears, vanishes or cannot be read.
 func New(dir string, log *log.Logger) *Handler {
 	h := &Handler{dir: dir, log: log, follower: experiments.Follower{Dir: dir}}
 	h.current()
@@ -83,7 +85,8 @@ func New(dir string, log *log.Logger) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -155,7 +158,8 @@ func (h *Handler) current() *state {
 	}
 	if h.last != nil && s.folder == before.folder && s.err == before.err {
 		before.checked = begin
-		before.took.Store(max(before.took.Load(), int64(time.Since(begin)))) // what cannot be read is read from the beginning
+		// what cannot be read is read from the beginning
+		before.took.Store(max(before.took.Load(), int64(time.Since(begin))))
 		return before
 	}
 	if err == nil {

@@ -7,7 +7,6 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,20 +17,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest. There is no order among Jobs:
-// those of later waves are suspended until somebody resumes them, or submits again. The rest starts at once, as one worker more
-// that takes whatever is missing; so the run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
-type Kubernetes struct {
+// kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
+// There is no order among Jobs: those of later waves are suspended until somebody resumes them, or
+// submits again. The rest starts at once, as one worker more that takes whatever is missing; so the
+// run comes to its end even if nobody does. Pods see one volume, at the path that it has here.
+type kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int
 }
 
-func (e *Kubernetes) Flags(f *pflag.FlagSet) {
+func (e *kubernetes) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.image, "image", "", "image that has this program as /gpc-tune; the Dockerfile of one is written too")
 	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
 	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
@@ -44,28 +43,33 @@ func (e *Kubernetes) Flags(f *pflag.FlagSet) {
 // What is an image, a name of an object, and an amount of storage.
 var (
 	imageName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 	quantity   = regexp.MustCompile(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
 )
 
-func (e *Kubernetes) Check() error {
+// maxName is how many bytes an option may have; names of objects must not have more.
+const maxName = 253
+
+func (e *kubernetes) Check() error {
 	for _, o := range []struct {
 		flag, value, want string
 		is                *regexp.Regexp
 		needed            bool
 	}{
-		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName, true},
+		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName,
+			true},
 		{"--claim", e.claim, "the name of a persistent volume claim", objectName, true},
 		{"--storage", e.storage, "an amount, as in 100Gi", quantity, false},
 		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
 		{"--namespace", e.namespace, "the name of a namespace", objectName, false},
 	} {
-		if !o.is.MatchString(o.value) && (o.needed || o.value != "") {
+		if (!o.is.MatchString(o.value) || len(o.value) > maxName) && (o.needed || o.value != "") {
 			return fmt.Errorf("%w: %s %q: say %s", ErrOptions, o.flag, o.value, o.want)
 		}
 	}
 	if !filepath.IsAbs(e.mount) || strings.Contains(e.mount, ":") {
-		return fmt.Errorf("%w: --mount %q: say the absolute path, without colons, at which the volume of --claim is mounted", ErrOptions, e.mount)
+		return fmt.Errorf("%w: --mount %q: say the absolute path, without colons, at which the volume of --claim is "+
+			"mounted", ErrOptions, e.mount)
 	}
 	if e.parallelism < 0 {
 		return fmt.Errorf("%w: --parallelism must not be negative", ErrOptions)
@@ -83,13 +87,14 @@ const (
 )
 
 // Submit replaces the Jobs of the run by those of what is missing.
-func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
+func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err := r.lasting(); err != nil {
 		return false, err
 	}
 	for _, path := range append(r.Files(), r.Dir) {
 		if below, err := filepath.Rel(e.mount, path); err != nil || !filepath.IsLocal(below) {
-			return false, fmt.Errorf("%w: --mount %s: %s is not below it, and no pod would find it; move it there", ErrOptions, e.mount, path)
+			return false, fmt.Errorf("%w: --mount %s: %s is not below it, and no pod would find it; move it there",
+				ErrOptions, e.mount, path)
 		}
 	}
 	var jobs bytes.Buffer
@@ -105,54 +110,55 @@ func (e *Kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		return false, err
 	}
 	if r.DryRun {
-		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "), &jobs)
+		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "),
+			&jobs)
 		return false, err
 	}
-	folder := filepath.Join(r.Dir, kubernetesFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	files := map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile}
+	if err := r.keep(kubernetesFolder, files); err != nil {
 		return false, err
-	}
-	for name, text := range map[string]string{manifestsName: jobs.String(), dockerfileName: dockerfile} {
-		if err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		}); err != nil {
-			return false, err
-		}
 	}
 	if dynamic(r.Program) {
-		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: build it with CGO_ENABLED=0\n", r.Program)
+		fmt.Fprintf(r.Log, "warning: %s is linked dynamically, and the image of the Dockerfile has no libraries: "+
+			"build it with CGO_ENABLED=0\n", r.Program)
 	}
-	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s", "--selector=" + instanceLabel + "=" + instance(r)}
-	apply := []string{"apply", "--filename=" + filepath.Join(folder, manifestsName)}
+	remove := []string{"delete", "jobs", "--ignore-not-found", "--cascade=foreground", "--timeout=90s",
+		"--selector=" + instanceLabel + "=" + instance(r)}
+	apply := []string{"apply", "--filename=" + filepath.Join(r.Dir, kubernetesFolder, manifestsName)}
 	if e.namespace != "" {
 		remove = append(remove, "--namespace="+e.namespace)
 	}
 	for _, args := range [][]string{remove, apply} {
 		said, err := command(ctx, "", "kubectl", args...)
 		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
-			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for good, kubectl delete node NAME, and submit again", err, reports.CommandLine("gpc-tune", "status", r.Dir))
+			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for "+
+				"good, kubectl delete node NAME, and submit again", err,
+				reports.CommandLine("gpc-tune", "status", r.Dir))
 		}
 		if err != nil {
 			return false, fmt.Errorf("%w\nwhere kubectl has a cluster that has the volume, do\n%s\n%s", err,
-				reports.CommandLine(append([]string{"kubectl"}, remove...)...), reports.CommandLine(append([]string{"kubectl"}, apply...)...))
+				reports.CommandLine(append([]string{"kubectl"}, remove...)...),
+				reports.CommandLine(append([]string{"kubectl"}, apply...)...))
 		}
 		fmt.Fprint(r.Log, said)
 	}
 	for _, w := range r.Workload.Waves[1:] {
-		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same command again\n", instance(r)+"-"+wavePart(w))
+		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same "+
+			"command again\n", instance(r)+"-"+wavePart(w))
 	}
 	return false, nil
 }
 
 // dockerfile is that of an image with nothing but the program.
-func (e *Kubernetes) dockerfile(r *Run) (string, error) {
+func (e *kubernetes) dockerfile(r *Run) (string, error) {
 	names, err := json.Marshal([]string{filepath.Base(r.Program), podProgram})
 	if err != nil {
 		return "", err
 	}
-	build := reports.CommandLine("docker", "build", "-t", e.image, "-f", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
-	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n", strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
+	build := reports.CommandLine("docker", "build", "-t", e.image, "-f",
+		filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n",
+		strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
 }
 
 // dynamic says if a program needs a loader.
@@ -182,15 +188,17 @@ func instance(r *Run) string { return instancePrefix + r.ID }
 func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
 
 // objects are what the cluster is to have.
-func (e *Kubernetes) objects(r *Run) (all []object) {
+func (e *kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
 		all = append(all, object{
 			"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": e.metadata(e.claim, nil),
-			"spec": object{"accessModes": []string{"ReadWriteMany"}, "resources": object{"requests": object{"storage": e.storage}}},
+			"spec": object{"accessModes": []string{"ReadWriteMany"},
+				"resources": object{"requests": object{"storage": e.storage}}},
 		})
 	}
 	for i, w := range r.Workload.Waves {
-		// Done blocks in between find nothing to do. The numbers are those that the API takes of so many pods.
+		// Done blocks in between find nothing to do. The numbers are those that the API takes of so
+		// many pods.
 		first, last := w.Blocks[0], w.Blocks[len(w.Blocks)-1]
 		pods := last - first + 1
 		parallelism := min(pods, 10_000)
@@ -199,10 +207,13 @@ func (e *Kubernetes) objects(r *Run) (all []object) {
 		}
 		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
-			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000), // what makes a tenth fail makes all fail
-		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first", strconv.Itoa(first)))
+			// what makes a tenth fail makes all fail
+			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000),
+		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first",
+			strconv.Itoa(first)))
 	}
-	return append(all, e.job(r, rest, object{"backoffLimit": 5}, []object{never("FailJob", 2, 3, 4), disrupted}, "--block", rest))
+	return append(all, e.job(r, rest, object{"backoffLimit": 5}, []object{never("FailJob", 2, 3, 4), disrupted},
+		"--block", rest))
 }
 
 // never has a worker that ends with one of these codes not started again.
@@ -214,7 +225,7 @@ func never(action string, codes ...int) object {
 var disrupted = object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
 
 // metadata are the name and the labels of an object.
-func (e *Kubernetes) metadata(name string, labels map[string]string) object {
+func (e *kubernetes) metadata(name string, labels map[string]string) object {
 	m := object{"name": name}
 	if labels != nil {
 		m["labels"] = labels
@@ -226,7 +237,7 @@ func (e *Kubernetes) metadata(name string, labels map[string]string) object {
 }
 
 // job is a Job of workers, with more of its specification.
-func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
+func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
 	args := r.worker(jobs, block...)[1:]
 	for i := range args {
@@ -239,9 +250,10 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 	}
 	worker := object{
 		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
-		"resources":       object{"requests": resources, "limits": resources}, // the same: the last to be evicted
-		"volumeMounts":    []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
-		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": object{"drop": []string{"ALL"}}},
+		"resources":    object{"requests": resources, "limits": resources}, // the same: the last to be evicted
+		"volumeMounts": []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
+		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
+			"capabilities": object{"drop": []string{"ALL"}}},
 	}
 	if instructions := os.Getenv("GPC_TUNE_SIMD"); instructions != "" {
 		worker["env"] = []object{{"name": "GPC_TUNE_SIMD", "value": instructions}}
@@ -254,10 +266,13 @@ func (e *Kubernetes) job(r *Run, part string, spec object, rules []object, block
 			"restartPolicy":                 "Never",
 			"terminationGracePeriodSeconds": 30, // a worker has 25 s for the fits that run, and some to end
 			"automountServiceAccountToken":  false,
-			"nodeSelector":                  object{"kubernetes.io/os": runtime.GOOS, "kubernetes.io/arch": runtime.GOARCH},
-			"securityContext":               object{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": group, "fsGroup": group, "seccompProfile": object{"type": "RuntimeDefault"}},
-			"containers":                    []object{worker},
-			"volumes":                       []object{{"name": "run", "persistentVolumeClaim": object{"claimName": e.claim}}},
+			"nodeSelector": object{"kubernetes.io/os": runtime.GOOS,
+				"kubernetes.io/arch": runtime.GOARCH},
+			"securityContext": object{"runAsNonRoot": true, "runAsUser": user, "runAsGroup": group,
+				"fsGroup": group, "seccompProfile": object{"type": "RuntimeDefault"}},
+			"containers": []object{worker},
+			"volumes": []object{{"name": "run",
+				"persistentVolumeClaim": object{"claimName": e.claim}}},
 		},
 	}
 	metadata := e.metadata(instance(r)+"-"+part, labels)

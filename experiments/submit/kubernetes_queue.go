@@ -13,32 +13,30 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// clusterJob is what of a Job the queue needs.
-type clusterJob struct {
-	Metadata clusterMetadata
-	Spec     struct {
-		Suspend     bool
-		Completions *int
-		Parallelism *int
+// listed is what the queue needs of a Job or a pod.
+type listed struct {
+	Kind     string
+	Metadata struct {
+		Name              string
+		Labels            map[string]string
+		DeletionTimestamp *time.Time
+	}
+	Spec struct { // of a Job
+		Suspend                  bool
+		Completions, Parallelism *int
 	}
 	Status struct {
-		Active, Succeeded int
+		Conditions []condition
+
+		Active, Succeeded int // of a Job, as FailedIndexes
 		FailedIndexes     string
-		Conditions        []clusterCondition
+
+		Phase             string // of a pod, as ContainerStatuses
+		ContainerStatuses []struct{ State struct{ Waiting *condition } }
 	}
 }
 
-// clusterPod is what of a pod the queue needs.
-type clusterPod struct {
-	Metadata clusterMetadata
-	Status   struct {
-		Phase             string
-		Conditions        []clusterCondition
-		ContainerStatuses []struct {
-			State struct{ Waiting *clusterCondition }
-		}
-	}
-}
+type condition struct{ Type, Status, Reason, Message string }
 
 // clusterEvent is what a controller says of a Job.
 type clusterEvent struct {
@@ -47,80 +45,46 @@ type clusterEvent struct {
 	LastTimestamp  time.Time
 }
 
-type clusterMetadata struct {
-	Name              string
-	Labels            map[string]string
-	DeletionTimestamp *time.Time
-}
-
-type clusterCondition struct{ Type, Status, Reason, Message string }
-
-// met is the condition of a type, if it holds.
-func met(all []clusterCondition, kind string) (c clusterCondition, holds bool) {
-	i := slices.IndexFunc(all, func(c clusterCondition) bool { return c.Type == kind && c.Status == "True" })
+// condition is that of a type, if it has the status.
+func (o *listed) condition(kind, status string) (c condition, found bool) {
+	i := slices.IndexFunc(o.Status.Conditions, func(c condition) bool { return c.Type == kind && c.Status == status })
 	if i < 0 {
 		return c, false
 	}
-	return all[i], true
+	return o.Status.Conditions[i], true
 }
 
-// Queue counts the blocks of the run's Jobs that are not over, and says why pods do not start, as the cluster tells it.
-func (e *Kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err error) {
-	var list struct{ Items []json.RawMessage }
+// Queue counts the blocks of the run's Jobs that are not over, and says why pods do not start, as
+// the cluster tells it.
+func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err error) {
+	var list struct{ Items []*listed }
 	if err := e.get(ctx, &list, "jobs,pods", "--selector="+instanceLabel+"="+instancePrefix+id); err != nil {
 		return q, err
 	}
-	var jobs []clusterJob
 	running := map[string]int{} // pods, by the part of the run
-	for _, text := range list.Items {
-		var kind struct{ Kind string }
-		if err := json.Unmarshal(text, &kind); err != nil {
-			return q, fmt.Errorf("%w: kubectl lists %q: %w", ErrEngine, text, err)
-		}
-		if kind.Kind == "Job" {
-			var j clusterJob
-			if err := json.Unmarshal(text, &j); err != nil {
-				return q, fmt.Errorf("%w: kubectl lists %q: %w", ErrEngine, text, err)
-			}
-			jobs = append(jobs, j)
+	for _, o := range list.Items {
+		if o.Kind == "Job" {
 			continue
 		}
-		var p clusterPod
-		if err := json.Unmarshal(text, &p); err != nil {
-			return q, fmt.Errorf("%w: kubectl lists %q: %w", ErrEngine, text, err)
+		if o.Status.Phase == "Running" && o.Metadata.DeletionTimestamp == nil {
+			running[o.Metadata.Labels[componentLabel]]++
 		}
-		if p.Status.Phase == "Running" && p.Metadata.DeletionTimestamp == nil {
-			running[p.Metadata.Labels[componentLabel]]++
-		}
-		q.Messages = append(q.Messages, p.complaints()...)
+		q.Messages = append(q.Messages, o.complaints()...)
 	}
 	lacking := map[string]bool{} // Jobs that have fewer pods than they may
-	for _, j := range jobs {
-		if c, failed := met(j.Status.Conditions, "Failed"); failed {
-			q.Messages = append(q.Messages, fmt.Sprintf("job %s has failed: %s", j.Metadata.Name, cmp.Or(c.Message, c.Reason)))
+	for _, o := range list.Items {
+		if o.Kind != "Job" {
 			continue
 		}
-		if _, complete := met(j.Status.Conditions, "Complete"); complete {
+		if c, failed := o.condition("Failed", "True"); failed {
+			q.Messages = append(q.Messages, fmt.Sprintf("job %s has failed: %s", o.Metadata.Name,
+				cmp.Or(c.Message, c.Reason)))
 			continue
 		}
-		left, pods := 1, 1
-		if j.Spec.Completions != nil {
-			left = *j.Spec.Completions
-		}
-		if j.Spec.Parallelism != nil {
-			pods = *j.Spec.Parallelism
-		}
-		left = max(left-j.Status.Succeeded-indices(j.Status.FailedIndexes), 0)
-		now := min(running[j.Metadata.Labels[componentLabel]], left)
-		q.Running += now
-		if j.Spec.Suspend {
-			q.Suspended += left - now
+		if _, complete := o.condition("Complete", "True"); complete {
 			continue
 		}
-		q.Pending += left - now
-		if j.Status.Active < min(left, pods) {
-			lacking[j.Metadata.Name] = true
-		}
+		o.count(&q, running[o.Metadata.Labels[componentLabel]], lacking)
 	}
 	q.Messages = append(q.Messages, e.refusals(ctx, lacking)...)
 	slices.Sort(q.Messages)
@@ -128,33 +92,57 @@ func (e *Kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 	return q, nil
 }
 
-// complaints say why the pod has not started, or why it is taken away.
-func (p *clusterPod) complaints() (all []string) {
-	say := func(what string, c clusterCondition) {
-		all = append(all, fmt.Sprintf("pod %s %s: %s", p.Metadata.Name, what, cmp.Or(c.Message, c.Reason)))
+// count adds the blocks of a Job that is not over and has pods that run.
+func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
+	left, pods := 1, 1
+	if o.Spec.Completions != nil {
+		left = *o.Spec.Completions
 	}
-	if p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
+	if o.Spec.Parallelism != nil {
+		pods = *o.Spec.Parallelism
+	}
+	left = max(left-o.Status.Succeeded-indices(o.Status.FailedIndexes), 0)
+	running = min(running, left)
+	q.Running += running
+	switch {
+	case o.Spec.Suspend:
+		q.Suspended += left - running
+	default:
+		q.Pending += left - running
+		if o.Status.Active < min(left, pods) {
+			lacking[o.Metadata.Name] = true
+		}
+	}
+}
+
+// complaints say why the pod has not started, or why it is taken away.
+func (o *listed) complaints() (all []string) {
+	say := func(what string, c condition) {
+		all = append(all, fmt.Sprintf("pod %s %s: %s", o.Metadata.Name, what, cmp.Or(c.Message, c.Reason)))
+	}
+	if o.Status.Phase == "Succeeded" || o.Status.Phase == "Failed" {
 		return nil
 	}
-	if c, taken := met(p.Status.Conditions, "DisruptionTarget"); taken {
+	if c, taken := o.condition("DisruptionTarget", "True"); taken {
 		say("is taken away", c)
 	}
-	if i := slices.IndexFunc(p.Status.Conditions, func(c clusterCondition) bool { return c.Type == "PodScheduled" && c.Status == "False" }); i >= 0 {
-		say("has no node", p.Status.Conditions[i])
+	if c, waits := o.condition("PodScheduled", "False"); waits {
+		say("has no node", c)
 	}
-	for _, s := range p.Status.ContainerStatuses {
+	for _, s := range o.Status.ContainerStatuses {
 		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-			say("does not start", clusterCondition{Message: strings.TrimSuffix(w.Reason+": "+w.Message, ": ")})
+			say("does not start", condition{Message: strings.TrimSuffix(w.Reason+": "+w.Message, ": ")})
 		}
 	}
 	return all
 }
 
-// refusals are the last that the cluster has said of pods that it does not make for these Jobs, as where a quota is used up. Who may
-// not read events learns nothing.
-func (e *Kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
+// refusals are the last that the cluster has said of pods that it does not make for these Jobs, as
+// where a quota is used up. Who may not read events learns nothing.
+func (e *kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
 	var events struct{ Items []clusterEvent }
-	if len(lacking) == 0 || e.get(ctx, &events, "events", "--field-selector=involvedObject.kind=Job,reason=FailedCreate") != nil {
+	if len(lacking) == 0 || e.get(ctx, &events, "events",
+		"--field-selector=involvedObject.kind=Job,reason=FailedCreate") != nil {
 		return nil
 	}
 	last := map[string]clusterEvent{}
@@ -169,8 +157,9 @@ func (e *Kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all
 	return all
 }
 
-// get has kubectl list objects of the run's namespace, without waiting long for a cluster that does not answer.
-func (e *Kubernetes) get(ctx context.Context, list any, args ...string) error {
+// get has kubectl list objects of the run's namespace, without waiting long for a cluster that does
+// not answer.
+func (e *kubernetes) get(ctx context.Context, list any, args ...string) error {
 	args = append([]string{"get"}, append(args, "--output=json", "--request-timeout=15s")...)
 	if e.namespace != "" {
 		args = append(args, "--namespace="+e.namespace)

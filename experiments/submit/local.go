@@ -19,19 +19,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Local runs every block as a process of this program on this machine, and starts again those that are killed: what an engine
-// does with many machines.
-type Local struct {
+// local runs every block as a process of this program on this machine, and starts again those that
+// are killed: what an engine does with many machines.
+type local struct {
 	parallel, retries int
 	memory            int64 // of each process, in bytes; 0: the system does not tell how much there is
 }
 
-func (e *Local) Flags(f *pflag.FlagSet) {
-	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, and memory)")
+func (e *local) Flags(f *pflag.FlagSet) {
+	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, "+
+		"and memory)")
 	f.IntVar(&e.retries, "retries", 5, "how often a block is started again that was killed, or ended early")
 }
 
-func (e *Local) Check() error {
+func (e *local) Check() error {
 	if e.retries < 0 || e.parallel < 0 {
 		return fmt.Errorf("%w: --retries and --parallel must not be negative", ErrOptions)
 	}
@@ -39,7 +40,7 @@ func (e *Local) Check() error {
 }
 
 // Submit runs the waves, and then the rest.
-func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
+func (e *local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	free, _ := machine.Available()
 	if e.parallel == 0 {
 		e.parallel = max(1, runtime.GOMAXPROCS(0)/r.Jobs)
@@ -69,7 +70,7 @@ func (e *Local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 }
 
 // together runs a process for each of the blocks, and waits for all.
-func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
+func (e *local) together(ctx context.Context, r *Run, blocks []string) error {
 	errs := make([]error, len(blocks))
 	log := &lines{to: r.Log}
 	var processes sync.WaitGroup
@@ -90,7 +91,7 @@ func (e *Local) together(ctx context.Context, r *Run, blocks []string) error {
 }
 
 // persist runs the process of a block until it has ended well, or must not be started again.
-func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) error {
+func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) error {
 	for attempt := 0; ; attempt++ {
 		if stopped(ctx, r) {
 			return fmt.Errorf("%w: block %s was to go on", search.ErrStopped, block)
@@ -106,7 +107,8 @@ func (e *Local) persist(ctx context.Context, r *Run, block string, log *lines) e
 		case code == 3:
 			return fmt.Errorf("%w: block %s ended with %s", experiments.ErrInvalid, block, how)
 		case attempt == e.retries:
-			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block, attempt+1, how)
+			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block,
+				attempt+1, how)
 		}
 		log.printf("block %s ended with %s; it is started again", block, how)
 	}
@@ -121,7 +123,8 @@ func stopped(ctx context.Context, r *Run) bool {
 	}
 }
 
-// process runs a worker to its end. The first signal to this process, and the second, are passed on.
+// process runs a worker to its end. The first signal to this process, and the second, are passed
+// on.
 func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.SysProcAttr = apart

@@ -4,11 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,33 +17,36 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Slurm submits a job array for every wave of blocks, each after the one before, and a job for the rest after the last, to the
-// cluster of which sbatch is here. Its own identifiers of jobs are used within one submission and never kept: a job of a run is
-// known by its name, which has the run's ID, the wave and the blocks.
-type Slurm struct {
+// slurm submits a job array for every wave of blocks, each after the one before, and a job for the
+// rest after the last, to the cluster of which sbatch is here. Its own identifiers of jobs are used
+// within one submission and never kept: a job of a run is known by its name, which has the run's
+// ID, the wave and the blocks.
+type slurm struct {
 	partition, time, memory, template string
 	parallelism, maxArraySize         int
 	force                             bool
 }
 
-func (e *Slurm) Flags(f *pflag.FlagSet) {
+func (e *slurm) Flags(f *pflag.FlagSet) {
 	f.StringVar(&e.partition, "partition", "", "partition (default the cluster's)")
-	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is expected to take, and ten minutes)")
+	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is "+
+		"expected to take, and ten minutes)")
 	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs and the journal need)")
 	f.IntVar(&e.parallelism, "array-parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
-	f.StringVar(&e.template, "template", "", "batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
-	f.IntVar(&e.maxArraySize, "max-array-size", 0, "largest array that the cluster takes (default what scontrol says, or 1001)")
+	f.StringVar(&e.template, "template", "",
+		"batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
+	f.IntVar(&e.maxArraySize, "max-array-size", 0,
+		"largest array that the cluster takes (default what scontrol says, or 1001)")
 	f.BoolVar(&e.force, "force", false, "send blocks that are in the queue already, too")
 }
 
 // plainWord is what options of sbatch may be.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
 
-func (e *Slurm) Check() error {
+func (e *slurm) Check() error {
 	for _, o := range [][2]string{{"--partition", e.partition}, {"--time", e.time}, {"--mem", e.memory}} {
 		if !plainWord.MatchString(o[1]) {
 			return fmt.Errorf("%w: %s %q has characters that sbatch does not take", ErrOptions, o[0], o[1])
@@ -59,7 +60,8 @@ func (e *Slurm) Check() error {
 		return fmt.Errorf("%w: --template: %w", ErrOptions, err)
 	}
 	if !strings.HasPrefix(script, "#!") || !strings.Contains(script, "\nexec") {
-		return fmt.Errorf("%w: --template %s: a batch script begins with #! and has {{.Command}} on a line of its own", ErrOptions, e.template)
+		return fmt.Errorf("%w: --template %s: a batch script begins with #! and has {{.Command}} on a line of "+
+			"its own", ErrOptions, e.template)
 	}
 	return nil
 }
@@ -67,7 +69,7 @@ func (e *Slurm) Check() error {
 //go:embed slurm.sh
 var batchScript string
 
-func (e *Slurm) script(fields map[string]string) (string, error) {
+func (e *slurm) script(fields map[string]string) (string, error) {
 	text := batchScript
 	if e.template != "" {
 		own, err := os.ReadFile(e.template)
@@ -92,7 +94,7 @@ const (
 )
 
 // Submit sends what is neither on record nor in the queue.
-func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
+func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err := r.lasting(); err != nil {
 		return false, err
 	}
@@ -108,8 +110,7 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s := sending{Slurm: e, ctx: ctx, r: r, queue: queue}
-	folder := filepath.Join(r.Dir, slurmFolder)
+	s := sending{slurm: e, ctx: ctx, r: r, queue: queue}
 	if r.DryRun {
 		end := "END"
 		for slices.Contains(strings.Split(script, "\n"), end) { // a name or a template may have such a line
@@ -118,17 +119,10 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 		if !strings.HasSuffix(script, "\n") {
 			script += "\n"
 		}
-		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n", reports.CommandLine(folder), slurmFolder, workerScript, end, script)
-	} else {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			return false, err
-		}
-		if err := atomicfile.Write(filepath.Join(folder, workerScript), func(w io.Writer) error {
-			_, err := io.WriteString(w, script)
-			return err
-		}); err != nil {
-			return false, err
-		}
+		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n",
+			reports.CommandLine(filepath.Join(r.Dir, slurmFolder)), slurmFolder, workerScript, end, script)
+	} else if err := r.keep(slurmFolder, map[string]string{workerScript: script}); err != nil {
+		return false, err
 	}
 	for _, wave := range r.Workload.Waves {
 		if err := s.wave(wave, size); err != nil {
@@ -139,7 +133,7 @@ func (e *Slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 }
 
 // worker is the script that every job runs, with the block as its arguments.
-func (e *Slurm) worker(r *Run) (string, error) {
+func (e *slurm) worker(r *Run) (string, error) {
 	memory, asked := r.memory()
 	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
 	if e.memory != "" {
@@ -150,23 +144,13 @@ func (e *Slurm) worker(r *Run) (string, error) {
 	if e.partition != "" {
 		directives = append(directives, "--partition="+e.partition)
 	}
-	directives = append(directives, "--requeue", "--open-mode=append", "--signal=B:TERM@60", "--output="+slurmFolder+"/%x.%A_%a.log")
+	directives = append(directives, "--requeue", "--open-mode=append", "--signal=B:TERM@60",
+		"--output="+slurmFolder+"/%x.%A_%a.log")
 	return e.script(map[string]string{
 		"Name":       r.Plan.Name(),
 		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
 		"Command":    "exec " + reports.CommandLine(r.worker(memory)...) + ` "$@"`,
 	})
-}
-
-// limit is the time limit for so many seconds of computing; "" is the cluster's.
-func (e *Slurm) limit(r *Run, seconds float64) string {
-	switch {
-	case e.time != "":
-		return e.time
-	case !r.Measured:
-		return ""
-	}
-	return strconv.Itoa(10 + int(math.Ceil(2*seconds/60))) // minutes
 }
 
 // queued is a job, or a task of an array, that the cluster knows of.
@@ -179,13 +163,12 @@ type queued struct {
 	of    int
 }
 
-// jobName begins the names of the jobs of a run.
-func jobName(r *Run) string { return r.Plan.Name() + "." + r.ID + "." }
-
+// jobNames is what the names of jobs end with: the run, and the rest or the wave, first block and
+// blocks.
 var jobNames = regexp.MustCompile(`\.([0-9a-f]{8})\.(?:rest|w(\d+)\.(\d+)of(\d+))$`)
 
 // queue lists what the cluster has of a run.
-func (e *Slurm) queue(ctx context.Context, id string) (all []queued, err error) {
+func (e *slurm) queue(ctx context.Context, id string) (all []queued, err error) {
 	out, err := command(ctx, "", "squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%j")
 	if err != nil {
 		return nil, err
@@ -216,7 +199,7 @@ func (e *Slurm) queue(ctx context.Context, id string) (all []queued, err error) 
 }
 
 // Queue counts the blocks that are in the queue.
-func (e *Slurm) Queue(ctx context.Context, id string) (reports.Queue, error) {
+func (e *slurm) Queue(ctx context.Context, id string) (reports.Queue, error) {
 	all, err := e.queue(ctx, id)
 	var q reports.Queue
 	for _, j := range all {
@@ -238,29 +221,17 @@ func maxArraySize(ctx context.Context) int {
 	}
 	for line := range strings.Lines(out) {
 		name, value, _ := strings.Cut(line, "=")
-		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 && strings.TrimSpace(name) == "MaxArraySize" {
+		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 &&
+			strings.TrimSpace(name) == "MaxArraySize" {
 			return n
 		}
 	}
 	return usual
 }
 
-// command runs one of Slurm's commands.
-func command(ctx context.Context, dir, name string, args ...string) (out string, err error) {
-	c := exec.CommandContext(ctx, name, args...)
-	c.Dir = dir
-	var said strings.Builder
-	c.Stderr = &said
-	text, err := c.Output()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s: %w: %s", ErrEngine, name, err, strings.TrimSpace(said.String()))
-	}
-	return string(text), nil
-}
-
 // sending is a submission under way.
 type sending struct {
-	*Slurm
+	*slurm
 	ctx   context.Context
 	r     *Run
 	queue []queued
@@ -268,7 +239,8 @@ type sending struct {
 	sent  int
 }
 
-// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster takes.
+// wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster
+// takes.
 func (s *sending) wave(w experiments.Wave, size int) error {
 	var before, now []string // jobs of the queue
 	there := map[int]bool{}
@@ -277,7 +249,8 @@ func (s *sending) wave(w experiments.Wave, size int) error {
 			continue
 		}
 		if q.of != s.r.Blocks && !s.force {
-			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
+			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit "+
+				"with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
 		}
 		there[q.block] = true
 		now = append(now, q.job)
@@ -300,18 +273,18 @@ func (s *sending) wave(w experiments.Wave, size int) error {
 		if s.parallelism > 0 {
 			array += "%" + strconv.Itoa(s.parallelism)
 		}
-		args := []string{fmt.Sprintf("--job-name=%sw%d.%dof%d", jobName(s.r), w.Index, first, s.r.Blocks), "--array=" + array}
-		if limit := s.limit(s.r, max(w.Seconds/float64(s.r.Jobs), w.Longest)); limit != "" {
-			args = append(args, "--time="+limit)
-		}
-		if err := s.sbatch(args, before, "--blocks", strconv.Itoa(s.r.Blocks), "--first", strconv.Itoa(first)); err != nil {
+		name := fmt.Sprintf("w%d.%dof%d", w.Index, first, s.r.Blocks)
+		seconds := max(w.Seconds/float64(s.r.Jobs), w.Longest)
+		block := []string{"--blocks", strconv.Itoa(s.r.Blocks), "--first", strconv.Itoa(first)}
+		if err := s.sbatch(name, "--array="+array, seconds, before, block...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it would not wait for them.
+// withdraw takes out of the queue what waits for a wave of which blocks are about to be sent: it
+// would not wait for them.
 func (s *sending) withdraw(wave int) error {
 	var names []string
 	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {
@@ -336,7 +309,8 @@ func (s *sending) withdraw(wave int) error {
 func (s *sending) rest() error {
 	if slices.ContainsFunc(s.queue, func(q queued) bool { return q.wave < 0 }) && !s.force {
 		if s.sent == 0 {
-			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n", reports.CommandLine(s.r.Dir))
+			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n",
+				reports.CommandLine(s.r.Dir))
 		}
 		return nil
 	}
@@ -346,26 +320,34 @@ func (s *sending) rest() error {
 			after = append(after, q.job)
 		}
 	}
-	args := []string{"--job-name=" + jobName(s.r) + rest, "--output=" + slurmFolder + "/%x.%A.log"}
-	if limit := s.limit(s.r, s.r.Workload.Rest/float64(s.r.Jobs)); limit != "" {
-		args = append(args, "--time="+limit)
-	} else {
-		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default holds. gpc-tune doctor measures them; --time says them")
+	if s.time == "" && !s.r.Measured {
+		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default "+
+			"holds. gpc-tune doctor measures them; --time says them")
 	}
-	return s.sbatch(args, after, "--block", rest)
+	return s.sbatch(rest, "--output="+slurmFolder+"/%x.%A.log", s.r.Workload.Rest/float64(s.r.Jobs), after, "--block",
+		rest)
 }
 
-// sbatch sends a job that starts after others have ended, however they have.
-func (s *sending) sbatch(args, after []string, block ...string) error {
+// sbatch sends a job of so many seconds of computing, which starts after others have ended, however
+// they have.
+func (s *sending) sbatch(name, option string, seconds float64, after []string, block ...string) error {
 	s.sent++
-	args = append([]string{"--parsable", "--comment=gpc-tune " + s.r.ID}, args...)
+	args := []string{"--parsable", "--comment=gpc-tune " + s.r.ID,
+		"--job-name=" + s.r.Plan.Name() + "." + s.r.ID + "." + name, option}
+	switch {
+	case s.time != "":
+		args = append(args, "--time="+s.time)
+	case s.r.Measured: // in minutes
+		args = append(args, "--time="+strconv.Itoa(10+int(math.Ceil(2*seconds/60))))
+	} // else the cluster's default holds
 	script := append([]string{slurmFolder + "/" + workerScript}, block...)
 	depends := ""
 	if slices.Sort(after); len(after) > 0 {
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
 	if s.r.DryRun { // the jobs before are variables of the shell, which are not to be quoted
-		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends, reports.CommandLine(script...))
+		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends,
+			reports.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
 		return nil
 	}

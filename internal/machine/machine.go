@@ -20,8 +20,9 @@ func CPU() string { return cpu(root) }
 
 func cpu(root fs.FS) string { return field(root, "proc/cpuinfo", "model name") }
 
-// Available is how many bytes of memory this process could still take without pushing others out: what the system counts
-// as available, or what is left of the limit of a control group. ok is false if neither is to be had.
+// Available is how many bytes of memory this process could still take without pushing others out:
+// what the system counts as available, or what is left of the limit of a control group. ok is false
+// if neither is to be had.
 func Available() (bytes int64, ok bool) { return available(root) }
 
 func available(root fs.FS) (least int64, ok bool) {
@@ -30,7 +31,8 @@ func available(root fs.FS) (least int64, ok bool) {
 			least, ok = v, true
 		}
 	}
-	if kilobytes, err := strconv.ParseInt(strings.TrimSuffix(field(root, "proc/meminfo", "MemAvailable"), " kB"), 10, 64); err == nil {
+	if kilobytes, err := strconv.ParseInt(strings.TrimSuffix(field(root, "proc/meminfo", "MemAvailable"), " kB"), 10,
+		64); err == nil {
 		note(kilobytes << 10)
 	}
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -43,11 +45,13 @@ func available(root fs.FS) (least int64, ok bool) {
 		switch parts[1] {
 		case "": // version 2
 		case "memory":
-			base, limit, usage, cache = "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+			base, limit, usage, cache = "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+				"total_inactive_file"
 		default:
 			continue
 		}
-		// A group is within the limits of those above it. In a container the path may be that of the host, and only the root is seen.
+		// A group is within the limits of those above it. In a container the path may be that of
+		// the host, and only the root is seen.
 		for group := path.Join("/", parts[2]); ; group = path.Dir(group) {
 			dir := path.Join(base, group)
 			most, ok1 := number(root, path.Join(dir, limit))

@@ -36,5 +36,5 @@ func (l Band) draw(p *pane, look look) {
 }
 
 func (l Band) sample(p *pane, at point, look look) {
-	p.fill(look.faint(0.18), []point{{X: at.X - half, Y: at.Y - 4}, {X: at.X + half, Y: at.Y - 4}, {X: at.X + half, Y: at.Y + 4}, {X: at.X - half, Y: at.Y + 4}})
+	p.fill(look.faint(0.18), rectangle(at, half, 4))
 }

@@ -50,7 +50,8 @@ func (l Bars) draw(p *pane, look look) {
 }
 
 func (l Bars) sample(p *pane, at point, look look) {
-	box := []point{{X: at.X - half, Y: at.Y - 4}, {X: at.X - half, Y: at.Y + 4}, {X: at.X + half, Y: at.Y + 4}, {X: at.X + half, Y: at.Y - 4}}
+	box := []point{at.Add(point{X: -half, Y: -4}), at.Add(point{X: -half, Y: 4}), at.Add(point{X: half, Y: 4}),
+		at.Add(point{X: half, Y: -4})}
 	p.fill(look.faint(0.3), box)
 	p.lines(look, append(box, box[0]))
 }

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value. NaN is a hole. Those with a
-// name are lines alone, in its look.
+// Contours are labelled level lines of Z over a rectangular lattice, on shades of the value. NaN is
+// a hole. Those with a name are lines alone, in its look.
 type Contours struct {
 	Name   string      `json:"name,omitempty"`
 	X      []float64   `json:"x"`                // columns, ascending
@@ -30,8 +30,8 @@ func (l Contours) extent() (x, y span) {
 	return x, y
 }
 
-// draw fills the regions above the levels, lighter and lighter, and labels their boundaries, the upper ones first, where there is
-// room.
+// draw fills the regions above the levels, lighter and lighter, and labels their boundaries, the
+// upper ones first, where there is room.
 func (l Contours) draw(p *pane, named look) {
 	at, labels := l.Levels, []string(nil)
 	for _, v := range at {
@@ -46,24 +46,7 @@ func (l Contours) draw(p *pane, named look) {
 		thin = Line{Dashed: l.Dashed}.line(named)
 	}
 	for k, level := range slices.Concat([]float64{math.Inf(-1)}, at) {
-		var regions, lines [][]point
-		for _, loop := range outlines(l.Z, level) {
-			region := make([]point, len(loop))
-			for i, n := range loop {
-				region[i] = l.place(p, n, level)
-			}
-			regions = append(regions, region)
-			first := max(0, slices.IndexFunc(loop, func(n node) bool { return n.along == 0 }))
-			var line []point // between corners, which are inside or on the border
-			for i := range len(loop) + 1 {
-				if j := (first + i) % len(loop); loop[j].along != 0 {
-					line = append(line, region[j])
-				} else if len(line) > 0 {
-					lines, line = append(lines, line), nil
-				}
-			}
-			lines = append(lines, line)
-		}
+		regions, lines := l.regions(p, level)
 		if l.Name == "" {
 			p.fill(shade(k, len(at)), regions...)
 		}
@@ -88,6 +71,29 @@ func (l Contours) draw(p *pane, named look) {
 	}
 }
 
+// regions are the polygons in which Z is at least the level, and the parts of their boundaries
+// where it is the level: those between corners of the lattice, which are inside or on its border.
+func (l Contours) regions(p *pane, level float64) (regions, lines [][]point) {
+	for _, loop := range outlines(l.Z, level) {
+		region := make([]point, len(loop))
+		for i, n := range loop {
+			region[i] = l.place(p, n, level)
+		}
+		regions = append(regions, region)
+		first := max(0, slices.IndexFunc(loop, func(n node) bool { return n.along == 0 }))
+		var line []point
+		for i := range len(loop) + 1 {
+			if j := (first + i) % len(loop); loop[j].along != 0 {
+				line = append(line, region[j])
+			} else if len(line) > 0 {
+				lines, line = append(lines, line), nil
+			}
+		}
+		lines = append(lines, line)
+	}
+	return regions, lines
+}
+
 func (l Contours) sample(p *pane, at point, look look) { Line{Dashed: l.Dashed}.sample(p, at, look) }
 
 // place is the place of a node.
@@ -103,7 +109,8 @@ func (l Contours) place(p *pane, n node, level float64) point {
 	return at
 }
 
-// room finds the place of a line that is farthest from what is busy, and says if a label of the given half width fits.
+// room finds the place of a line that is farthest from what is busy, and says if a label of the
+// given half width fits.
 func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	const clear = 16
 	best := 0.0
@@ -112,7 +119,8 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 			continue
 		}
 		distance := math.Inf(1)
-		away := func(from point) float64 { return math.Hypot(0.6*float64(at.X-from.X), float64(at.Y-from.Y)) } // labels are wide
+		// labels are wide
+		away := func(from point) float64 { return math.Hypot(0.6*float64(at.X-from.X), float64(at.Y-from.Y)) }
 		for _, b := range p.busy {
 			distance = min(distance, away(b))
 		}
@@ -138,9 +146,10 @@ func known(z [][]float64) (out []float64) {
 	return out
 }
 
-// levels are heights for contours of values, from the lowest to the highest: round numbers below the greatest value,
-// ever farther apart (1, 2, 5, 10, … below it), as in GPML Figures 3.7 and 3.8. So they are dense where a surface is
-// flat, around its best point, and its steep flanks do not crowd out the rest.
+// levels are heights for contours of values, from the lowest to the highest: round numbers below
+// the greatest value, ever farther apart (1, 2, 5, 10, … below it), as in GPML Figures 3.7 and 3.8.
+// So they are dense where a surface is flat, around its best point, and its steep flanks do not
+// crowd out the rest.
 func levels(values []float64) (at []float64, labels []string) {
 	const most = 6
 	if len(values) == 0 {
@@ -169,15 +178,16 @@ func levels(values []float64) (at []float64, labels []string) {
 	return at, labels
 }
 
-// node is a corner of a lattice, or where a level crosses the edge from that corner to the next one along i or j.
+// node is a corner of a lattice, or where a level crosses the edge from that corner to the next one
+// along i or j.
 type node struct {
 	i, j  int
 	along byte // 0, 'i' or 'j'
 }
 
-// outlines are the boundary of the region where z is at least the level, as closed loops of nodes. z is linear along the
-// edges of the lattice; cells with a corner that is not drawable are left out. A cell with two opposite corners in the region
-// connects them if its mean is in it.
+// outlines are the boundary of the region where z is at least the level, as closed loops of nodes.
+// z is linear along the edges of the lattice; cells with a corner that is not drawable are left
+// out. A cell with two opposite corners in the region connects them if its mean is in it.
 func outlines(z [][]float64, level float64) [][]node {
 	type edge struct{ from, to node }
 	var edges []edge
@@ -253,14 +263,15 @@ func cell(z [][]float64, i, j int, level float64) [][]node {
 	return [][]node{whole}
 }
 
-// viridis goes from dark to light with evenly growing luminance, so that it can be read by the colour-blind and in
-// grey; its colours are those of Smith & van der Walt's map at 0, 1/8, … 1.
+// viridis goes from dark to light with evenly growing luminance, so that it can be read by the
+// colour-blind and in grey; its colours are those of Smith & van der Walt's map at 0, 1/8, … 1.
 var viridis = [9][3]float64{
 	{0x44, 0x01, 0x54}, {0x47, 0x2d, 0x7b}, {0x3b, 0x52, 0x8b}, {0x2c, 0x72, 0x8e}, {0x21, 0x91, 0x8c},
 	{0x28, 0xae, 0x80}, {0x5e, 0xc9, 0x62}, {0xad, 0xdc, 0x30}, {0xfd, 0xe7, 0x25},
 }
 
-// shade is the k-th of the colours 0 … last from worst to best: viridis, paled so that black text can be read on it.
+// shade is the k-th of the colours 0 … last from worst to best: viridis, paled so that black text
+// can be read on it.
 func shade(k, last int) color.NRGBA {
 	const pale = 0.55
 	place := float64(k) / float64(max(1, last)) * float64(len(viridis)-1)

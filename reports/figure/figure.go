@@ -1,8 +1,9 @@
-// Package figure draws pictures that are plain data: panels of layers over two axes. It knows nothing of reports.
+// Package figure draws pictures that are plain data: panels of layers over two axes. It knows
+// nothing of reports.
 package figure
 
-// Figure is one picture: panels in rows, with one legend for all of them. What has the same Name in its layers has the same
-// look, and one entry in the legend.
+// Figure is one picture: panels in rows, with one legend for all of them. What has the same Name in
+// its layers has the same look, and one entry in the legend.
 type Figure struct {
 	Name    string   `json:"name"` // of its file: lower-case letters, digits, hyphens
 	Kind    string   `json:"-"`    // of picture
@@ -11,21 +12,6 @@ type Figure struct {
 	Columns int      `json:"columns"`         // panels side by side
 	Panels  []Panel  `json:"panels"`
 	part    int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
-}
-
-// Parts takes a figure apart, for a page that puts them together as it has room: the panels, and for every name of the legend
-// the sample of its look.
-func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
-	_, names = f.looks()
-	for i, panel := range f.Panels {
-		f.Title, f.part = panel.Title, i+1
-		panels = append(panels, f)
-	}
-	for i, name := range names {
-		f.Title, f.part = name, -i-1
-		samples = append(samples, f)
-	}
-	return panels, names, samples
 }
 
 // Panel is a pair of axes and what is drawn over them, in order: later layers hide earlier ones.
@@ -39,14 +25,15 @@ type Panel struct {
 
 // Axis is one of the two axes. With Lo = Hi it spans what is drawn.
 type Axis struct {
-	Label string   `json:"label"` // with its unit: "test information (bits)"
-	Lo    float64  `json:"lo"`
-	Hi    float64  `json:"hi"`
-	Names []string `json:"names,omitempty"` // of the places 0, 1, … in place of numbers; along Y the first is at the top
+	Label string  `json:"label"` // with its unit: "test information (bits)"
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+	// of the places 0, 1, … in place of numbers; along Y the first is at the top
+	Names []string `json:"names,omitempty"`
 }
 
-// Layer is what a panel draws: one of the types of this package, a file each. Places that are not finite, or beyond 1e150, are
-// left out.
+// Layer is what a panel draws: one of the types of this package, a file each. Places that are not
+// finite, or beyond 1e150, are left out.
 type Layer interface {
 	label() string                    // in the legend; none if empty
 	extent() (x, y span)              // what the axes must show

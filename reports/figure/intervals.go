@@ -38,7 +38,8 @@ func (l Intervals) draw(p *pane, look look) {
 		from, ok1 := p.at(x0, y0)
 		to, ok2 := p.at(x1, y1)
 		if ok1 && ok2 {
-			p.lines(look, []point{from.Add(across), from.Sub(across)}, []point{from, to}, []point{to.Add(across), to.Sub(across)})
+			p.lines(look, []point{from.Add(across), from.Sub(across)}, []point{from, to},
+				[]point{to.Add(across), to.Sub(across)})
 		}
 	}
 	p.markers(look, places, 2.6)

@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
+// point is a place on the page.
 type point = vg.Point
 
-// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of these have no common factor,
-// so that all combinations occur. The zero look is of what has no name.
+// look tells a name apart from others, in colour, and in grey by dashes and markers. The numbers of
+// these have no common factor, so that all combinations occur. The zero look is of what has no
+// name.
 type look struct {
 	colour color.NRGBA
 	dashes []vg.Length
@@ -58,7 +60,8 @@ func (o outline) trace(path *vg.Path, at point, radius vg.Length) {
 }
 
 func lookOf(i, of int) look {
-	return look{colour: colours[i%len(colours)], dashes: dashes[i%len(dashes)], marker: markers[i%len(markers)], hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
+	return look{colour: colours[i%len(colours)], dashes: dashes[i%len(dashes)], marker: markers[i%len(markers)],
+		hollow: i/len(markers)%2 == 1, width: 1.3, index: i, of: of}
 }
 
 // faint is the colour of an area of the look, through which what is below it can be seen.
@@ -66,47 +69,4 @@ func (l look) faint(share float64) color.NRGBA {
 	c := l.colour
 	c.A = uint8(255 * share)
 	return c
-}
-
-// looks gives every name of a figure a look: those of marks, and all others in the order of their appearance.
-func (f Figure) looks() (of func(Layer) look, names []string) {
-	series, marks := map[string]int{}, map[string]int{}
-	seen := map[string]bool{}
-	for _, p := range f.Panels {
-		for _, l := range p.Layers {
-			name := l.label()
-			if name == "" {
-				continue
-			}
-			if !seen[name] {
-				seen[name], names = true, append(names, name)
-			}
-			into := series
-			switch l := l.(type) {
-			case Mark:
-				into = marks
-			case Line:
-				if l.Dashed {
-					continue
-				}
-			case Contours:
-				if l.Dashed {
-					continue
-				}
-			}
-			if _, ok := into[name]; !ok {
-				into[name] = len(into)
-			}
-		}
-	}
-	return func(l Layer) look {
-		name := l.label()
-		if _, ok := l.(Mark); ok {
-			return look{index: marks[name]}
-		}
-		if i, ok := series[name]; ok {
-			return lookOf(i, len(series))
-		}
-		return look{colour: color.NRGBA{A: 0xff}, width: 0.8, of: 1}
-	}, names
 }

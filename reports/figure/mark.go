@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within the first three of a figure.
+// Mark is a symbol that stands out at one place: a winner, a start. A number can be read within the
+// first three of a figure.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in it. NaN is a hole.
+// Numbers are cells around the places of a lattice, the lower the lighter, each with its integer in
+// it. NaN is a hole.
 type Numbers struct {
 	X []float64   `json:"x"` // columns, ascending
 	Y []float64   `json:"y"` // rows, ascending
@@ -37,38 +38,59 @@ func bounds(values []float64) []float64 {
 	return append(out, values[n-1]+(values[n-1]-values[n-2])/2)
 }
 
-// draw writes every number if there is room, or else one of several, those of the first mark among them.
+// draw fills the cells, and writes every number if there is room, or else one of several, those of
+// the first mark among them.
 func (l Numbers) draw(p *pane, _ look) {
 	left, low := bounds(l.X), bounds(l.Y)
 	if len(left) < 2 || len(low) < 2 {
 		return
 	}
-	var negated []float64
+	l.shades(p, left, low)
 	characters := 1
 	for _, v := range known(l.Z) {
-		negated = append(negated, -v)
 		characters = max(characters, utf8.RuneCountInString(Number(v, 0)))
 	}
 	const smallest, largest = 5.5, 9
 	em := 0.6 * vg.Length(characters) // width of the longest with some room, in sizes
-	wide, high := p.narrowest(left, true)/em, p.narrowest(low, false)/1.05
-	stepX, stepY := max(1, math.Ceil(float64(smallest/wide))), max(1, math.Ceil(float64(smallest/high)))
-	stepX, stepY = min(stepX, float64(len(l.X))), min(stepY, float64(len(l.Y)))
+	wide := narrowest(left, func(x float64) vg.Length { at, _ := p.at(x, p.y.lo); return at.X }) / em
+	high := narrowest(low, func(y float64) vg.Length { at, _ := p.at(p.x.lo, y); return at.Y }) / 1.05
+	every := func(room vg.Length, n int) int {
+		return int(min(max(1, math.Ceil(float64(smallest/room))), float64(n)))
+	}
+	stepX, stepY := every(wide, len(l.X)), every(high, len(l.Y))
 	digits := plain
 	digits.size = min(largest, wide*vg.Length(stepX), high*vg.Length(stepY))
+	i0, j0 := l.nearest(p)
+	for i, y := range l.Y {
+		for j, x := range l.X {
+			spot, ok := p.at(x, y)
+			if ok && (i-i0)%stepY == 0 && (j-j0)%stepX == 0 && Drawable(l.Z[i][j]) && p.Contains(spot) {
+				digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, Number(l.Z[i][j], 0))
+			}
+		}
+	}
+}
+
+// shades fills the cells that begin left and low, with white rims.
+func (l Numbers) shades(p *pane, left, low []float64) {
+	var negated []float64
+	for _, v := range known(l.Z) {
+		negated = append(negated, -v)
+	}
 	at, _ := levels(negated)
 	cells := make([][][]point, len(at)+1)
 	for i, row := range l.Z {
 		for j, v := range row {
-			if Drawable(v) {
-				from, _ := p.at(left[j], low[i])
-				to, _ := p.at(left[j+1], low[i+1])
-				k, reached := slices.BinarySearch(at, -v)
-				if reached {
-					k++
-				}
-				cells[k] = append(cells[k], []point{from, {X: to.X, Y: from.Y}, to, {X: from.X, Y: to.Y}})
+			if !Drawable(v) {
+				continue
 			}
+			from, _ := p.at(left[j], low[i])
+			to, _ := p.at(left[j+1], low[i+1])
+			k, reached := slices.BinarySearch(at, -v)
+			if reached {
+				k++
+			}
+			cells[k] = append(cells[k], []point{from, {X: to.X, Y: from.Y}, to, {X: from.X, Y: to.Y}})
 		}
 	}
 	var rims [][]point
@@ -79,47 +101,30 @@ func (l Numbers) draw(p *pane, _ look) {
 		}
 	}
 	p.lines(look{colour: color.NRGBA{0xff, 0xff, 0xff, 0xff}, width: 0.5}, rims...)
-	i0, j0 := 0, 0
-	nearest := math.Inf(1)
-	write := func(i, j int) {
-		if spot, ok := p.at(l.X[j], l.Y[i]); ok && Drawable(l.Z[i][j]) && p.Contains(spot) {
-			digits.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*digits.size}, 0.5, Number(l.Z[i][j], 0))
-		}
-	}
+}
+
+// nearest is the row and the column of the place that is nearest to the first mark; 0 without one.
+func (l Numbers) nearest(p *pane) (row, column int) {
+	least := math.Inf(1)
 	for i, y := range l.Y {
 		for j, x := range l.X {
 			if spot, ok := p.at(x, y); ok && len(p.busy) > 0 {
-				if d := math.Hypot(float64(spot.X-p.busy[0].X), float64(spot.Y-p.busy[0].Y)); d < nearest {
-					i0, j0, nearest = i, j, d
+				if d := math.Hypot(float64(spot.X-p.busy[0].X), float64(spot.Y-p.busy[0].Y)); d < least {
+					row, column, least = i, j, d
 				}
 			}
 		}
 	}
-	for i := range l.Y {
-		for j := range l.X {
-			if (i-i0)%int(stepY) == 0 && (j-j0)%int(stepX) == 0 {
-				write(i, j)
-			}
-		}
-	}
+	return row, column
 }
 
 func (l Numbers) sample(*pane, point, look) {}
 
 // narrowest is the smallest distance of neighbours on the page.
-func (p *pane) narrowest(values []float64, along bool) vg.Length {
+func narrowest(values []float64, place func(v float64) vg.Length) vg.Length {
 	least := vg.Length(math.Inf(1))
 	for i := 1; i < len(values); i++ {
-		a, b := point{}, point{}
-		if along {
-			a, _ = p.at(values[i-1], p.y.lo)
-			b, _ = p.at(values[i], p.y.lo)
-			least = min(least, b.X-a.X)
-		} else {
-			a, _ = p.at(p.x.lo, values[i-1])
-			b, _ = p.at(p.x.lo, values[i])
-			least = min(least, b.Y-a.Y)
-		}
+		least = min(least, place(values[i])-place(values[i-1]))
 	}
 	return max(least, 0.1)
 }

@@ -15,7 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// SVG writes figures, one below the other, as one svg element, which is a file of its own or a part of a page.
+// SVG writes figures, one below the other, as one svg element, which is a file of its own or a part
+// of a page.
 func SVG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgsvg.New(p.width, p.depth)
@@ -34,17 +35,19 @@ func SVG(w io.Writer, figures ...Figure) error {
 	for _, f := range figures {
 		titles = append(titles, f.Title)
 		if f.part != 0 {
-			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), "" // a page shrinks it as far as it can be read, and is its paper
+			// a page shrinks it as far as it can be read, and is its paper
+			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
 		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">
-<title>%[4]s</title>%s
-<g %s`, p.width.Points(), p.depth.Points(), style, title, paper, body)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g"`+
+		`%s role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+
+		"\n<title>%[4]s</title>%s\n<g %s", p.width.Points(), p.depth.Points(), style, title, paper, body)
 	return err
 }
 
-// PNG writes figures, one below the other, as one picture of 192 dots per inch, twice the size of its SVG in the pixels of a page.
+// PNG writes figures, one below the other, as one picture of 192 dots per inch, twice the size of
+// its SVG in the pixels of a page.
 func PNG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgimg.NewWith(vgimg.UseWH(p.width, p.depth), vgimg.UseDPI(192))
@@ -75,11 +78,69 @@ func stack(figures []Figure) *page {
 	return all
 }
 
+// Parts takes a figure apart, for a page that puts them together as it has room: the panels, and
+// for every name of the legend the sample of its look.
+func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
+	_, names = f.looks()
+	for i, panel := range f.Panels {
+		f.Title, f.part = panel.Title, i+1
+		panels = append(panels, f)
+	}
+	for i, name := range names {
+		f.Title, f.part = name, -i-1
+		samples = append(samples, f)
+	}
+	return panels, names, samples
+}
+
+// looks gives every name of a figure a look: those of marks, and all others in the order of their
+// appearance.
+func (f Figure) looks() (of func(Layer) look, names []string) {
+	series, marks := map[string]int{}, map[string]int{}
+	for _, p := range f.Panels {
+		for _, l := range p.Layers {
+			name := l.label()
+			if name == "" {
+				continue
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			into := series
+			if _, is := l.(Mark); is {
+				into = marks
+			}
+			if _, is := into[name]; !is && !dashed(l) {
+				into[name] = len(into)
+			}
+		}
+	}
+	return func(l Layer) look {
+		if _, is := l.(Mark); is {
+			return look{index: marks[l.label()]}
+		}
+		if i, is := series[l.label()]; is {
+			return lookOf(i, len(series))
+		}
+		return look{colour: color.NRGBA{A: 0xff}, width: 0.8, of: 1}
+	}, names
+}
+
+// dashed says if a layer is there to compare with, and so looks the same under every name.
+func dashed(l Layer) bool {
+	switch l := l.(type) {
+	case Line:
+		return l.Dashed
+	case Contours:
+		return l.Dashed
+	}
+	return false
+}
+
 // Distances on a page, in points.
 const (
 	margin = 10
 	gap    = 12 // of panels
-	half   = 14 // of the width of a sample in the legend
 )
 
 // page is a drawing that grows downwards, from 0 to -depth.
@@ -198,7 +259,7 @@ func (f Figure) legend(p *page, looks func(Layer) look, names []string) {
 
 // sample draws what layers of a name look like, around a place.
 func (f Figure) sample(c draw.Canvas, at point, looks func(Layer) look, name string) {
-	everywhere := &pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{Y: -1e6}, Max: point{X: 1e6}}}}
+	everywhere := &pane{Canvas: within(c, point{Y: -1e6}, point{X: 1e6})}
 	drawn := map[string]bool{}
 	for _, panel := range f.Panels {
 		for _, l := range panel.Layers {
@@ -208,170 +269,4 @@ func (f Figure) sample(c draw.Canvas, at point, looks func(Layer) look, name str
 			}
 		}
 	}
-}
-
-// frame is a panel on its way to the page: its data area with titles, ticks and labels.
-type frame struct {
-	Panel
-	pane
-	width, height vg.Length // of the data area
-	title         []string
-	xLabel        []string
-	yLabel        []string
-	xAt, yAt      []float64
-	xTicks        [][]string // lines
-	yTicks        [][]string
-	turned        bool // the ticks along x
-}
-
-const tick = 3.5 // length
-
-func newFrame(panel Panel, width vg.Length) *frame {
-	f := &frame{Panel: panel, height: 225}
-	var xs, ys []span
-	for _, l := range panel.Layers {
-		x, y := l.extent()
-		xs, ys = append(xs, x), append(ys, y)
-	}
-	f.pane.x, f.pane.y = panel.X.shown(xs), panel.Y.shown(ys)
-	if n := len(panel.Y.Names); n > 0 {
-		f.down = true
-		lines := 1
-		for i, name := range panel.Y.Names {
-			f.yAt, f.yTicks = append(f.yAt, float64(i)), append(f.yTicks, small.wrap(name, 0.42*width, 3))
-			lines = max(lines, len(f.yTicks[i]))
-		}
-		f.height = vg.Length(n) * (vg.Length(lines)*small.line() + 6)
-	} else {
-		at, labels := f.pane.y.ticks(7)
-		f.yAt = at
-		for _, l := range labels {
-			f.yTicks = append(f.yTicks, []string{l})
-		}
-	}
-	f.yLabel = plain.wrap(panel.Y.Label, f.height+40, 2)
-	return f
-}
-
-// left is the width of what stands left of the data area.
-func (f *frame) left() vg.Length {
-	var widest vg.Length
-	for _, lines := range f.yTicks {
-		widest = max(widest, small.widest(lines))
-	}
-	return widest + tick + 7 + vg.Length(len(f.yLabel))*plain.line()
-}
-
-// fit gives the data area a width, of which what stands right of it needs some, and a square one its height.
-func (f *frame) fit(width, highest vg.Length) {
-	const right = 8
-	f.width = width - right
-	if ratio := vg.Length((f.pane.y.hi - f.pane.y.lo) / (f.pane.x.hi - f.pane.x.lo)); f.Square {
-		f.height = min(f.width*ratio, highest)
-		f.width = f.height / ratio
-	}
-	f.title = heading.wrap(f.Panel.Title, width, 2)
-	f.xLabel = plain.wrap(f.Panel.X.Label, f.width+right, 2)
-	if len(f.Panel.X.Names) > 0 {
-		f.nameX()
-		return
-	}
-	for most := 9; most >= 2; most-- {
-		at, labels := f.pane.x.ticks(most)
-		f.xAt, f.xTicks = at, nil
-		var sum vg.Length
-		for _, l := range labels {
-			f.xTicks = append(f.xTicks, []string{l})
-			sum += small.width(l) + 7
-		}
-		if sum <= f.width {
-			return
-		}
-	}
-}
-
-// nameX labels the ticks along x with names: on lines, or else upwards.
-func (f *frame) nameX() {
-	names := f.Panel.X.Names
-	slot := f.width / vg.Length(len(names))
-	for i, name := range names {
-		lines := small.wrap(name, slot-4, 3)
-		f.xAt, f.xTicks = append(f.xAt, float64(i)), append(f.xTicks, lines)
-		f.turned = f.turned || strings.Contains(strings.Join(lines, " "), "…")
-	}
-	if !f.turned {
-		return
-	}
-	step := max(1, int(small.line()/slot+0.999)) // names that are left out have no room
-	f.xAt, f.xTicks = nil, nil
-	for i := 0; i < len(names); i += step {
-		f.xAt, f.xTicks = append(f.xAt, float64(i)), append(f.xTicks, []string{small.cut(names[i], 130)})
-	}
-}
-
-// above is the height of what stands above the data area.
-func (f *frame) above() vg.Length { return vg.Length(len(f.title))*heading.line() + 7 }
-
-// below is the height of the data area and of what stands below it.
-func (f *frame) below() vg.Length {
-	return f.height + f.ticksHeight() + vg.Length(len(f.xLabel))*plain.line()
-}
-
-func (f *frame) ticksHeight() (h vg.Length) {
-	for _, lines := range f.xTicks {
-		if f.turned {
-			h = max(h, small.widest(lines))
-		} else {
-			h = max(h, vg.Length(len(lines))*small.line())
-		}
-	}
-	return h + tick + 3
-}
-
-// draw draws the panel, the upper left corner of its data area at a place.
-func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
-	p := &f.pane
-	p.Canvas = draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: point{X: at.X, Y: at.Y - f.height}, Max: point{X: at.X + f.width, Y: at.Y}}}
-	place := func(x, y float64) point { at, _ := p.at(x, y); return at }
-	var grid, ticks [][]point
-	for i, v := range f.xAt {
-		at := point{X: place(v, p.y.lo).X, Y: p.Min.Y}
-		grid = append(grid, []point{at, {X: at.X, Y: p.Max.Y}})
-		ticks = append(ticks, []point{at, {X: at.X, Y: at.Y - tick}})
-		if f.turned {
-			small.turned(c, point{X: at.X - small.line()/2, Y: at.Y - tick - 3}, 1, f.xTicks[i])
-		} else {
-			small.block(c, point{X: at.X, Y: at.Y - tick - 1}, 0.5, f.xTicks[i])
-		}
-	}
-	for i, v := range f.yAt {
-		at := point{X: p.Min.X, Y: place(p.x.lo, v).Y}
-		grid = append(grid, []point{at, {X: p.Max.X, Y: at.Y}})
-		ticks = append(ticks, []point{at, {X: at.X - tick, Y: at.Y}})
-		small.block(c, point{X: at.X - tick - 3, Y: at.Y + vg.Length(len(f.yTicks[i]))*small.line()/2}, 1, f.yTicks[i])
-	}
-	p.lines(look{colour: color.NRGBA{0, 0, 0, 0x22}, width: 0.5}, grid...)
-	for _, l := range f.Layers {
-		switch l := l.(type) {
-		case Mark:
-			if at, ok := p.at(l.X, l.Y); ok {
-				p.busy = append(p.busy, at)
-			}
-		case Points:
-			for i := range min(len(l.X), 1000) {
-				if at, ok := p.at(l.X[i], l.Y[i]); ok {
-					p.points = append(p.points, at)
-				}
-			}
-		}
-	}
-	for _, l := range f.Layers {
-		l.draw(p, looks(l))
-	}
-	edge := pane{Canvas: draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: p.Min.Sub(point{X: 9, Y: 9}), Max: p.Max.Add(point{X: 9, Y: 9})}}}
-	edge.lines(look{colour: color.NRGBA{0x22, 0x22, 0x22, 0xff}, width: 0.75}, append(ticks, []point{p.Min, {X: p.Max.X, Y: p.Min.Y}, p.Max, {X: p.Min.X, Y: p.Max.Y}, p.Min})...)
-	middle := point{X: (p.Min.X + p.Max.X) / 2, Y: (p.Min.Y + p.Max.Y) / 2}
-	heading.block(c, point{X: middle.X, Y: p.Max.Y + f.above()}, 0.5, f.title)
-	plain.block(c, point{X: middle.X, Y: p.Min.Y - f.ticksHeight()}, 0.5, f.xLabel)
-	plain.turned(c, point{X: p.Min.X - f.left(), Y: middle.Y}, 0.5, f.yLabel)
 }

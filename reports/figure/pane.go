@@ -16,6 +16,14 @@ type pane struct {
 	points []point // places that they should not hide
 }
 
+// half is half the width of a sample in the legend.
+const half = 14
+
+// within is a rectangle of the page.
+func within(c draw.Canvas, lo, hi point) draw.Canvas {
+	return draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: lo, Max: hi}}
+}
+
 // at is the place of a pair of values, if it can be drawn. What is far outside stays finite.
 func (p *pane) at(x, y float64) (at point, ok bool) {
 	if !Drawable(x) || !Drawable(y) {
@@ -91,7 +99,8 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
-// rectangle is the one around a place.
+// rectangle is the one around a place, of which it is given half the width and half the height.
 func rectangle(at point, half, high vg.Length) []point {
-	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high}, {X: at.X - half, Y: at.Y + high}}
+	return []point{{X: at.X - half, Y: at.Y - high}, {X: at.X + half, Y: at.Y - high}, {X: at.X + half, Y: at.Y + high},
+		{X: at.X - half, Y: at.Y + high}}
 }

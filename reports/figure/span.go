@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,41 +31,29 @@ func spanOf(values ...[]float64) span {
 	return s
 }
 
-// shown is the span of an axis over the spans of its layers.
-func (a Axis) shown(spans []span) span {
-	if n := len(a.Names); n > 0 {
-		return span{lo: -0.5, hi: float64(n) - 0.5}
-	}
-	if a.Lo < a.Hi && Drawable(a.Lo) && Drawable(a.Hi) {
-		return span{lo: a.Lo, hi: a.Hi}
-	}
+// union covers spans, with a margin at the ends that are not snug.
+func union(spans []span) span {
 	all := nothing
 	for _, s := range spans {
 		all.lo, all.hi = min(all.lo, s.lo), max(all.hi, s.hi)
 	}
-	if all.lo > all.hi {
-		return span{lo: 0, hi: 1} // nothing is drawn
-	}
 	lo, hi := all.lo, all.hi
-	if lo == hi {
-		pad := 0.1 * math.Abs(lo)
-		if lo == 0 {
-			pad = 1
-		}
-		return span{lo: lo - pad, hi: hi + pad}
-	}
-	if least := 1e-6 * max(math.Abs(lo), math.Abs(hi), 1e-6); hi-lo < least { // all but equal
+	least := 1e-6 * max(math.Abs(lo), math.Abs(hi), 1e-6)
+	switch {
+	case lo > hi: // nothing is drawn
+		return span{lo: 0, hi: 1}
+	case lo == 0 && hi == 0:
+		return span{lo: -1, hi: 1}
+	case lo == hi:
+		return span{lo: lo - 0.1*math.Abs(lo), hi: hi + 0.1*math.Abs(lo)}
+	case hi-lo < least: // all but equal
 		return span{lo: lo - least, hi: hi + least}
 	}
-	snugLo, snugHi := false, false
-	for _, s := range spans {
-		snugLo, snugHi = snugLo || s.snug && s.lo == lo, snugHi || s.snug && s.hi == hi
-	}
 	const margin = 0.04
-	if !snugLo {
+	if !slices.ContainsFunc(spans, func(s span) bool { return s.snug && s.lo == lo }) {
 		all.lo -= margin * (hi - lo)
 	}
-	if !snugHi {
+	if !slices.ContainsFunc(spans, func(s span) bool { return s.snug && s.hi == hi }) {
 		all.hi += margin * (hi - lo)
 	}
 	return all

@@ -140,7 +140,8 @@ func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string)
 	return at
 }
 
-// turned writes lines upwards, the first one to the right of a place, which is at the given share of their width.
+// turned writes lines upwards, the first one to the right of a place, which is at the given share
+// of their width.
 func (l letters) turned(c draw.Canvas, at point, share vg.Length, lines []string) {
 	c.Push()
 	c.Rotate(math.Pi / 2)

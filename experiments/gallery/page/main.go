@@ -1,8 +1,9 @@
-// Page runs the gallery's experiments and writes docs/gallery.md, what others published beside what comes out here, and in docs/gallery
-// the figures that the files ask for.
+// Page runs the gallery's experiments and writes docs/gallery.md, what others published beside what
+// comes out here, and in docs/gallery the figures that the files ask for.
 //
-// Every number on it is a result of the runs or from the published section of a file. Where the two differ by more than the
-// published one is uncertain, the page has the note of the file that says why; a file that does not say it is an error.
+// Every number on it is a result of the runs or from the published section of a file. Where the two
+// differ by more than the published one is uncertain, the page has the note of the file that says
+// why; a file that does not say it is an error.
 package main
 
 import (
@@ -30,9 +31,12 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "docs/gallery.md", "the page to write, its figures in a folder beside it; - for standard output, without figures")
-	digits := flag.String("digits", ".", "folder of the USPS digits, as gpc-tune data usps writes them; without, the experiments on them are left out")
-	runs := flag.String("runs", "", "folder to keep the runs in, which another start goes on with; default: a temporary one")
+	out := flag.String("o", "docs/gallery.md",
+		"the page to write, its figures in a folder beside it; - for standard output, without figures")
+	digits := flag.String("digits", ".", "folder of the USPS digits, as gpc-tune data usps writes them; without, "+
+		"the experiments on them are left out")
+	runs := flag.String("runs", "", "folder to keep the runs in, which another start goes on with; default: a "+
+		"temporary one")
 	full := flag.Bool("full", false, "the experiments that are too long to be run with the others, instead of these")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: page [flags] [experiment …]")
@@ -138,10 +142,12 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&p.sections, "\n## %s\n\n%s\n\n[The file](%s); `gpc-tune run gallery:%s`.\n", name, p.comment(text), file, name)
+	fmt.Fprintf(&p.sections, "\n## %s\n\n%s\n\n[The file](%s); `gpc-tune run gallery:%s`.\n", name, p.comment(text),
+		file, name)
 	summary := [4]string{} // published, within, takes, remarks
 	defer func() {
-		fmt.Fprintf(&p.overview, "| [%s](#%s) | %s | %s |\n", name, name, p.linked(gallery.Doc(text)), strings.Join(summary[:], " | "))
+		fmt.Fprintf(&p.overview, "| [%s](#%s) | %s | %s |\n", name, name, p.linked(gallery.Doc(text)),
+			strings.Join(summary[:], " | "))
 	}()
 	report, times, err := run(ctx, name, digits, dir)
 	var absent absent
@@ -194,7 +200,8 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 
 var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)
 
-// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers only, and how many more there are.
+// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers
+// only, and how many more there are.
 func alike(texts []string) (first []string) {
 	var kinds []string
 	count := map[string]int{}
@@ -288,7 +295,8 @@ func run(ctx context.Context, name, digits, dir string) (*reports.Report, *repor
 	return report, times, err
 }
 
-// compare sets published figures beside ours, and counts those that are within the uncertainty. The others need a reason.
+// compare sets published figures beside ours, and counts those that are within the uncertainty. The
+// others need a reason.
 func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 	labels := r.Labels()
 	var sources []string
@@ -310,13 +318,17 @@ func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 					why = p.Note
 				default:
 					why = "not said"
-					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no note says why", i, f.Name, here, published, uncertainty, p.Source))
+					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no "+
+						"note says why", i, f.Name, here, published, uncertainty, p.Source))
 				}
-				t.Rows = append(t.Rows, []string{labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "), stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
+				t.Rows = append(t.Rows, []string{labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "),
+					stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
 			}
 		}
 	}
-	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"}, {Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true}, {Name: "why they differ"}}
+	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"},
+		{Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true},
+		{Name: "why they differ"}}
 	drop := func(column int) {
 		t.Columns = slices.Delete(t.Columns, column, column+1)
 		for i := range t.Rows {
@@ -352,11 +364,13 @@ func shown(x, uncertainty float64) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale+0, 'f', digits, 64) // + 0: no negative zero
 }
 
-// stated is a published number, with its uncertainty where that is not half a unit of its last digit.
+// stated is a published number, with its uncertainty where that is not half a unit of its last
+// digit.
 func stated(x, uncertainty float64) string {
 	text := strconv.FormatFloat(x, 'f', -1, 64)
 	units := x / (2 * uncertainty)
-	if at := -math.Log10(2 * uncertainty); uncertainty > 0 && math.Abs(at-math.Round(at)) < 1e-9 && math.Abs(units-math.Round(units)) < 1e-6 {
+	if at := -math.Log10(2 * uncertainty); uncertainty > 0 && math.Abs(at-math.Round(at)) < 1e-9 &&
+		math.Abs(units-math.Round(units)) < 1e-6 {
 		_, decimals, _ := strings.Cut(text, ".")
 		return strconv.FormatFloat(x, 'f', max(int(math.Round(at)), len(decimals), 0), 64)
 	}
@@ -387,7 +401,8 @@ func (p *page) table(t reports.Table) {
 		var cells []string
 		for i, text := range row {
 			if t.Columns[i].Right {
-				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text) // an interval stays on one line
+				// an interval stays on one line
+				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text)
 			}
 			cells = append(cells, cell(text))
 		}

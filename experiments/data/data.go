@@ -1,0 +1,164 @@
+package data
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Data is a set of cases ready to be split and preprocessed.
+type Data struct {
+	Name        string     // of the bundled set, or of the training file without folder and extensions
+	Form        string     // how the file was read, for people
+	X           *mat.Dense // n×d; NaN where a value is missing and the specification imputes it
+	ColumnNames []string   // d
+	Classes     []string   // in order; of two classes the second is +1. None for numeric labels
+	Labels      []int      // n indices into Classes; none for numeric labels
+	Targets     []float64  // n numeric labels; none for classes
+	Groups      []string   // n, or none; of the training data only
+	IDs         []IDColumn // columns carried through
+	Rows        []int      // n 0-based rows of the file, header, comments and blank lines not counted
+	Test        *Data      // the test file's cases, with the same columns and classes; may be nil
+	// Truth is what is true at raw inputs, which is known of sets that are drawn: the probabilities
+	// of the classes, or the mean of a numeric label.
+	Truth  func(x []float64) []float64
+	Schema *Schema // how to read more files of this kind
+	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
+	// labels, names, groups and rows, those of Test included.
+	Hash     string
+	Citation string // of a bundled set
+	Licence  string // of a bundled set
+	Warnings []string
+}
+
+// IDColumn is a column that only identifies cases.
+type IDColumn struct {
+	Name   string
+	Values []string
+}
+
+// Schema says how the columns of a training file became inputs and labels, so that other files are
+// read in the same way: the test file, and later the cases to predict.
+type Schema struct {
+	Sparse  bool     `json:"svmlight,omitempty"`
+	Header  bool     `json:"header"` // columns are found by name; without, by place
+	Width   int      `json:"width"`  // columns of the file
+	Inputs  []Column `json:"inputs"`
+	Label   Column   `json:"label"`
+	ID      []Column `json:"id,omitempty"`
+	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
+	Only    bool     `json:"only,omitempty"`    // cases of other classes are passed over
+	Above   *float64 `json:"above,omitempty"`
+	Missing string   `json:"missing,omitempty"`
+}
+
+// Column is one column of a file.
+type Column struct {
+	Name   string   `json:"name"`
+	Index  int      `json:"index"`            // from 0
+	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
+}
+
+// Counts is the number of cases of each class.
+func (d *Data) Counts() []int {
+	counts := make([]int, len(d.Classes))
+	for _, k := range d.Labels {
+		if k >= 0 {
+			counts[k]++
+		}
+	}
+	return counts
+}
+
+// Subset is the part of d with the given cases, in their order, without Test and Hash. It shares no
+// memory with d that either might change.
+func (d *Data) Subset(cases []int) *Data {
+	part := *d
+	_, columns := d.X.Dims()
+	part.X = mat.NewDense(len(cases), columns, nil)
+	for i, c := range cases {
+		part.X.SetRow(i, d.X.RawRowView(c))
+	}
+	part.Labels, part.Targets = pick(d.Labels, cases), pick(d.Targets, cases)
+	part.Groups, part.Rows = pick(d.Groups, cases), pick(d.Rows, cases)
+	part.IDs = slices.Clone(d.IDs)
+	for k := range part.IDs {
+		part.IDs[k].Values = pick(part.IDs[k].Values, cases)
+	}
+	part.Warnings = slices.Clone(d.Warnings)
+	part.Test, part.Hash = nil, ""
+	return &part
+}
+
+// pick returns the given elements of x; nil of nil.
+func pick[T any](x []T, index []int) []T {
+	if x == nil {
+		return nil
+	}
+	out := make([]T, len(index))
+	for i, k := range index {
+		out[i] = x[k]
+	}
+	return out
+}
+
+// hash digests what results can depend on. Every list is preceded by its length; numbers are their
+// 64 bits, with one zero and one NaN.
+func (d *Data) hash() string {
+	digest := sha256.New()
+	w := bufio.NewWriter(digest)
+	word := func(v uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), v)) }
+	float := func(v float64) {
+		switch {
+		case v == 0:
+			v = 0 // not -0
+		case math.IsNaN(v):
+			v = math.NaN()
+		}
+		word(math.Float64bits(v))
+	}
+	texts := func(list ...string) {
+		word(uint64(len(list)))
+		for _, s := range list {
+			word(uint64(len(s)))
+			w.WriteString(s)
+		}
+	}
+	n, columns := d.X.Dims()
+	texts(d.ColumnNames...)
+	texts(d.Classes...)
+	texts(d.Groups...)
+	word(uint64(n))
+	word(uint64(columns))
+	for i := range n {
+		for _, v := range d.X.RawRowView(i) {
+			float(v)
+		}
+		word(uint64(d.Rows[i]))
+	}
+	word(uint64(len(d.Labels)))
+	for _, k := range d.Labels {
+		word(uint64(k))
+	}
+	word(uint64(len(d.Targets)))
+	for _, v := range d.Targets {
+		float(v)
+	}
+	word(uint64(len(d.IDs)))
+	for _, c := range d.IDs {
+		texts(append([]string{c.Name}, c.Values...)...)
+	}
+	if d.Truth != nil {
+		texts("the truth is known")
+	}
+	if d.Test != nil {
+		texts(d.Test.Hash)
+	}
+	w.Flush()
+	return hex.EncodeToString(digest.Sum(nil))
+}

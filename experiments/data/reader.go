@@ -1,0 +1,32 @@
+package data
+
+import "errors"
+
+// reader reads one form of file. It sets form, names and label of the table (header and sparse
+// where they are so), then calls begin, and add for every row.
+type reader struct {
+	is   func(text string) bool // whether the file has this form
+	read func(t *table, text string, want request) error
+}
+
+// readers are asked in this order. The last takes everything.
+var readers = []reader{
+	{isSVMLight, readSVMLight},
+	{func(string) bool { return true }, readDelimited},
+}
+
+// read reads src as the package comment describes.
+func read(src source, want request) (t *table, err error) {
+	t = &table{passed: map[string]bool{}, faults: &FileError{Path: src.path}}
+	for _, r := range readers {
+		if r.is(src.text) {
+			err = r.read(t, src.text, want)
+			break
+		}
+	}
+	t.end()
+	if faults := t.faults.err(); faults != nil && !errors.Is(err, faults) {
+		err = errors.Join(err, faults)
+	}
+	return t, err
+}

@@ -1,0 +1,270 @@
+package data
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// readTrain reads the training data.
+func (s Spec) readTrain(src source) (*Data, error) {
+	var schema *Schema
+	var group int
+	want := request{missing: s.Missing}
+	for _, u := range s.uses() {
+		want.named = append(want.named, u.column)
+	}
+	want.named = numberless(want.named)
+	kept := canonicalNames(s.Classes)
+	if len(kept) > 0 {
+		want.keep = func(label string) bool { return slices.Contains(kept, label) }
+	}
+	want.plan = func(t *table) (err error) {
+		schema, group, err = s.layout(t)
+		return err
+	}
+	t, err := read(src, want)
+	if err != nil {
+		return nil, err
+	}
+	schema.categories(t)
+	if err := t.faults.err(); err != nil {
+		return nil, err
+	}
+	if !s.Regression {
+		if schema.Classes, err = s.classes(t, t.texts[schema.Label.Index], kept); err != nil {
+			return nil, err
+		}
+	}
+	d, err := schema.data(t, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.rows) < 2 {
+		t.faults.add(t.lines[0], 0, "is the only case; at least two are needed to train on")
+		return nil, t.faults
+	}
+	if group >= 0 {
+		d.Groups = t.texts[group]
+	}
+	for k, n := range d.Counts() {
+		switch {
+		case n == 1:
+			d.Warnings = append(d.Warnings, "class "+strconv.Quote(d.Classes[k])+" has a single case")
+		case n == len(d.Labels):
+			t.faults.add(0, 0, "has only cases of class %q%s; at least two classes are needed", d.Classes[k],
+				t.leftOut())
+		}
+	}
+	return d, t.faults.err()
+}
+
+// layout resolves the columns that the specification names in the file t and gives them their
+// roles. group is -1 if there is none.
+func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
+	uses := s.uses()
+	places, p := t.places(uses)
+	if len(p) > 0 {
+		return nil, -1, p
+	}
+	of := map[string][]int{} // columns of each key
+	for i, j := range places {
+		of[uses[i].key] = append(of[uses[i].key], j)
+		uses[i].column = t.names[j]
+	}
+	if t.sparse {
+		p = notSparse(uses)
+	}
+	if len(p) > 0 {
+		return nil, -1, p
+	}
+	if s.Label == "" {
+		uses = slices.Insert(uses, 0, use{"label", t.names[t.label]})
+	} else {
+		t.label = of["label"][0]
+	}
+	p = overlaps(uses)
+
+	schema = &Schema{
+		Sparse: t.sparse, Header: t.header, Width: len(t.names), Label: Column{Name: t.names[t.label], Index: t.label},
+		Only: len(s.Classes) > 0, Above: s.Above, Missing: s.Missing,
+	}
+	t.roles, group = make([]role, len(t.names)), -1
+	for _, j := range of["id"] {
+		t.roles[j] = carried
+		schema.ID = append(schema.ID, Column{Name: t.names[j], Index: j})
+	}
+	if s.Group != "" {
+		group = of["group"][0]
+		t.roles[group] = needed
+	}
+	t.roles[t.label] = target
+	inputs := of["columns"]
+	if len(s.Columns) == 0 {
+		dropped := make([]bool, len(t.names))
+		for _, j := range of["drop"] {
+			dropped[j] = true
+		}
+		for j, r := range t.roles {
+			if r == ignored && !dropped[j] && !(t.sparse && t.names[j] == "qid") {
+				inputs = append(inputs, j)
+			}
+		}
+	}
+	if len(inputs) == 0 && len(p) == 0 {
+		p.add("columns", "no input column is left; the file has %s", list(t.names))
+	}
+	if len(p) > 0 {
+		return nil, -1, p
+	}
+	for _, j := range inputs {
+		t.roles[j] = number
+		if s.Categorical == "one_hot" && !t.sparse {
+			t.roles[j] = level
+		}
+		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
+	}
+	return schema, group, nil
+}
+
+// places are the columns of t that are used, by name or number.
+func (t *table) places(uses []use) (places []int, p Problems) {
+	index, absent := t.index(), 0
+	for _, u := range uses {
+		if j, is := index[u.column]; is {
+			places = append(places, j)
+			continue
+		}
+		if j, err := strconv.Atoi(u.column); err == nil && j >= 1 && j <= len(t.names) {
+			places = append(places, j-1)
+			continue
+		}
+		if absent++; absent >= maxFaults {
+			continue
+		}
+		near, _, _ := strings.Cut(registry.Suggest(u.column, t.names), " (have ")
+		kind := "the file has no header; its columns are named"
+		if t.header {
+			kind = "the file's columns are"
+		}
+		p.add(u.key, "no column %q%s (%s %s, or their numbers)", u.column, near, kind, list(t.names))
+	}
+	if absent >= maxFaults {
+		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)
+	}
+	return places, p
+}
+
+// notSparse finds uses of columns that the svmlight form has not.
+func notSparse(uses []use) (p Problems) {
+	for _, u := range uses {
+		switch {
+		case u.key == "label" && u.column != "label":
+			p.add("label", "an svmlight file has its label first; remove the key")
+		case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
+			p.add(u.key, "in an svmlight file only qid can be id or group, and only the features inputs; remove %q",
+				u.column)
+		}
+	}
+	return p
+}
+
+// categories turns the columns read as text (one_hot) into numbers if they hold nothing else, and
+// else finds their levels.
+func (s *Schema) categories(t *table) {
+	for k := range s.Inputs {
+		c := &s.Inputs[k]
+		if t.roles[c.Index] != level {
+			continue
+		}
+		texts := t.texts[c.Index]
+		text := slices.IndexFunc(texts, func(f string) bool { return !isNumber(f) && f != "" })
+		if text < 0 {
+			t.numbers[c.Index], t.roles[c.Index] = make([]float64, len(texts)), number
+			for i, f := range texts {
+				v, ok := parseNumber(f)
+				if !ok {
+					v = math.NaN()
+				}
+				t.numbers[c.Index][i] = v
+			}
+			continue
+		}
+		seen := map[string]bool{}
+		for _, f := range texts {
+			seen[f] = true
+		}
+		delete(seen, "")
+		c.Levels = slices.Sorted(maps.Keys(seen))
+		if n := len(seen); n > maxClasses {
+			t.faults.add(t.lines[text], 0, "column %q has %d different texts (%q here), too many for categories (%d); "+
+				"correct it, or name it under drop or id", c.Name, n, texts[text], maxClasses)
+		}
+	}
+}
+
+// classes finds the classes of the training labels in their order.
+func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
+	if s.Above != nil {
+		return s.orderClasses([]string{aboveClass(*s.Above, false), aboveClass(*s.Above, true)})
+	}
+	seen := map[string]bool{}
+	for _, l := range labels {
+		seen[canonical(l)] = true
+	}
+	classes := slices.Sorted(maps.Keys(seen))
+	value := func(c string) float64 { v, _ := parseNumber(c); return v }
+	numeric := !slices.ContainsFunc(classes, func(c string) bool { return !isNumber(c) })
+	if numeric {
+		slices.SortStableFunc(classes, func(a, b string) int { return cmp.Compare(value(a), value(b)) })
+	}
+
+	fraction := slices.IndexFunc(classes, func(c string) bool { return value(c) != math.Trunc(value(c)) })
+	wayOut := "name the column that holds the label"
+	if numeric {
+		wayOut = "above: 25, say, makes two classes of it; likelihood: gaussian takes it as it is; label: names " +
+			"another column"
+	}
+	name := t.names[t.label]
+	switch {
+	case numeric && fraction >= 0:
+		return nil, problem("label", "column %q is a numeric label (%s, for one), not a class; %s", name,
+			classes[fraction], wayOut)
+	case len(classes) > maxClasses:
+		return nil, problem("label", "column %q has %d different values, too many for classes (%d); %s",
+			name, len(classes), maxClasses, wayOut)
+	}
+	var p Problems
+	for _, k := range kept {
+		if !seen[k] {
+			have := slices.Concat(classes, slices.Sorted(maps.Keys(t.passed)))
+			p.add("classes", "no case has the label %q%s", k, registry.Suggest(k, have))
+		}
+	}
+	if len(p) > 0 {
+		return nil, p
+	}
+	return s.orderClasses(classes)
+}
+
+// orderClasses puts the positive class last.
+func (s Spec) orderClasses(classes []string) ([]string, error) {
+	if s.Positive == "" {
+		return classes, nil
+	}
+	positive := canonicalNames([]Name{s.Positive})[0]
+	switch k := slices.Index(classes, positive); {
+	case k < 0:
+		return nil, problem("positive", "no class %q%s", positive, registry.Suggest(positive, classes))
+	case len(classes) > 2:
+		return nil, problem("positive", "only two classes have a positive one, and there are %d (%s); "+
+			"remove positive, or keep two by classes", len(classes), list(classes))
+	default:
+		return append(slices.Delete(classes, k, k+1), positive), nil
+	}
+}

@@ -1,0 +1,74 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// isMissing tells whether a field is one of the tokens for a missing value.
+func isMissing(s string) bool {
+	return s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN")
+}
+
+// maxMagnitude keeps squares and their sums over cases and columns finite.
+const maxMagnitude = 1e100
+
+// parseNumber reads a finite decimal number of magnitude up to maxMagnitude.
+func parseNumber(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(math.Abs(v) <= maxMagnitude) || isHex(s) {
+		return 0, false
+	}
+	return v, true
+}
+
+// isNumber tells whether parseNumber reads s.
+func isNumber(s string) bool {
+	_, ok := parseNumber(s)
+	return ok
+}
+
+// isHex tells whether s has the prefix of a hexadecimal number, which strconv reads and data files
+// do not have.
+func isHex(s string) bool {
+	s = strings.TrimLeft(s, "+-")
+	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
+}
+
+// notNumber says why parseNumber refused s.
+func notNumber(s string) string {
+	v, err := strconv.ParseFloat(s, 64)
+	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
+	comma := isNumber(strings.Replace(s, ",", ".", 1))
+	if len(s) > 40 {
+		s = strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	switch {
+	case !finite:
+		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
+	case comma:
+		return fmt.Sprintf("%q has a decimal comma, where a point is wanted", s)
+	}
+	return fmt.Sprintf("%q is not a number", s)
+}
+
+// numberless leaves out the names that are numbers, which do not show that a line is a header.
+func numberless(names []string) []string { return slices.DeleteFunc(names, isNumber) }
+
+// canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and
+// 3.0000 are equal.
+func canonical(label string) string {
+	v, ok := parseNumber(label)
+	switch {
+	case !ok:
+		return label
+	case v == 0:
+		return "0"
+	case v == math.Trunc(v) && math.Abs(v) < 1e15:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
