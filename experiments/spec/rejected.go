@@ -1,0 +1,4 @@
+package spec
+
+// Rejected is the decision for no class.
+const Rejected = "reject"
