@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -126,20 +127,20 @@ func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average
 	return mustMarshal([]any{configurationKeyOf(c), hyperparameters, tuneIdentity(t), average})
 }
 
-// key identifies the plan by its studies, how many trials they have, and what decides which of them run.
-func (p *Plan) key() string {
-	parts := [][]byte{[]byte(p.Manifest.Tune)}
-	for _, c := range p.Manifest.Configurations {
+// planKey identifies a plan by its studies, how many trials they have, and what decides which of them run.
+func planKey(m record.Manifest) string {
+	parts := [][]byte{[]byte(m.Tune)}
+	for _, c := range m.Configurations {
 		for _, s := range c.Studies {
 			parts = append(parts, []byte(s.Key))
 		}
 	}
-	for _, i := range p.Manifest.Illustrations {
+	for _, i := range m.Illustrations {
 		parts = append(parts, []byte(i.Key))
 	}
 	var contests []contestKey
 	raced := versions{}
-	for _, c := range p.Manifest.Contests {
+	for _, c := range m.Contests {
 		contests = append(contests, contestKey(c))
 		raced.named("race", c.Race, cv.Races)
 		raced.score(c.Score)
@@ -257,4 +258,23 @@ func walk(v reflect.Value, visit func(reflect.Type)) {
 			walk(v.MapIndex(key), visit)
 		}
 	}
+}
+
+// studyKey identifies a study by everything that determines its results.
+func studyKey(t *job.Set, identity []byte) string {
+	return hashed(identity, mustMarshal([]any{t.Evaluation, t.Seed, t.Train, t.Test}))
+}
+
+// tuneIdentity is all of the section that the result of a given trial, or of a fit at given hyperparameters, depends on. How
+// many trials there are and where is not in it: an experiment that asks for more of them keeps those that it has.
+func tuneIdentity(t spec.Tune) any {
+	var length [3]int
+	if s, ok := t.Strategy.(search.Sampler); ok {
+		length[0], length[1], length[2] = s.Length()
+	}
+	parts := []any{t.Method, t.Objective, t.StandardErrors, length}
+	if g := t.Gradients(); g != objective.Exact {
+		parts = append(parts, g)
+	}
+	return parts
 }

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
 )
 
 // NameOf is what a configuration is called in messages.
@@ -76,4 +78,32 @@ func (p *Plan) Contested() (n int) {
 		}
 	}
 	return n
+}
+
+// Journal is about how many bytes the whole journal takes: 20 for each number of the predictions, of the latent means of all training
+// cases, and of the points of trials with their names, and 500 for the rest of a line. Who competes is counted as if all prevailed.
+func (p *Plan) Journal() (bytes int64) {
+	for _, s := range p.Studies {
+		c := p.Manifest.Configurations[s.Configuration]
+		of, classes := c.Studies[s.Index], max(2, len(c.Classes))
+		numbers := 3 * classes * of.Test
+		if s.Job.Comparator != nil { // no latent processes
+			numbers = (classes + 1) * of.Test
+		}
+		if s.Job.Whole {
+			numbers += classes * of.Train
+		}
+		trials, _, _ := batches(s.Study)
+		for _, b := range trials {
+			if chain := s.Job.Chain; chain != nil {
+				b.points = cmp.Or(chain.Samples, objective.DefaultSamples)
+			}
+			numbers += b.trials * b.points * (2*len(c.Hyperparameters) + 10)
+			if s.Job.Whole && s.Job.Optimizer != "" {
+				numbers += b.trials * 60 * (len(s.Space) + 1) // steps of a path
+			}
+		}
+		bytes += int64(20*numbers + 500*of.Jobs)
+	}
+	return bytes
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
@@ -87,4 +88,11 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 		}
 	}
 	return sets
+}
+
+// loaded is a data set and its training sets.
+type loaded struct {
+	*data.Data
+	place strictyaml.Place
+	sets  []*job.Set // the first has all of the training data
 }

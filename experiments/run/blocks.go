@@ -193,3 +193,6 @@ func (l loads) Less(i, k int) bool {
 func (l *loads) Push(any) { panic("experiments: blocks do not change in number") }
 
 func (l *loads) Pop() any { panic("experiments: blocks do not change in number") }
+
+// Block is one of Of parts of a run, counted from 0.
+type Block struct{ Index, Of int }

@@ -212,16 +212,6 @@ func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	return notes
 }
 
-// Errors of run folders.
-var (
-	// ErrOtherConfiguration: the run folder holds another experiment.
-	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
-	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
-	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on with it")
-	// ErrUnreported: all jobs are on record, but the results could not be written.
-	ErrUnreported = errors.New("every job is done and on record, but the results could not be written")
-)
-
 // versionsText names versions for people.
 func versionsText(v map[string]int) string {
 	if len(v) == 0 {
@@ -233,6 +223,3 @@ func versionsText(v map[string]int) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// ErrFolder marks a folder that is no run, or cannot be read as one.
-var ErrFolder = errors.New("not the folder of a run, or damaged")

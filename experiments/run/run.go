@@ -18,15 +18,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set by Run.
-type Options struct {
-	Resume bool                             // go on with an unfinished run
-	Extend bool                             // go on with a run of which this plan is an extension
-	Retry  bool                             // run the failed jobs on record again
-	Warn   func(format string, args ...any) // hears what the user should know and results do not say
-	search.Options
-}
-
 // Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
 // run, finished, is reported again; one that holds a part of it needs Resume; one that holds a plan that this one extends
 // needs Extend, and its jobs are used again. The report covers what is done even where the run ended early with an error.

@@ -375,3 +375,53 @@ func TypeName(k reflect.Kind) string {
 	}
 	return "a whole number"
 }
+
+// errReported is what a decoding step returns when the problem itself is already on the list.
+var errReported = fmt.Errorf("experiments: reported")
+
+// at adds a problem at a node of the YAML file.
+func (d *decoder) at(n *strictyaml.Node, format string, args ...any) { d.found.At(n, format, args...) }
+
+// err returns the problems found so far, or nil.
+func (d *decoder) err() error { return d.found.Err() }
+
+// parse reads one YAML document and replaces aliases by what they stand for; nil if that is a problem.
+func (d *decoder) parse(text []byte) *strictyaml.Node { return strictyaml.Parse(text, d.found) }
+
+// expanded is the cross product of a part of the file in which any value may be a list of alternatives; the values of the
+// keys in lists are lists by nature.
+func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Node {
+	return strictyaml.Expand(n, lists, d.found)
+}
+
+// choose checks a value that must be one of have; an empty one becomes the first.
+func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
+	if *value == "" {
+		*value = have[0]
+	}
+	if !slices.Contains(have, *value) {
+		n := parent
+		if v := strictyaml.Find(parent, key); v != nil {
+			n = element(v, *value)
+		}
+		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
+	}
+}
+
+// element is the element of a list that has a value, or else the node itself.
+func element(n *strictyaml.Node, value string) *strictyaml.Node {
+	for _, c := range n.Content {
+		if c.Value == value {
+			n = c
+		}
+	}
+	return n
+}
+
+func names[T any](table []T, name func(T) string) []string {
+	var all []string
+	for _, row := range table {
+		all = append(all, name(row))
+	}
+	return all
+}

@@ -62,3 +62,6 @@ func unread(m model.Model) bool {
 	w := m.Written
 	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil || !w.Inference.IsZero() && m.Inference == nil
 }
+
+// dataSections are the sections of experiments with data only.
+var dataSections = []string{"data", "tune", "evaluate", "race", "predict", "published"}

@@ -190,3 +190,14 @@ func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	}
 	return &cv.Costs{Loss: loss.Loss, Reject: o.Reject}, d.err()
 }
+
+// predicting is the predict section.
+type predicting struct {
+	Average    *strictyaml.Node `yaml:"average"`
+	Reject     string           `yaml:"reject"`
+	Loss       *strictyaml.Node `yaml:"loss"`
+	RejectCost *float64         `yaml:"reject_cost"`
+}
+
+// Rejected is the decision for no class.
+const Rejected = "reject"

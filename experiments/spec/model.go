@@ -351,3 +351,6 @@ const maxMistakes = 1000
 
 // maxParts bounds a sum or a product of kernels.
 const maxParts = 1000
+
+// classModes are how more than two classes are modelled; the first is the default.
+var classModes = []string{"joint", "one_vs_rest"}

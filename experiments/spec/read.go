@@ -11,7 +11,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -147,42 +146,10 @@ type document struct {
 	Illustrate *strictyaml.Node `yaml:"illustrate"`
 }
 
-// predicting is the predict section.
-type predicting struct {
-	Average    *strictyaml.Node `yaml:"average"`
-	Reject     string           `yaml:"reject"`
-	Loss       *strictyaml.Node `yaml:"loss"`
-	RejectCost *float64         `yaml:"reject_cost"`
-}
-
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 // Bundled is before the names of the experiments that come along.
 const Bundled = "gallery:"
-
-// choose checks a value that must be one of have; an empty one becomes the first.
-func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have []string) {
-	if *value == "" {
-		*value = have[0]
-	}
-	if !slices.Contains(have, *value) {
-		n := parent
-		if v := strictyaml.Find(parent, key); v != nil {
-			n = element(v, *value)
-		}
-		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
-	}
-}
-
-// element is the element of a list that has a value, or else the node itself.
-func element(n *strictyaml.Node, value string) *strictyaml.Node {
-	for _, c := range n.Content {
-		if c.Value == value {
-			n = c
-		}
-	}
-	return n
-}
 
 func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	if n == nil {
@@ -203,13 +170,8 @@ func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// dataSections are the sections of experiments with data only.
-var dataSections = []string{"data", "tune", "evaluate", "race", "predict", "published"}
-
+// The names that the file can give.
 var (
-	// classModes are how more than two classes are modelled; the first is the default.
-	classModes = []string{"joint", "one_vs_rest"}
-
 	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
 	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
 	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })

@@ -1,4 +1,0 @@
-package spec
-
-// Rejected is the decision for no class.
-const Rejected = "reject"
