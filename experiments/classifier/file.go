@@ -23,6 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/model"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
@@ -215,122 +216,156 @@ const evidenceTolerance = 1e-4
 
 // restore checks what the file says and rebuilds the posterior.
 func (f *ModelFile) restore(name string) (*Classifier, error) {
-	damaged := func(part, format string, args ...any) error { return damage(name, part, fmt.Errorf(format, args...)) }
-	if f.Columns == nil || f.Preprocess == nil {
-		return nil, damaged("columns, preprocess", "one of them is missing")
+	if err := f.checkColumns(); err != nil {
+		return nil, damage(name, err)
 	}
-	if err := f.Columns.Check(); err != nil {
-		return nil, damaged("columns", "%w", err)
+	c := &Classifier{name: name, file: f}
+	m, err := c.readModel()
+	if err != nil {
+		return nil, err
 	}
-	dim, n, classes := len(f.Columns.ColumnNames()), len(f.Inputs), len(f.Columns.Classes)
-	if err := f.Preprocess.Check(dim); err != nil {
-		return nil, damaged("preprocess", "%w", err)
+	if err := c.readCases(m); err != nil {
+		return nil, damage(name, err)
 	}
-	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
-		return nil, damaged("preprocess", "impute must be there if and only if columns has missing: mean or median")
+	if err := c.fits(m); err != nil {
+		return nil, err
 	}
-
-	prefix := name + ": model."
-	found := strictyaml.NewFindings(name)
-	m := spec.ReadModel(found, spec.Texts{
-		Kernel: f.Model.Kernel, Mean: f.Model.Mean, Likelihood: f.Model.Likelihood,
-		Inference: f.Model.Inference, Classes: f.Model.Classes,
-	}, prefix, true)
-	c := &Classifier{name: name, file: f, average: spec.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)}
-	if err := found.Err(); err != nil {
-		return nil, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with gpc-tune fit", err)
+	evidence, err := c.restorePosterior(m)
+	if err != nil {
+		return nil, damage(name, err)
 	}
-	if m.Comparator == nil {
-		if err := c.average.Uses(m.Likelihood); err != nil {
-			return nil, damaged("model.average", "%w", err)
-		}
-	}
-	if m.Numeric() != (classes == 0) {
-		return nil, damaged("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
-	}
-
-	y := approx.Targets{Classes: classes, Value: f.Targets}
-	if classes > 0 {
-		if len(f.Targets) > 0 {
-			return nil, damaged("targets", "%d numbers do not go with classes", len(f.Targets))
-		}
-		c.counts = make([]int, classes)
-		for i, label := range f.Labels {
-			if label < 0 || label >= classes {
-				return nil, damaged("labels", "case %d has %d, want 0 to %d", i, label, classes-1)
-			}
-			if c.counts[label]++; classes == 2 {
-				y.Value = append(y.Value, float64(2*label-1))
-			}
-		}
-		if classes > 2 {
-			y.Index = f.Labels
-		}
-	} else if len(f.Labels) > 0 {
-		return nil, damaged("labels", "%d labels do not go with numbers", len(f.Labels))
-	}
-	if n < 2 || y.Len() != n {
-		return nil, damaged("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, y.Len())
-	}
-	x := mat.NewDense(n, dim, nil)
-	for i, row := range f.Inputs {
-		if len(row) != dim {
-			return nil, damaged("inputs", "case %d has %d numbers, want %d", i, len(row), dim)
-		}
-		x.SetRow(i, row)
-	}
-	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true} // where length scales start matters no more
-
-	model, size := m.On(classes), approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
-	var need int64
-	if m.Comparator != nil {
-		need = m.Comparator.Memory(size, dim)
-	} else if _, err := model.Check(classes); err != nil {
-		return nil, damaged("model", "%w", err)
-	} else {
-		need = model.Memory(size, dim, nil, false)
-	}
-	need = job.Footprint(need)
-	if len(f.Samples) > 0 {
-		need *= 2 // a sample beside the one that theta is
-	}
-	if free, known := machine.Available(); known && need > free {
-		return nil, fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
-	}
-	evidence, want := 0.0, float64(f.LogEvidence)
-	if m.Comparator != nil {
-		var err error
-		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {
-			return nil, damaged("state", "%w", err)
-		}
-		evidence = c.compared.Summary().LogEvidence
-	} else {
-		o, err := objective.New(model, nil, c.data)
-		if err != nil {
-			return nil, damaged("model", "%w", err)
-		}
-		theta, err := thetaOf(f.Theta, o.Layout)
-		if err != nil {
-			return nil, damaged("theta", "%w", err)
-		}
-		c.objective = o
-		if c.point, err = o.Restore(theta, f.State); err != nil {
-			return nil, damaged("state", "%w", err)
-		}
-		evidence = c.point.Posterior.Evidence().Value()
-	}
+	want := float64(f.LogEvidence)
 	if math.IsNaN(evidence) != math.IsNaN(want) || math.Abs(evidence-want) > evidenceTolerance*max(1, math.Abs(want)) {
-		return nil, damaged("log_evidence", "%v on file, and %v by its numbers", want, evidence)
+		return nil, damage(name, wrong("log_evidence", "%v on file, and %v by its numbers", want, evidence))
 	}
 	if hash, err := f.hash(); err != nil || hash != f.Hash { // what none of the above depends on
-		return nil, damaged("hash", "%q on file, and %s by its content", f.Hash, hash)
+		return nil, damage(name, wrong("hash", "%q on file, and %s by its content", f.Hash, hash))
 	}
 	return c, nil
 }
 
-// damage is what is wrong with a part of a model file.
-func damage(name, part string, err error) error {
-	return fmt.Errorf("%w: %s: %s: %w; the file was changed: write it again with gpc-tune fit", spec.ErrInvalid, name, part, err)
+// wrong is what is wrong with a part of a model file, and damage what is wrong with a file.
+func wrong(part, format string, args ...any) error { return fmt.Errorf(part+": "+format, args...) }
+
+func damage(name string, err error) error {
+	return fmt.Errorf("%w: %s: %w; the file was changed: write it again with gpc-tune fit", spec.ErrInvalid, name, err)
+}
+
+// checkColumns checks what is said of inputs and labels.
+func (f *ModelFile) checkColumns() error {
+	if f.Columns == nil || f.Preprocess == nil {
+		return wrong("columns, preprocess", "one of them is missing")
+	}
+	if err := f.Columns.Check(); err != nil {
+		return wrong("columns", "%w", err)
+	}
+	if err := f.Preprocess.Check(len(f.Columns.ColumnNames())); err != nil {
+		return wrong("preprocess", "%w", err)
+	}
+	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
+		return wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
+	}
+	return nil
+}
+
+// readModel reads the model, and how class probabilities are formed.
+func (c *Classifier) readModel() (m model.Model, err error) {
+	f, prefix := c.file, c.name+": model."
+	found := strictyaml.NewFindings(c.name)
+	m = spec.ReadModel(found, spec.Texts{
+		Kernel: f.Model.Kernel, Mean: f.Model.Mean, Likelihood: f.Model.Likelihood,
+		Inference: f.Model.Inference, Classes: f.Model.Classes,
+	}, prefix, true)
+	c.average = spec.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
+	if err := found.Err(); err != nil {
+		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with gpc-tune fit", err)
+	}
+	if m.Comparator == nil {
+		if err := c.average.Uses(m.Likelihood); err != nil {
+			return m, damage(c.name, wrong("model.average", "%w", err))
+		}
+	}
+	return m, nil
+}
+
+// readCases reads the training cases.
+func (c *Classifier) readCases(m model.Model) error {
+	f := c.file
+	dim, n, classes := len(f.Columns.ColumnNames()), len(f.Inputs), len(f.Columns.Classes)
+	switch {
+	case m.Numeric() != (classes == 0):
+		return wrong("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
+	case classes > 0 && len(f.Targets) > 0:
+		return wrong("targets", "%d numbers do not go with classes", len(f.Targets))
+	case classes == 0 && len(f.Labels) > 0:
+		return wrong("labels", "%d labels do not go with numbers", len(f.Labels))
+	}
+	c.counts = make([]int, classes)
+	for i, label := range f.Labels {
+		if label < 0 || label >= classes {
+			return wrong("labels", "case %d has %d, want 0 to %d", i, label, classes-1)
+		}
+		c.counts[label]++
+	}
+	y := job.Coded(classes, f.Labels, f.Targets)
+	if n < 2 || y.Len() != n {
+		return wrong("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, y.Len())
+	}
+	x := mat.NewDense(n, dim, nil)
+	for i, row := range f.Inputs {
+		if len(row) != dim {
+			return wrong("inputs", "case %d has %d numbers, want %d", i, len(row), dim)
+		}
+		x.SetRow(i, row)
+	}
+	// Where length scales start matters no more.
+	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true}
+	return nil
+}
+
+// fits checks that the parts of the model go together, and that there is memory for its posterior.
+func (c *Classifier) fits(m model.Model) error {
+	n, dim := c.data.X.X.Dims()
+	classes := c.data.Y.Classes
+	size := approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
+	var need int64
+	if m.Comparator != nil {
+		need = m.Comparator.Memory(size, dim)
+	} else if _, err := m.On(classes).Check(classes); err != nil {
+		return damage(c.name, wrong("model", "%w", err))
+	} else {
+		need = m.On(classes).Memory(size, dim, nil, false)
+	}
+	need = job.Footprint(need)
+	if len(c.file.Samples) > 0 {
+		need *= 2 // a sample beside the one that theta is
+	}
+	if free, known := machine.Available(); known && need > free {
+		return fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, c.name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
+	}
+	return nil
+}
+
+// restorePosterior returns the log evidence as well.
+func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err error) {
+	f := c.file
+	if m.Comparator != nil {
+		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {
+			return 0, wrong("state", "%w", err)
+		}
+		return c.compared.Summary().LogEvidence, nil
+	}
+	if c.objective, err = objective.New(m.On(c.data.Y.Classes), nil, c.data); err != nil {
+		return 0, wrong("model", "%w", err)
+	}
+	theta, err := thetaOf(f.Theta, c.objective.Layout)
+	if err != nil {
+		return 0, wrong("theta", "%w", err)
+	}
+	if c.point, err = c.objective.Restore(theta, f.State); err != nil {
+		return 0, wrong("state", "%w", err)
+	}
+	return c.point.Posterior.Evidence().Value(), nil
 }
 
 // outcome predicts cases, with the one fit or with the average over the samples.
@@ -347,11 +382,11 @@ func (c *Classifier) outcome(held *kernel.Inputs) (average job.Outcome, err erro
 	for i, s := range c.file.Samples {
 		theta, err := thetaOf(s.Theta, c.objective.Layout)
 		if err != nil {
-			return average, damage(c.name, "samples", fmt.Errorf("sample %d: theta: %w", i, err))
+			return average, damage(c.name, wrong("samples", "sample %d: theta: %w", i, err))
 		}
 		point, err := c.objective.Restore(theta, s.State)
 		if err != nil {
-			return average, damage(c.name, "samples", fmt.Errorf("sample %d: state: %w", i, err))
+			return average, damage(c.name, wrong("samples", "sample %d: state: %w", i, err))
 		}
 		average.Average(predict(point), i+1)
 	}

@@ -7,12 +7,14 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -55,13 +57,54 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
-	classes := c.data.Classes
 	held, err := c.outcome(&kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)})
 	if err != nil {
 		return nil, err
 	}
-	warnings := append(append([]string{}, ds.Warnings...), job.AverageWarnings(held.AverageError)...)
-	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Warnings: warnings}
+	all, scored, err := c.labelled(ds, held)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
+	}
+	warnings := slices.Concat([]string{}, ds.Warnings, job.AverageWarnings(held.AverageError))
+	t := &Predicted{
+		Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all), Warnings: warnings,
+	}
+	cost := t.fill(ds, held, c.data.Classes, costs)
+	for i, row := range t.Rows {
+		for j, v := range row {
+			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
+				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the training cases", spec.ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
+			}
+		}
+	}
+	if len(all) > 0 {
+		t.score(scored, cost)
+	}
+	return t, nil
+}
+
+// labelled lists the cases whose label is known, with their predictions.
+func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.Predictions, err error) {
+	for i := range ds.Rows {
+		if ds.Targets != nil && !math.IsNaN(ds.Targets[i]) || ds.Labels != nil && ds.Labels[i] >= 0 {
+			all = append(all, i)
+		}
+	}
+	rows := job.Subset(ds.Rows, all)
+	switch {
+	case len(all) == 0:
+	case c.data.Classes == nil:
+		mean, variance := stat.PopMeanVariance(c.data.Y.Value, nil)
+		p, err = cv.NewRegression(rows, job.Subset(ds.Targets, all), job.Subset(held.Mean, all), job.Subset(held.Variance, all), mean, variance)
+	default:
+		p, err = cv.NewPredictions(rows, job.Subset(ds.Labels, all), job.Pick(held.Proba, all), c.counts)
+	}
+	return all, p, err
+}
+
+// fill fills the table. It returns the costs of the decisions on cases whose label is known, where costs
+// were given.
+func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs) (cost []float64) {
 	var ids []string
 	for _, id := range ds.IDs {
 		ids = append(ids, id.Name)
@@ -80,39 +123,15 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 			t.Rows[i] = append(t.Rows[i], id.Values[i])
 		}
 	}
-
-	var scored cv.Predictions
-	var all []int // cases whose label is known
 	if classes == nil {
 		numbers("mean", held.Mean)
 		numbers("variance", held.Variance)
-		for i, v := range ds.Targets {
-			if !math.IsNaN(v) {
-				all = append(all, i)
-			}
-		}
-		base, spread := stat.PopMeanVariance(c.data.Y.Value, nil)
-		if len(all) > 0 {
-			scored, err = cv.NewRegression(job.Subset(ds.Rows, all), job.Subset(ds.Targets, all), job.Subset(held.Mean, all), job.Subset(held.Variance, all), base, spread)
-		}
-	} else {
-		for k, class := range classes {
-			numbers("p["+class+"]", mat.Col(nil, k, held.Proba))
-		}
-		if held.Confidence != nil {
-			numbers("confidence", held.Confidence)
-		}
-		for i, label := range ds.Labels {
-			if label >= 0 {
-				all = append(all, i)
-			}
-		}
-		if len(all) > 0 {
-			scored, err = cv.NewPredictions(job.Subset(ds.Rows, all), job.Subset(ds.Labels, all), job.Pick(held.Proba, all), c.counts)
-		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
+	for k, class := range classes {
+		numbers("p["+class+"]", mat.Col(nil, k, held.Proba))
+	}
+	if held.Confidence != nil {
+		numbers("confidence", held.Confidence)
 	}
 	for k := range held.Means {
 		of := ""
@@ -122,23 +141,16 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 		numbers("latent_mean"+of, held.Means[k])
 		numbers("latent_variance"+of, held.Variances[k])
 	}
-	var cost []float64 // of the decisions on cases whose label is known
-	if held.Proba != nil {
-		cost = t.decide(add, classes, held.Proba, ds.Labels, costs)
+	if classes == nil {
+		return nil
 	}
-	for i, row := range t.Rows {
-		for j, v := range row {
-			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
-				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the training cases", spec.ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
-			}
-		}
-	}
+	return t.decide(add, classes, held.Proba, ds.Labels, costs)
+}
 
-	if t.Labelled = len(all); t.Labelled == 0 {
-		return t, nil
-	}
+// score adds the scores of the cases whose label is known, and what the decisions on them cost on average.
+func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	t.Scores = map[string]Score{}
-	results, floored := cv.Evaluate(scored)
+	results, floored := cv.Evaluate(p)
 	t.Warnings = append(t.Warnings, floored...)
 	for _, r := range results {
 		s := Score{Value: record.Number(r.Value)}
@@ -150,7 +162,6 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	if cost != nil {
 		t.Scores["mean_loss"] = Score{Value: record.Number(stat.Mean(cost, nil))}
 	}
-	return t, nil
 }
 
 // decide adds the decisions and, where costs were given, what each is expected to cost. It returns the costs of those on cases

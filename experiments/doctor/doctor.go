@@ -282,11 +282,19 @@ func newSynthetic(n, d int) synthetic {
 	return p
 }
 
-// measure times every kernel, and every method with every likelihood that it takes, on problems of these sizes: kernels on
-// n/2 and n cases.
+// measure times every kernel, and every method with every likelihood that it takes, on problems of these
+// sizes: kernels on n/2 and n cases.
 func measure(ctx context.Context, n int, sizes []int, tell Findings) (*rates.Rates, error) {
 	r := rates.ThisMachine()
 	shown := shownSizes(n, len(sizes) == 1)
+	var problems []synthetic
+	var half []int // the sizes for kernels
+	for _, size := range sizes {
+		problems = append(problems, newSynthetic(size, 4))
+		if n/2 <= size && size <= n {
+			half = append(half, size)
+		}
+	}
 	for _, e := range kernel.Table {
 		for _, ard := range []bool{false, true} {
 			k, err := e.New(func(v any) error { return setARD(v, ard) })
@@ -296,41 +304,24 @@ func measure(ctx context.Context, n int, sizes []int, tell Findings) (*rates.Rat
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			var on []int
-			for _, size := range sizes {
-				if n/2 <= size && size <= n {
-					on = append(on, size)
-				}
-			}
-			r.Kernels[rates.KernelKey(k)] = kernelRates(k, on)
+			r.Kernels[rates.KernelKey(k)] = kernelRates(k, half)
 			tell.Kernel(kernelTime(r, rates.KernelKey(k), shown))
 		}
 	}
-	var problems []synthetic
-	for _, n := range sizes {
-		problems = append(problems, newSynthetic(n, 4))
-	}
 	for _, m := range approx.Table {
 		for _, l := range likelihood.Table {
-			method, err1 := m.New(nil)
-			lik, err2 := l.New(nil)
-			if err := errors.Join(err1, err2); err != nil {
-				return nil, err
+			method, lik := approx.Table.Default(m.Name), likelihood.Table.Default(l.Name)
+			t, ok := newMethodTimer(ctx, method, lik)
+			if !ok {
+				continue
 			}
-			for _, classes := range []int{2, manyClasses, 0} {
-				caps, err := method.Uses(lik, classes)
-				if err != nil {
-					continue
-				}
-				times, err := methodRates(ctx, method, lik, caps, classes, problems)
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				if err == nil { // else plans have no time to show for it
-					r.Methods[rates.MethodKey(method, lik)] = times
-					tell.Method(methodTime(r, rates.MethodKey(method, lik), shown))
-				}
-				break
+			times, err := t.rates(problems)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err == nil { // else plans have no time to show for it
+				r.Methods[rates.MethodKey(method, lik)] = times
+				tell.Method(methodTime(r, rates.MethodKey(method, lik), shown))
 			}
 		}
 	}
@@ -370,110 +361,58 @@ func kernelRates(k kernel.Kernel, sizes []int) rates.KernelRates {
 	return rates.KernelRates{First: rates.FitRate(terms, first), Gram: rates.FitRate(terms, gram), Pullback: rates.FitRate(terms, pullback)}
 }
 
-// methodRates times fits, criteria and predictions under a squared exponential of length scale √d and amplitude 3.
-func methodRates(ctx context.Context, method approx.Approximation, lik likelihood.Likelihood, caps approx.Caps, classes int, problems []synthetic) (rates.MethodRates, error) {
-	bound := lik.At(starts(lik))
-	fits := method
+// methodTimer times fits, criteria and predictions of a method with a likelihood, under a squared
+// exponential of length scale √d and amplitude 3.
+type methodTimer struct {
+	ctx     context.Context
+	fits    approx.Approximation
+	lik     likelihood.Likelihood
+	bound   likelihood.Bound
+	caps    approx.Caps
+	classes int
+
+	post   approx.Posterior // of the last fit
+	failed error
+
+	terms, each         [][3]float64 // by problem, of a fit and of a prediction
+	fit, again, predict []float64
+	criteria            map[string][2][]float64 // value and gradient
+}
+
+// newMethodTimer is for the first number of classes for which the two go together, if there is one.
+func newMethodTimer(ctx context.Context, method approx.Approximation, lik likelihood.Likelihood) (*methodTimer, bool) {
+	t := &methodTimer{ctx: ctx, fits: method, lik: lik, bound: lik.At(starts(lik)), criteria: map[string][2][]float64{}}
 	if a, ok := method.(approx.Abridger); ok {
-		fits, _ = a.Abridged()
+		t.fits, _ = a.Abridged()
 	}
-	var terms, each [][3]float64
-	var fit, again, predict []float64
-	criteria := map[string][2][]float64{}
-	var failed error
+	for _, t.classes = range []int{2, manyClasses, 0} {
+		var err error
+		if t.caps, err = method.Uses(lik, t.classes); err == nil {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// time is how long f takes, setup aside. What fails is kept.
+func (t *methodTimer) time(setup func(), f func() error) float64 {
+	return seconds(setup, func() { t.failed = errors.Join(t.failed, f()) })
+}
+
+// rates are those on problems of growing size.
+func (t *methodTimer) rates(problems []synthetic) (r rates.MethodRates, err error) {
 	for _, p := range problems {
-		n, d := p.x.Dims()
-		inputs, z := &kernel.Inputs{X: p.x}, &kernel.Inputs{X: p.z}
-		prior := func(length, amplitude float64) []approx.Cov {
-			k, theta := mat.NewSymDense(n, nil), []float64{math.Log(amplitude), math.Log(length)}
-			kernel.Gram(kernel.SE{}, k, theta, inputs)
-			if _, noise := bound.(likelihood.GaussianNoise); noise && bound.(likelihood.GaussianNoise).NoiseVariance() == 0 {
-				for i := range n {
-					k.SetSym(i, i, k.At(i, i)+1)
-				}
-			}
-			return []approx.Cov{{K: k}}
+		cold := t.on(p)
+		if t.failed != nil {
+			return r, t.failed
 		}
-		length := math.Sqrt(float64(d))
-		y, cov, near := p.y[classes], prior(length, 3), prior(1.2*length, 3.5)
-		var post approx.Posterior
-		run := func(cov []approx.Cov, start approx.State) func() {
-			return func() {
-				var err error
-				if post, err = fits.Fit(ctx, cov, y, bound, start); err != nil {
-					failed = errors.Join(failed, err)
-				}
-			}
-		}
-		terms = append(terms, rates.MethodTerms(n))
-		cold := seconds(nothing, run(cov, nil))
-		if failed != nil {
-			return rates.MethodRates{}, failed
-		}
-		fit = append(fit, cold)
-		again = append(again, seconds(nothing, run(near, post.State())))
-		if failed != nil {
-			return rates.MethodRates{}, failed
-		}
-		dst, grad := approx.Cov{K: mat.NewSymDense(n, nil)}, make([]float64, len(lik.Params()))
-		for _, e := range objective.Criteria {
-			c, err := e.New(nil)
-			if err != nil {
-				return rates.MethodRates{}, err
-			}
-			gradient, err := c.Uses(caps)
-			if err != nil || c.AddsPrior() {
-				continue // it is the same but for a sum over hyperparameters
-			}
-			var f approx.Functional
-			of := func() {
-				if f, err = c.Of(post); err != nil {
-					failed = errors.Join(failed, err)
-				}
-			}
-			t := criteria[e.Name]
-			t[0] = append(t[0], seconds(nothing, of))
-			if failed != nil {
-				return rates.MethodRates{}, failed
-			}
-			if gradient {
-				// What a posterior keeps of its derivatives it computes once, so it takes a new one each time.
-				before := func() { run(cov, nil)(); of() }
-				if cold > 5e-3 {
-					before = nothing
-				}
-				t[1] = append(t[1], seconds(before, func() {
-					if err := errors.Join(f.Adjoint(&dst, 0), f.Likelihood(grad)); err != nil {
-						failed = errors.Join(failed, err)
-					}
-				}))
-			}
-			criteria[e.Name] = t
-		}
-		held, _ := p.z.Dims()
-		cross, diag := mat.NewDense(n, held, nil), make([]float64, held)
-		kernel.Cross(kernel.SE{}, cross, []float64{math.Log(3), math.Log(length)}, inputs, z)
-		for j := range diag {
-			diag[j] = 9
-		}
-		predict = append(predict, seconds(nothing, func() {
-			if classes == 0 {
-				post.Latent(make([]float64, held), make([]float64, held), cross, diag, 0)
-			} else {
-				post.PredictProba(mat.NewDense(held, classes, nil), []*mat.Dense{cross}, [][]float64{diag}, nil)
-			}
-		})/float64(held))
-		each = append(each, [3]float64{float64(n) * float64(n), float64(n), 1})
-		if failed != nil {
-			return rates.MethodRates{}, failed
-		}
-		if cold > 0.05 && len(terms) > 2 {
+		if cold > 0.05 && len(t.terms) > 2 {
 			break // enough for the three rates
 		}
 	}
 	processes := 1
-	if classes > 2 {
-		processes = classes
+	if t.classes > 2 {
+		processes = t.classes
 	}
 	rate := func(terms [][3]float64, times []float64) (r rates.Rate) {
 		if len(times) == 0 {
@@ -485,11 +424,94 @@ func methodRates(ctx context.Context, method approx.Approximation, lik likelihoo
 		}
 		return r
 	}
-	r := rates.MethodRates{Fit: rate(terms, fit), Again: rate(terms, again), Predict: rate(each, predict), Criteria: map[string]rates.CriterionRate{}}
-	for name, t := range criteria {
-		r.Criteria[name] = rates.CriterionRate{Value: rate(terms, t[0]), Gradient: rate(terms, t[1])}
+	r = rates.MethodRates{
+		Fit: rate(t.terms, t.fit), Again: rate(t.terms, t.again), Predict: rate(t.each, t.predict),
+		Criteria: map[string]rates.CriterionRate{},
+	}
+	for name, times := range t.criteria {
+		r.Criteria[name] = rates.CriterionRate{Value: rate(t.terms, times[0]), Gradient: rate(t.terms, times[1])}
 	}
 	return r, nil
+}
+
+// on times one problem, and returns how long a cold fit takes.
+func (t *methodTimer) on(p synthetic) (cold float64) {
+	n, d := p.x.Dims()
+	inputs, z := &kernel.Inputs{X: p.x}, &kernel.Inputs{X: p.z}
+	prior := func(length, amplitude float64) []approx.Cov {
+		k := mat.NewSymDense(n, nil)
+		kernel.Gram(kernel.SE{}, k, []float64{math.Log(amplitude), math.Log(length)}, inputs)
+		if noise, is := t.bound.(likelihood.GaussianNoise); is && noise.NoiseVariance() == 0 {
+			for i := range n {
+				k.SetSym(i, i, k.At(i, i)+1)
+			}
+		}
+		return []approx.Cov{{K: k}}
+	}
+	length := math.Sqrt(float64(d))
+	cov, near := prior(length, 3), prior(1.2*length, 3.5)
+	fit := func(cov []approx.Cov, start approx.State) func() error {
+		return func() (err error) {
+			t.post, err = t.fits.Fit(t.ctx, cov, p.y[t.classes], t.bound, start)
+			return err
+		}
+	}
+	t.terms = append(t.terms, rates.MethodTerms(n))
+	if cold = t.time(nothing, fit(cov, nil)); t.failed != nil {
+		return cold
+	}
+	t.fit = append(t.fit, cold)
+	t.again = append(t.again, t.time(nothing, fit(near, t.post.State())))
+	for _, e := range objective.Criteria {
+		if t.failed == nil {
+			t.criterion(e.Name, n, cold > 5e-3, fit(cov, nil))
+		}
+	}
+	if t.failed != nil {
+		return cold
+	}
+	held, _ := p.z.Dims()
+	cross, diag := mat.NewDense(n, held, nil), slices.Repeat([]float64{9}, held)
+	kernel.Cross(kernel.SE{}, cross, []float64{math.Log(3), math.Log(length)}, inputs, z)
+	t.predict = append(t.predict, seconds(nothing, func() {
+		if t.classes == 0 {
+			t.post.Latent(make([]float64, held), make([]float64, held), cross, diag, 0)
+		} else {
+			t.post.PredictProba(mat.NewDense(held, t.classes, nil), []*mat.Dense{cross}, [][]float64{diag}, nil)
+		}
+	})/float64(held))
+	t.each = append(t.each, [3]float64{float64(n) * float64(n), float64(n), 1})
+	return cold
+}
+
+// criterion times one, and its gradient, of the last fit. What a posterior keeps of its derivatives it
+// computes once, so that a gradient takes a new one each time, unless that is slow.
+func (t *methodTimer) criterion(name string, n int, slow bool, refit func() error) {
+	c := objective.Criteria.Default(name)
+	gradient, err := c.Uses(t.caps)
+	if err != nil || c.AddsPrior() {
+		return // it is the same but for a sum over hyperparameters
+	}
+	var f approx.Functional
+	of := func() (err error) {
+		f, err = c.Of(t.post)
+		return err
+	}
+	times := t.criteria[name]
+	if times[0] = append(times[0], t.time(nothing, of)); t.failed != nil {
+		return
+	}
+	if gradient {
+		setup := nothing
+		if !slow {
+			setup = func() { t.failed = errors.Join(t.failed, refit(), of()) }
+		}
+		dst, grad := approx.Cov{K: mat.NewSymDense(n, nil)}, make([]float64, len(t.lik.Params()))
+		times[1] = append(times[1], t.time(setup, func() error {
+			return errors.Join(f.Adjoint(&dst, 0), f.Likelihood(grad))
+		}))
+	}
+	t.criteria[name] = times
 }
 
 // setARD sets the option of a kernel, if it has it.

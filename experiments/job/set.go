@@ -143,18 +143,22 @@ func Pick(x *mat.Dense, rows []int) *mat.Dense {
 
 // Targets codes the training labels the way approximations read them.
 func (t *Set) Targets() approx.Targets {
-	y := approx.Targets{Classes: len(t.Source.Classes)}
-	for _, row := range t.Train {
-		switch {
-		case y.Classes == 0:
-			y.Value = append(y.Value, t.Source.Targets[row])
-		case y.Classes == 2:
-			y.Value = append(y.Value, float64(2*t.Source.Labels[row]-1))
-		default:
-			y.Index = append(y.Index, t.Source.Labels[row])
+	return Coded(len(t.Source.Classes), t.labels(), Subset(t.Source.Targets, t.Train))
+}
+
+// Coded are labels, or numbers where there are no classes, as approximations read them.
+func Coded(classes int, labels []int, numbers []float64) approx.Targets {
+	switch classes {
+	case 0:
+		return approx.Targets{Value: numbers}
+	case 2:
+		y := approx.Targets{Classes: classes}
+		for _, label := range labels {
+			y.Value = append(y.Value, float64(2*label-1))
 		}
+		return y
 	}
-	return y
+	return approx.Targets{Classes: classes, Index: labels}
 }
 
 // Split divides a training set. What it holds out takes no part.
