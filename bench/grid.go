@@ -15,7 +15,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -35,11 +37,11 @@ type scored struct{ evidence, bits, errors float64 }
 
 // runPlan runs an experiment in a folder of its own and returns its journal.
 func (b *bench) runPlan(text string, workers int) ([]record.Line, error) {
-	spec, err := experiments.Parse("bench.yaml", []byte(text), nil)
+	spec, err := spec.Parse("bench.yaml", []byte(text), nil)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := experiments.NewPlan(context.Background(), spec)
+	plan, err := plan.New(context.Background(), spec)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +49,8 @@ func (b *bench) runPlan(text string, workers int) ([]record.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := experiments.Options{Warn: func(string, ...any) {}, Options: search.Options{Workers: workers}}
-	if _, _, err := plan.Run(context.Background(), filepath.Join(dir, "run"), o); err != nil {
+	o := run.Options{Warn: func(string, ...any) {}, Options: search.Options{Workers: workers}}
+	if _, _, err := run.Run(context.Background(), plan, filepath.Join(dir, "run"), o); err != nil {
 		return nil, err
 	}
 	journal, err := journal.Open(filepath.Join(dir, "run"), journal.Options{Plan: plan.Manifest.Key})

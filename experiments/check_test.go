@@ -10,6 +10,10 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/check"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -22,9 +26,9 @@ model:
 tune: none
 `
 
-func check(t *testing.T, p *Plan, o CheckOptions) *reports.Check {
+func checkPlan(t *testing.T, p *plan.Plan, o check.CheckOptions) *reports.Check {
 	t.Helper()
-	c, err := p.Check(t.Context(), o)
+	c, err := check.Check(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +38,8 @@ func check(t *testing.T, p *Plan, o CheckOptions) *reports.Check {
 func has(x reports.Number) bool { return !math.IsNaN(float64(x)) }
 
 func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
-	p := planned(t, checkable)
-	c := check(t, p, CheckOptions{Workers: 1})
+	p := plantest.Planned(t, checkable)
+	c := checkPlan(t, p, check.CheckOptions{Workers: 1})
 	if !c.Passed || len(c.Rows) != 12 {
 		t.Fatalf("passed %v, %d rows", c.Passed, len(c.Rows))
 	}
@@ -68,7 +72,7 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 			t.Errorf("row %d: %v above %v is %v, or %v standard errors", i, r.LogEvidence, reference.LogEvidence, r.Difference, r.InStandardErrors)
 		}
 	}
-	again := check(t, p, CheckOptions{Workers: 3})
+	again := checkPlan(t, p, check.CheckOptions{Workers: 3})
 	for _, format := range reports.CheckForms.Names() {
 		render, err := reports.CheckForms.Named(format)
 		if err != nil {
@@ -85,7 +89,7 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 			t.Errorf("%s of 1 and of 3 workers:\n%s\n%s", format, one.String(), three.String())
 		}
 	}
-	none := check(t, p, CheckOptions{NoSampling: true})
+	none := checkPlan(t, p, check.CheckOptions{NoSampling: true})
 	if len(none.Rows) != 8 || slices.ContainsFunc(none.Rows, func(r reports.CheckRow) bool { return r.Reference || has(r.Difference) }) {
 		t.Errorf("without sampling: %+v", none.Rows)
 	}
@@ -98,7 +102,7 @@ func TestCheckSaysWhatItLeavesOut(t *testing.T) {
 		// what has no log evidence; what tunes it has one
 		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{online: {sweeps: 2}}, {sampling: {temperatures: 20}}]}\ntune: {inference: ep}\n", "{online: {sweeps: 2}}: objective: this inference method has no log evidence"},
 	} {
-		found := check(t, planned(t, c.text), CheckOptions{})
+		found := checkPlan(t, plantest.Planned(t, c.text), check.CheckOptions{})
 		if !found.Passed || len(found.Notes) == 0 || !strings.Contains(found.Notes[0], c.note) {
 			t.Errorf("%s: passed %v, notes %q, want %q", c.text, found.Passed, found.Notes, c.note)
 		}
@@ -108,14 +112,14 @@ func TestCheckSaysWhatItLeavesOut(t *testing.T) {
 			}
 		}
 	}
-	fixed := check(t, planned(t, checkable, "model.kernel={se: {amplitude: {fixed: 2}, length_scale: {fixed: 1}}}"), CheckOptions{NoSampling: true})
+	fixed := checkPlan(t, plantest.Planned(t, checkable, "model.kernel={se: {amplitude: {fixed: 2}, length_scale: {fixed: 1}}}"), check.CheckOptions{NoSampling: true})
 	if r := fixed.Rows[0]; has(r.GradientError) || len(r.Notes) != 1 {
 		t.Errorf("with no free hyperparameter: %+v", r)
 	}
 }
 
 func TestCheckOneVsRest(t *testing.T) {
-	c := check(t, planned(t, "data: {dataset: iris, subsample: 21, preprocess: standardize}\nmodel: {kernel: {per_class: se}, likelihood: logit, inference: [{sampling: {temperatures: 50}}, variational], classes: one_vs_rest}\ntune: none\n"), CheckOptions{})
+	c := checkPlan(t, plantest.Planned(t, "data: {dataset: iris, subsample: 21, preprocess: standardize}\nmodel: {kernel: {per_class: se}, likelihood: logit, inference: [{sampling: {temperatures: 50}}, variational], classes: one_vs_rest}\ntune: none\n"), check.CheckOptions{})
 	if len(c.Rows) != 2 || !c.Passed || !c.Rows[1].LowerBound || !has(c.Rows[1].Difference) || len(c.Rows[1].Theta) != 6 {
 		t.Errorf("%+v", c)
 	}
@@ -170,9 +174,9 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 		{off{above: 5}, "a lower bound, and"},
 		{approx.Laplace{MaxIterations: 1}, "not converged: laplace stopped after 1 iterations"},
 	} {
-		p := planned(t, text, "model.kernel=se")
-		p.configured[0].model.Inference = c.method
-		found := check(t, p, CheckOptions{Theta: map[string]string{"log_amplitude": "1", "log_length_scale": "0"}})
+		p := plantest.Planned(t, text, "model.kernel=se")
+		p.Configured[0].Model.Inference = c.method
+		found := checkPlan(t, p, check.CheckOptions{Theta: map[string]string{"log_amplitude": "1", "log_length_scale": "0"}})
 		failures := strings.Join(found.Rows[1].Failures, "\n")
 		if found.Passed != (c.want == "") || !strings.Contains(failures, c.want) || c.want == "" && failures != "" {
 			t.Errorf("%+v: passed %v, %q, want %q", c.method, found.Passed, failures, c.want)
@@ -181,8 +185,8 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 }
 
 func TestCheckAtATheta(t *testing.T) {
-	p := planned(t, checkable)
-	c := check(t, p, CheckOptions{NoSampling: true, Theta: map[string]string{"log_length_scale": "0.5", "2.noise.log_amplitude": "-1"}})
+	p := plantest.Planned(t, checkable)
+	c := checkPlan(t, p, check.CheckOptions{NoSampling: true, Theta: map[string]string{"log_length_scale": "0.5", "2.noise.log_amplitude": "-1"}})
 	for i, r := range c.Rows {
 		want := []float64{math.Log(3), 0.5}
 		if i >= len(c.Rows)/2 {
@@ -199,8 +203,8 @@ func TestCheckAtATheta(t *testing.T) {
 		{"1.se.log_amplitude", "1e999", "must be finite"},
 		{"log_amplitude", "x", `"x" is not a number`},
 	} {
-		_, err := p.Check(t.Context(), CheckOptions{Theta: map[string]string{c.name: c.value}})
-		if problems, ok := err.(Problems); !ok || len(problems) != 1 || !strings.Contains(problems.Error(), c.want) {
+		_, err := check.Check(t.Context(), p, check.CheckOptions{Theta: map[string]string{c.name: c.value}})
+		if problems, ok := err.(spec.Problems); !ok || len(problems) != 1 || !strings.Contains(problems.Error(), c.want) {
 			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.want)
 		}
 	}

@@ -13,6 +13,11 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -55,20 +60,20 @@ func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 		t.Fatalf("%+v", n)
 	}
 	// The sets are as the plan has them; their rows are of ds.
-	p := planned(t, source+model+"evaluate: {nested: {outer: {kfold: {k: 3}}, inner: leave_one_out, score: brier}}\n")
-	var outer []*trainingSet
-	for _, j := range p.jobs[:len(p.Manifest.Configurations[0].Studies)] {
-		if j.set.evaluation == "nested" {
-			outer = append(outer, j.set)
+	p := plantest.Planned(t, source+model+"evaluate: {nested: {outer: {kfold: {k: 3}}, inner: leave_one_out, score: brier}}\n")
+	var outer []*job.Set
+	for _, s := range p.Studies[:len(p.Manifest.Configurations[0].Studies)] {
+		if s.Job.Set.Evaluation == "nested" {
+			outer = append(outer, s.Job.Set)
 		}
 	}
 	errors := 0.0
 	for i, f := range n.OuterFolds {
-		inner := runs(t, "data: {train: "+written(t, ds, outer[i].train)+", preprocess: standardize}\n"+model+"evaluate: leave_one_out\n")
+		inner := runs(t, "data: {train: "+written(t, ds, outer[i].Train)+", preprocess: standardize}\n"+model+"evaluate: leave_one_out\n")
 		best := math.Inf(1)
 		for k, c := range inner.Configurations {
 			want, _ := c.Scores.Value("brier")
-			if got := f.Inner[k]; math.Abs(float64(got.Value)-want.Value) > 1e-6 || math.Abs(float64(got.CI95[0])-want.Lo) > 1e-6 || got.Configuration != k || got.Folds != len(outer[i].train) {
+			if got := f.Inner[k]; math.Abs(float64(got.Value)-want.Value) > 1e-6 || math.Abs(float64(got.CI95[0])-want.Lo) > 1e-6 || got.Configuration != k || got.Folds != len(outer[i].Train) {
 				t.Errorf("fold %d, configuration %d: inner %+v, want %+v", i, k, got, want)
 			}
 			if want.Value < best {
@@ -185,8 +190,8 @@ func TestRaceOnCrabs(t *testing.T) {
 		}
 	}
 	for rule, least := range map[string]int{"paired_t": 12, "successive_halving": 20} {
-		p := planned(t, crabsRace, "race="+rule)
-		r, summary, err := p.Run(t.Context(), t.TempDir(), Options{})
+		p := plantest.Planned(t, crabsRace, "race="+rule)
+		r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,12 +242,12 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 					}
 				}
 			}
-			p := planned(t, text)
-			_, _, err := p.Run(t.Context(), dir, Options{Resume: true, Options: limit})
+			p := plantest.Planned(t, text)
+			_, _, err := run.Run(t.Context(), p, dir, run.Options{Resume: true, Options: limit})
 			if err == nil {
 				break
 			}
-			f, err := ReadFolder(dir)
+			f, err := run.ReadFolder(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +267,7 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 			want = got
 		}
 		golden.Equal(t, fmt.Sprintf("%d workers: other results", workers), got, want)
-		f, err := ReadFolder(dir)
+		f, err := run.ReadFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,12 +284,12 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 
 // A damaged manifest is an error.
 func TestDamagedContests(t *testing.T) {
-	p := planned(t, small+"tune: none\nevaluate: {nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\nrace: paired_t\n", "model.likelihood=[probit, logit]")
+	p := plantest.Planned(t, small+"tune: none\nevaluate: {nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\nrace: paired_t\n", "model.likelihood=[probit, logit]")
 	dir := t.TempDir()
-	if _, _, err := p.Run(t.Context(), dir, Options{}); err != nil {
+	if _, _, err := run.Run(t.Context(), p, dir, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := ReadFolder(dir)
+	f, err := run.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,17 +336,17 @@ func TestMistakesInContests(t *testing.T) {
 		"evaluate: kfold\nrace: {paired_t: {}, successive_halving: {}}":         "expected a race",
 		"evaluate: kfold\nrace: {score: rmse, successive_halving: {}}":          "the predictions have no rmse",
 	} {
-		s, err := Parse("t.yaml", []byte(base+text+"\n"), nil)
+		s, err := spec.Parse("t.yaml", []byte(base+text+"\n"), nil)
 		if err == nil {
-			_, err = NewPlan(t.Context(), s)
+			_, err = plan.New(t.Context(), s)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\n%v\nwant %s", text, err, want)
 		}
 	}
-	s, err := Parse("t.yaml", []byte("data: {dataset: iris}\nmodel: [{kernel: se, likelihood: softmax, inference: laplace}, {kernel: se, likelihood: probit, inference: laplace, classes: one_vs_rest}]\nevaluate: {nested: {score: log_evidence}}\n"), nil)
+	s, err := spec.Parse("t.yaml", []byte("data: {dataset: iris}\nmodel: [{kernel: se, likelihood: softmax, inference: laplace}, {kernel: se, likelihood: probit, inference: laplace, classes: one_vs_rest}]\nevaluate: {nested: {score: log_evidence}}\n"), nil)
 	if err == nil {
-		_, err = NewPlan(t.Context(), s)
+		_, err = plan.New(t.Context(), s)
 	}
 	if err == nil || !strings.Contains(err.Error(), "3:12: iris, se, softmax, laplace and iris, se, probit, {one_vs_rest: laplace}: the log evidence of one_vs_rest") {
 		t.Error(err)

@@ -9,7 +9,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/seed"
 )
 
 const small = `
@@ -53,29 +58,28 @@ func TestFoldsOfATrainingSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := &trainingSet{evaluation: "kfold", source: ds, seed: 5}
+	set := &job.Set{Evaluation: "kfold", Source: ds, Seed: 5}
 	for row := range ds.Rows {
 		if row%3 == 0 {
-			set.test = append(set.test, row)
+			set.Test = append(set.Test, row)
 		} else {
-			set.train = append(set.train, row)
+			set.Train = append(set.Train, row)
 		}
 	}
-	c := &crossValidation{splitter: cv.KFold{K: 4}, name: "kfold"}
-	folds, err := c.folds(set)
+	folds, err := set.Split(cv.KFold{K: 4}, seed.Derive(set.Seed, "cv", "kfold"), "cv kfold")
 	if err != nil || len(folds) != 4 {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}
 	var tested []int
 	for _, f := range folds {
-		both := slices.Concat(f.train, f.test)
+		both := slices.Concat(f.Train, f.Test)
 		slices.Sort(both)
-		if !slices.Equal(both, set.train) {
-			t.Errorf("fold %d is not of the training set", f.fold)
+		if !slices.Equal(both, set.Train) {
+			t.Errorf("fold %d is not of the training set", f.Fold)
 		}
-		tested = append(tested, f.test...)
+		tested = append(tested, f.Test...)
 	}
-	if slices.Sort(tested); !slices.Equal(tested, set.train) {
+	if slices.Sort(tested); !slices.Equal(tested, set.Train) {
 		t.Error("not every case is held out once")
 	}
 }
@@ -100,8 +104,8 @@ func TestBayesTunesAScore(t *testing.T) {
 
 // A point where a fold fails has no value, and says where and why.
 func TestCrossValidationFailure(t *testing.T) {
-	p := planned(t, small+"tune: {method: grid, grid: {length_scale: {values: [1, 2]}}, objective: {cv: {score: auc, leave_one_out: {}}}}\n")
-	r, summary, err := p.Run(t.Context(), t.TempDir(), Options{})
+	p := plantest.Planned(t, small+"tune: {method: grid, grid: {length_scale: {values: [1, 2]}}, objective: {cv: {score: auc, leave_one_out: {}}}}\n")
+	r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +120,7 @@ func TestCrossValidationFailure(t *testing.T) {
 // The training cases themselves are predicted as if they were new, by the fit that predicts all others: as the cases of a test file that
 // holds them. Their scores are the last.
 func TestTrainingEvaluation(t *testing.T) {
-	fits := func(data, tune, evaluate string) (*Plan, map[int]*record.Fit) {
+	fits := func(data, tune, evaluate string) (*plan.Plan, map[int]*record.Fit) {
 		p, lines := journalled(t, fmt.Sprintf("data: {dataset: crabs%s}\nmodel: {kernel: {sum: [se, noise]}, likelihood: probit, inference: laplace}\ntune: %s\nevaluate: %s\n", data, tune, evaluate))
 		of := map[int]*record.Fit{}
 		for _, line := range lines {

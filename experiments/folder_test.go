@@ -9,13 +9,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // Of the files in figures/ a report deletes those that the last one listed, as long as they are as it wrote them.
 func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, _, err := planned(t, "illustrate: [prior]\nmodel: {kernel: [se, matern12]}\nreport: {formats: [svg]}\n").Run(t.Context(), dir, Options{Warn: t.Logf, Options: search.Options{Workers: 1}}); err != nil {
+	if _, _, err := run.Run(t.Context(), plantest.Planned(t, "illustrate: [prior]\nmodel: {kernel: [se, matern12]}\nreport: {formats: [svg]}\n"), dir, run.Options{Warn: t.Logf, Options: search.Options{Workers: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	figures := filepath.Join(dir, "figures")
@@ -31,9 +33,9 @@ func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	}
 	own := names()
 	list := map[string]string{}
-	text, err := os.ReadFile(filepath.Join(figures, ownName))
+	text, err := os.ReadFile(filepath.Join(figures, "written.json"))
 	if err != nil || json.Unmarshal(text, &list) != nil || len(list) != len(own)-1 {
-		t.Fatalf("%s lists %v of %v, %v", ownName, list, own, err)
+		t.Fatalf("%s lists %v of %v, %v", "written.json", list, own, err)
 	}
 	for name, hash := range list {
 		text, err := os.ReadFile(filepath.Join(figures, name))
@@ -60,9 +62,9 @@ func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	if text, err = json.Marshal(list); err != nil {
 		t.Fatal(err)
 	}
-	put(ownName, string(text))
+	put("written.json", string(text))
 	report := func(formats ...string) {
-		folder, err := ReadFolder(dir)
+		folder, err := run.ReadFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +84,7 @@ func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "outside.svg")); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(figures, ownName)); err != nil {
+	if err := os.Remove(filepath.Join(figures, "written.json")); err != nil {
 		t.Fatal(err)
 	}
 	report("svg") // of a run of before there was a list

@@ -8,13 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/check"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/seed"
 )
 
 // illustrated are the illustrations of a file.
 func illustrated(t *testing.T, text string) []record.Illustration {
 	t.Helper()
-	return planned(t, text).Manifest.Illustrations
+	return plantest.Planned(t, text).Manifest.Illustrations
 }
 
 // What prior shows is what gpc-tune sample draws with its seed, once for models that differ in what it does not show.
@@ -28,7 +34,7 @@ func TestPriorsAreDrawn(t *testing.T) {
 	if i.Entry != 1 || i.Likelihood.Text != "probit" || !strings.HasPrefix(i.Kernel.Text, "{se") {
 		t.Fatalf("%d, %s, %s", i.Entry, i.Kernel, i.Likelihood)
 	}
-	want, err := Sampling{Query: Query{Kernel: "{se: {amplitude: 2, length_scale: 0.5}}", Mean: "zero", Likelihood: "probit"}, Grid: "0:2:11", Count: 2, Seed: derive(5, "illustrate", "1")}.Draw(t.Context())
+	want, err := ask.Sampling{Query: ask.Query{Kernel: "{se: {amplitude: 2, length_scale: 0.5}}", Mean: "zero", Likelihood: "probit"}, Grid: "0:2:11", Count: 2, Seed: seed.Derive(5, "illustrate", "1")}.Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,11 +72,11 @@ func TestPriorsAreDrawn(t *testing.T) {
 func TestRunsOfIllustrations(t *testing.T) {
 	const text = "name: a\nillustrate: {prior: {inputs: {points: 5}}}\nmodel: {kernel: [se]}\n"
 	dir := filepath.Join(t.TempDir(), "run")
-	report, summary, err := planned(t, text).Run(t.Context(), dir, Options{})
+	report, summary, err := run.Run(t.Context(), plantest.Planned(t, text), dir, run.Options{})
 	if err != nil || summary.Total != 0 || len(report.Illustrations) != 1 || len(report.Figures()) != 1 || len(report.Summary().Rows) != 1 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
-	folder, err := ReadFolder(dir)
+	folder, err := run.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,21 +88,21 @@ func TestRunsOfIllustrations(t *testing.T) {
 		t.Errorf("progress %+v, %v", progress, err)
 	}
 	for _, other := range []string{"seed=2", "illustrate.prior.inputs.points=6", "model.kernel=noise"} {
-		if _, _, err := planned(t, text, other).Run(t.Context(), dir, Options{Extend: true}); err == nil {
+		if _, _, err := run.Run(t.Context(), plantest.Planned(t, text, other), dir, run.Options{Extend: true}); err == nil {
 			t.Errorf("%s goes on in the folder", other)
 		}
 	}
-	more := planned(t, text, "model.kernel=[se, noise]")
-	if _, _, err := more.Run(t.Context(), dir, Options{}); err == nil {
+	more := plantest.Planned(t, text, "model.kernel=[se, noise]")
+	if _, _, err := run.Run(t.Context(), more, dir, run.Options{}); err == nil {
 		t.Error("extended without being asked")
 	}
-	if report, _, err := more.Run(t.Context(), dir, Options{Extend: true}); err != nil || len(report.Illustrations) != 2 {
+	if report, _, err := run.Run(t.Context(), more, dir, run.Options{Extend: true}); err != nil || len(report.Illustrations) != 2 {
 		t.Errorf("extended: %v", err)
 	}
-	if _, _, err := planned(t, text).Fit(t.Context(), filepath.Join(t.TempDir(), "m.json"), FitOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
+	if _, _, err := classifier.Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
 		t.Errorf("fit: %v", err)
 	}
-	if _, err := planned(t, text).Check(t.Context(), CheckOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
+	if _, err := check.Check(t.Context(), plantest.Planned(t, text), check.CheckOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -169,8 +175,11 @@ func near(t *testing.T, what string, got, want *record.Gaussian, tolerance float
 
 // gaussian is one as it is recorded.
 func gaussian(logZ float64, mean []float64, covariance [][]float64) *record.Gaussian {
-	g := recordedGaussian(mean, covariance)
-	g.LogEvidence = evidenceOf(logZ)
+	evidence := record.Number(logZ)
+	g := &record.Gaussian{Mean: record.Numbers(mean), LogEvidence: &evidence}
+	for _, row := range covariance {
+		g.Covariance = append(g.Covariance, record.Numbers(row))
+	}
 	return g
 }
 
@@ -285,7 +294,7 @@ func TestFailuresAreShown(t *testing.T) {
 		}
 	}
 	pl := i.Approximations[2]
-	if !pl.Converged || pl.Failure != "" || len(pl.Iterates) != mostIterates {
+	if !pl.Converged || pl.Failure != "" || len(pl.Iterates) != 15 {
 		t.Fatalf("pl: %+v", pl)
 	}
 	for k, m := range pl.Gaussian.Mean {

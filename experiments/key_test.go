@@ -11,6 +11,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -64,7 +68,7 @@ func firstVersions(t *testing.T) {
 	first(t, search.Table)
 	first(t, cv.Table)
 	first(t, cv.Races)
-	first(t, Illustrations)
+	first(t, illustrate.Illustrations)
 	before := slices.Clone(cv.Scores)
 	for i := range cv.Scores {
 		cv.Scores[i].Version = 1
@@ -75,10 +79,10 @@ func firstVersions(t *testing.T) {
 func TestKeys(t *testing.T) {
 	firstVersions(t)
 	for name, pin := range pins {
-		p := planned(t, pin.text)
+		p := plantest.Planned(t, pin.text)
 		study := ""
-		if n := len(p.studies); n > 0 {
-			study = p.studies[n-1].Key
+		if n := len(p.Studies); n > 0 {
+			study = p.Studies[n-1].Key
 		} else {
 			study = p.Manifest.Illustrations[0].Key
 		}
@@ -95,13 +99,13 @@ func TestVersionsAreInKeys(t *testing.T) {
 	keys := func() map[string]string {
 		all := map[string]string{}
 		for name, pin := range pins {
-			all[name] = planned(t, pin.text).Manifest.Key
+			all[name] = plantest.Planned(t, pin.text).Manifest.Key
 		}
 		return all
 	}
 	want := keys()
 	dir := t.TempDir()
-	if err := journal.WriteManifest(dir, planned(t, pins["restarts"].text).Manifest, ""); err != nil {
+	if err := journal.WriteManifest(dir, plantest.Planned(t, pins["restarts"].text).Manifest, ""); err != nil {
 		t.Fatal(err)
 	}
 	se, linear, gamma := slices.Index(kernel.Table.Names(), "se"), slices.Index(kernel.Table.Names(), "linear"), slices.Index(param.Priors.Names(), "gamma")
@@ -129,7 +133,7 @@ func TestVersionsAreInKeys(t *testing.T) {
 				other = append(other, name)
 			}
 		}
-		_, err := planned(t, pins["restarts"].text).owned(dir)
+		_, _, err := run.Done(plantest.Planned(t, pins["restarts"].text), dir)
 		c.lower()
 		slices.Sort(other)
 		if !slices.Equal(other, c.other) {
@@ -149,7 +153,7 @@ func TestImputationIsInTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := func(missing string) string {
-		return planned(t, fmt.Sprintf("data: {train: %s, missing: %s, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", name, missing)).Manifest.Key
+		return plantest.Planned(t, fmt.Sprintf("data: {train: %s, missing: %s, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n", name, missing)).Manifest.Key
 	}
 	if mean, median := key("mean"), key("median"); mean == median {
 		t.Errorf("the key is %s with either", mean)
@@ -159,13 +163,13 @@ func TestImputationIsInTheKey(t *testing.T) {
 // A folder whose keys are of another form is refused for that reason.
 func TestAnotherFormOfKeys(t *testing.T) {
 	dir := t.TempDir()
-	p := planned(t, pins["restarts"].text)
+	p := plantest.Planned(t, pins["restarts"].text)
 	m := p.Manifest
-	m.Key, m.KeyForm = "another", keyForm+1
+	m.Key, m.KeyForm = "another", plan.KeyForm+1
 	if err := journal.WriteManifest(dir, m, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.owned(dir); err == nil || !strings.Contains(err.Error(), "its keys are of form 2, and this version of gpc-tune makes form 1; go on with the version that began it") {
+	if _, _, err := run.Done(p, dir); err == nil || !strings.Contains(err.Error(), "its keys are of form 2, and this version of gpc-tune makes form 1; go on with the version that began it") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -11,6 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -21,8 +25,8 @@ import (
 func sampled(t *testing.T, text string) (samples []record.Point, fit record.Fit) {
 	t.Helper()
 	dir := t.TempDir()
-	p := planned(t, text)
-	if _, summary, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
+	p := plantest.Planned(t, text)
+	if _, summary, err := run.Run(t.Context(), p, dir, run.Options{Warn: t.Logf}); err != nil || summary.Failed > 0 {
 		t.Fatal(summary, err)
 	}
 	journal, err := journal.Open(dir, journal.Options{Plan: p.Manifest.Key})
@@ -144,7 +148,7 @@ func TestProbabilitiesAreAveragedOverSamples(t *testing.T) {
 			"tune: {method: mcmc, objective: log_posterior, restarts: 2, samples: 5, burn: 10, inference: "+tuned+"}\n")
 		want := 0.0
 		for _, s := range samples {
-			q := Query{Data: dir + "/train.csv", Test: dir + "/test.csv", Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "ep", Theta: map[string]string{}}
+			q := ask.Query{Data: dir + "/train.csv", Test: dir + "/test.csv", Preprocess: "none", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "ep", Theta: map[string]string{}}
 			for i, name := range []string{"log_amplitude", "log_length_scale"} {
 				q.Theta[name] = strconv.FormatFloat(float64(s.Theta[i]), 'g', -1, 64)
 			}
@@ -171,7 +175,7 @@ func TestChainsThatFailedOrDisagree(t *testing.T) {
 		}
 		return trial
 	}
-	j := &job{chain: &objective.Chain{}}
+	j := &job.Job{Chain: &objective.Chain{}}
 	layout := objective.Layout{Specs: []param.Spec{{Name: "amplitude"}}, Free: []int{0}}
 	for centre, warned := range map[float64]string{
 		0:  "",
@@ -180,7 +184,7 @@ func TestChainsThatFailedOrDisagree(t *testing.T) {
 		f := record.Fit{}
 		failed := chain(1e6)
 		failed.Failure = "no"
-		if chains := j.posterior([]record.Trial{chain(0), failed, chain(centre)}, layout, &f); len(chains) != 2 || len(chains[0]) != 40 {
+		if chains := j.Posterior([]record.Trial{chain(0), failed, chain(centre)}, layout, &f); len(chains) != 2 || len(chains[0]) != 40 {
 			t.Errorf("%d chains of %d samples", len(chains), len(chains[0]))
 		}
 		if m := f.Posterior[0]; math.Abs(float64(m.Mean)-centre/2) > 0.5 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 )
 
@@ -14,10 +15,10 @@ func TestDocumentedPairsAreThoseOfTheMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, _ := strings.Cut(Pairs(), "\n")
+	first, _, _ := strings.Cut(catalogue.Pairs(), "\n")
 	end := text[max(0, bytes.LastIndex(text, []byte("\n\n"+first))):]
-	golden.Equal(t, "docs/inference.md must end with what gpc-tune list pairs prints", end, "\n\n"+Pairs())
-	for _, reason := range strings.Split(Pairs(), "\n") {
+	golden.Equal(t, "docs/inference.md must end with what gpc-tune list pairs prints", end, "\n\n"+catalogue.Pairs())
+	for _, reason := range strings.Split(catalogue.Pairs(), "\n") {
 		if number, _, found := strings.Cut(reason, ". "); found && len(number) == 1 && !strings.Contains(reason, "use ") {
 			t.Errorf("no way out: %s", reason)
 		}

@@ -13,6 +13,10 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/doctor"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -22,14 +26,14 @@ import (
 func TestFitRate(t *testing.T) {
 	var terms [][3]float64
 	for _, n := range []int{50, 100, 300, 800} {
-		terms = append(terms, methodTerms(n))
+		terms = append(terms, rates.MethodTerms(n))
 	}
-	for _, want := range []Rate{{1e-10, 2e-9, 3e-7}, {1e-10, 0, 3e-7}, {0, 2e-9, 0}, {0, 0, 1e-6}} {
+	for _, want := range []rates.Rate{{1e-10, 2e-9, 3e-7}, {1e-10, 0, 3e-7}, {0, 2e-9, 0}, {0, 0, 1e-6}} {
 		var times []float64
 		for _, row := range terms {
-			times = append(times, want.of(row))
+			times = append(times, want.Of(row))
 		}
-		got := fitRate(terms, times)
+		got := rates.FitRate(terms, times)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-9*want[i]+1e-20 {
 				t.Errorf("%v, want %v", got, want)
@@ -37,7 +41,7 @@ func TestFitRate(t *testing.T) {
 		}
 	}
 	// Times that fall as n grows are nobody's sum of growing terms: the nearest has no negative part.
-	for i, c := range fitRate(terms, []float64{4e-3, 3e-3, 2e-3, 1e-3}) {
+	for i, c := range rates.FitRate(terms, []float64{4e-3, 3e-3, 2e-3, 1e-3}) {
 		if !(c >= 0) {
 			t.Errorf("rate %d is %v", i, c)
 		}
@@ -47,23 +51,23 @@ func TestFitRate(t *testing.T) {
 // told has what a doctor has told, in that order.
 type told []string
 
-func (t *told) Machine(c *Checkup) {
+func (t *told) Machine(c *doctor.Checkup) {
 	*t = append(*t, fmt.Sprintf("machine%s", strings.Repeat(", but not first", len(c.Checks)+len(c.Speeds))))
 }
-func (t *told) Check(Check)          { *t = append(*t, "check") }
-func (t *told) Speed(Speed)          { *t = append(*t, "speed") }
-func (t *told) Kernel(ComponentTime) { *t = append(*t, "kernel") }
-func (t *told) Method(ComponentTime) { *t = append(*t, "method") }
+func (t *told) Check(doctor.Check)          { *t = append(*t, "check") }
+func (t *told) Speed(doctor.Speed)          { *t = append(*t, "speed") }
+func (t *told) Kernel(doctor.ComponentTime) { *t = append(*t, "kernel") }
+func (t *told) Method(doctor.ComponentTime) { *t = append(*t, "method") }
 
 // A plan says how long it takes once the machine was measured, and why not before.
 func TestDoctor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir()) // where others keep configurations
-	if r, note := LoadRates(); r != nil || !strings.Contains(note, "gpc-tune doctor") {
+	if r, note := rates.LoadRates(); r != nil || !strings.Contains(note, "gpc-tune doctor") {
 		t.Errorf("%v, %q before anything was measured", r, note)
 	}
-	found, err := Doctor(t.Context(), DoctorOptions{Cases: 32})
+	found, err := doctor.Doctor(t.Context(), doctor.DoctorOptions{Cases: 32})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,16 +75,17 @@ func TestDoctor(t *testing.T) {
 		t.Error(err)
 	}
 	// A quick checkup checks the same, tells everything as soon as it is there, and keeps nothing.
-	file, err := ratesFile()
+	config, err := os.UserConfigDir()
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := filepath.Join(config, "gpc-tune", "rates.json")
 	kept, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told told
-	quick, err := Doctor(t.Context(), DoctorOptions{Cases: 16, Quick: true, Tell: &told})
+	quick, err := doctor.Doctor(t.Context(), doctor.DoctorOptions{Cases: 16, Quick: true, Tell: &told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +107,13 @@ func TestDoctor(t *testing.T) {
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	rates, note := LoadRates()
-	if rates == nil {
+	measured, note := rates.LoadRates()
+	if measured == nil {
 		t.Fatal(note)
 	}
 	for _, e := range kernel.Table {
 		k, _ := e.New(nil)
-		if r, ok := rates.Kernels[kernelKey(k)]; !ok || !(slices.Max(r.Gram[:]) > 0) || !(slices.Min(r.Gram[:]) >= 0) {
+		if r, ok := measured.Kernels[rates.KernelKey(k)]; !ok || !(slices.Max(r.Gram[:]) > 0) || !(slices.Min(r.Gram[:]) >= 0) {
 			t.Errorf("%s: %+v, want rates of at least 0, one of them more", e.Name, r)
 		}
 	}
@@ -120,7 +125,7 @@ func TestDoctor(t *testing.T) {
 				_, err := method.Uses(lik, classes)
 				return err == nil
 			})
-			r, ok := rates.Methods[m.Name+"/"+l.Name]
+			r, ok := measured.Methods[m.Name+"/"+l.Name]
 			if uses && (!ok || !(slices.Max(r.Fit[:]) > 0)) && l.Name != "step" && l.Name != "noisy_threshold" { // these may fail to converge
 				t.Errorf("%s with %s: %+v, want rates", m.Name, l.Name, r)
 			}
@@ -131,7 +136,7 @@ func TestDoctor(t *testing.T) {
 	}
 	text := strings.Replace(valid, "kernel: se", "kernel: [se, {sum: [{product: [linear, se]}, {active: {dims: [1, 2], kernel: {matern32: {ard: true}}}}, noise]}]", 1)
 	for _, setting := range []string{"tune={method: bfgs, restarts: 3}", "tune=none", "tune={method: bfgs, inference: ep, standard_errors: true}", "tune={method: bfgs, objective: loo_log_probability}", "tune={method: cmaes}"} {
-		for _, row := range planned(t, text, setting).Overview(rates) {
+		for _, row := range plantest.Planned(t, text, setting).Overview(measured) {
 			if !(row.Evaluation > 0 && row.Longest >= row.Evaluation/2 && row.Path >= row.Longest && row.All >= row.Path) || math.IsInf(row.All, 0) {
 				t.Errorf("%s, %v: %+v", setting, row, row.Costs)
 			}
@@ -140,7 +145,7 @@ func TestDoctor(t *testing.T) {
 	// A gradient by differences over two hyperparameters takes five fits.
 	var fits []float64
 	for _, gradient := range []string{"exact", "differences"} {
-		fits = append(fits, planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", "tune={method: bfgs, gradient: "+gradient+"}").Overview(rates)[0].Evaluations)
+		fits = append(fits, plantest.Planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", "tune={method: bfgs, gradient: "+gradient+"}").Overview(measured)[0].Evaluations)
 	}
 	if fits[1] != 5*fits[0] {
 		t.Errorf("%v evaluations with exact gradients and by differences", fits)
@@ -148,7 +153,7 @@ func TestDoctor(t *testing.T) {
 	// All points but the first six, and the fit, wait for one another under bayes: 1 + 34 + 1 of 41 jobs. None does under random.
 	paths := map[string]float64{}
 	for _, method := range []string{"bayes", "random"} {
-		row := planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", fmt.Sprintf("tune={method: %s, trials: 40}", method)).Overview(rates)[0]
+		row := plantest.Planned(t, "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n", fmt.Sprintf("tune={method: %s, trials: 40}", method)).Overview(measured)[0]
 		paths[method] = row.Path
 	}
 	if more := (paths["bayes"] - paths["random"]) / 34; !(more > 0 && more < paths["random"]) {
@@ -162,7 +167,7 @@ func TestDoctor(t *testing.T) {
 		if err := os.WriteFile(file, spoilt, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if r, note := LoadRates(); r != nil || !strings.Contains(note, what) {
+		if r, note := rates.LoadRates(); r != nil || !strings.Contains(note, what) {
 			t.Errorf("%v, %q, want none and a note of %q", r, note, what)
 		}
 	}
@@ -181,14 +186,14 @@ func TestThreadsInsideJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "data: {train: " + filepath.Join(dir, "large.csv") + ", preprocess: standardize}\nmodel: {kernel: se, likelihood: logit, inference: laplace}\ntune: none\n"
-	p := planned(t, text)
+	p := plantest.Planned(t, text)
 	var results [][]byte
 	for _, workers := range []int{1, 2} {
-		run := t.TempDir()
-		if _, _, err := p.Run(t.Context(), run, Options{Options: search.Options{Workers: workers}}); err != nil {
+		folder := t.TempDir()
+		if _, _, err := run.Run(t.Context(), p, folder, run.Options{Options: search.Options{Workers: workers}}); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(run, "results.json"))
+		text, err := os.ReadFile(filepath.Join(folder, "results.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,31 +20,24 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // runs runs a configuration file and returns its report.
 func runs(t *testing.T, text string, settings ...string) *reports.Report {
 	t.Helper()
-	p := planned(t, text, settings...)
-	r, _, err := p.Run(t.Context(), t.TempDir(), Options{Warn: func(format string, args ...any) { t.Logf(format, args...) }})
+	p := plantest.Planned(t, text, settings...)
+	r, _, err := run.Run(t.Context(), p, t.TempDir(), run.Options{Warn: func(format string, args ...any) { t.Logf(format, args...) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func planned(t *testing.T, text string, settings ...string) *Plan {
-	t.Helper()
-	s, err := Parse("t.yaml", []byte(text), settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewPlan(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func TestLengthScaleStartsAtRootDOrTheMedianDistance(t *testing.T) {
@@ -103,15 +96,15 @@ func TestPreprocessingSeesTheTrainingPartOnly(t *testing.T) {
 // The four cells of the gallery's table, from one of its ten restarts. Where the ensemble's free energy is least the naive one
 // is steep: its published 183.2 is found at an amplitude of the noise 5 % from here.
 func TestCsatoTable1(t *testing.T) {
-	s, err := Load("gallery:csato_table1", []string{"tune.restarts=1"})
+	s, err := spec.Load("gallery:csato_table1", []string{"tune.restarts=1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPlan(t.Context(), s)
+	p, err := plan.New(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := p.Run(t.Context(), t.TempDir(), Options{})
+	r, _, err := run.Run(t.Context(), p, t.TempDir(), run.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +132,7 @@ func TestPublishedFigures(t *testing.T) {
 		"published:\n  - source: A\n    figures:\n      - {inference: ep, log_evidence: -1, errors: 3, evaluation: hold_out}\n" +
 		"      - {dataset: crabs, inference: {ep: {schedule: parallel}}, length_scale: 2, rmse: 1, note: of numbers}\n" +
 		"  - {source: B, figures: [{inference: pl, errors: 4}]}\n"
-	p := planned(t, text)
+	p := plantest.Planned(t, text)
 	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "t.yaml:10: no configuration") {
 		t.Errorf("warnings %q", w)
 	}
@@ -161,11 +154,11 @@ func TestPublishedFigures(t *testing.T) {
 // A prior mean that softmax does not see is reported; one_vs_rest sees it.
 func TestMeanOfSeveralClasses(t *testing.T) {
 	text := "data: {dataset: iris}\nmodel: {kernel: se, mean: constant, likelihood: softmax, inference: laplace}\n"
-	if w := planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "the prior mean has no effect") {
+	if w := plantest.Planned(t, text).Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "the prior mean has no effect") {
 		t.Errorf("warnings %q", w)
 	}
 	for _, settings := range [][]string{{"model.mean=zero"}, {"model.likelihood=probit", "model.classes=one_vs_rest"}} {
-		if w := planned(t, text, settings...).Manifest.Warnings; len(w) != 0 {
+		if w := plantest.Planned(t, text, settings...).Manifest.Warnings; len(w) != 0 {
 			t.Errorf("%v: warnings %q", settings, w)
 		}
 	}
@@ -204,7 +197,7 @@ func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
 
 // The key of a plan, by which a run folder knows its owner, changes with what changes results and with nothing else.
 func TestPlanKey(t *testing.T) {
-	base := planned(t, valid).Manifest.Key
+	base := plantest.Planned(t, valid).Manifest.Key
 	for setting, same := range map[string]bool{
 		"name=other":                                   true,
 		"report.curves=[calibration]":                  true,
@@ -218,7 +211,7 @@ func TestPlanKey(t *testing.T) {
 		"predict.average=map":                          false,
 		"published={figures: [{errors: 3}]}":           true,
 	} {
-		if key := planned(t, valid, setting).Manifest.Key; (key == base) != same {
+		if key := plantest.Planned(t, valid, setting).Manifest.Key; (key == base) != same {
 			t.Errorf("--set %s: same key %v, want %v", setting, key == base, same)
 		}
 	}
@@ -227,7 +220,7 @@ func TestPlanKey(t *testing.T) {
 // Where there is a length scale for every column, the manifest says which is whose; the kernel counts those that it sees.
 func TestColumnsOfHyperparameters(t *testing.T) {
 	got := map[string]string{}
-	for _, h := range planned(t, valid, "model.kernel={sum: [{active: {dims: [4, 2], kernel: {se: {ard: true}}}}, noise]}").Manifest.Configurations[0].Hyperparameters {
+	for _, h := range plantest.Planned(t, valid, "model.kernel={sum: [{active: {dims: [4, 2], kernel: {se: {ard: true}}}}, noise]}").Manifest.Configurations[0].Hyperparameters {
 		got[h.Name] = h.Column
 	}
 	if want := (map[string]string{"1.se.amplitude": "", "1.se.length_scale[1]": "CL", "1.se.length_scale[2]": "FL", "2.noise.amplitude": ""}); !maps.Equal(got, want) {
@@ -258,8 +251,8 @@ func TestWaysOfTuning(t *testing.T) {
 
 // A point that cannot be evaluated is on record with its reason, and costs nothing but itself.
 func TestAFailedPointIsOnRecord(t *testing.T) {
-	p := planned(t, valid, "model.inference={ep: {max_iterations: 1}}", "tune={method: grid, grid: {amplitude: {values: [0.0001, 30]}}}")
-	r, summary, err := p.Run(t.Context(), t.TempDir(), Options{Warn: t.Logf})
+	p := plantest.Planned(t, valid, "model.inference={ep: {max_iterations: 1}}", "tune={method: grid, grid: {amplitude: {values: [0.0001, 30]}}}")
+	r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{Warn: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +285,7 @@ func TestHybrids(t *testing.T) {
 				t.Fatalf("configuration %d predicts with %s, tuned with %s", k, c.Inference, c.TuneInference)
 			}
 			tuner, predictor := r.Configurations[k%2*3], r.Configurations[k/2*3]
-			q := Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference.Text, Theta: map[string]string{}}
+			q := ask.Query{Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: c.Inference.Text, Theta: map[string]string{}}
 			for i, h := range c.Hyperparameters {
 				if h != tuner.Hyperparameters[i] {
 					t.Errorf("%s tuned with %s: %v, %s alone %v", c.Inference, c.TuneInference, h, c.TuneInference, tuner.Hyperparameters[i])
@@ -391,7 +384,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		held[i] = n + i
 	}
 	evidence, rmse, loss := solve(all, held)
-	q := Query{Data: filepath.Join(dir, "train.csv"), Test: filepath.Join(dir, "test.csv"), Preprocess: "none", Kernel: "{se: {amplitude: 1.7, length_scale: 0.8}}",
+	q := ask.Query{Data: filepath.Join(dir, "train.csv"), Test: filepath.Join(dir, "test.csv"), Preprocess: "none", Kernel: "{se: {amplitude: 1.7, length_scale: 0.8}}",
 		Mean: "{constant: 2}", Likelihood: "{gaussian: {noise: 0.3}}", Inference: "exact"}
 	a, err := q.Evaluate(t.Context())
 	if err != nil {
@@ -408,7 +401,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		"tune: none\nevaluate: {test: {}, kfold: {k: 4}}\n", dir, dir, "KERNEL")
 	text = strings.Replace(text, `"KERNEL"`, q.Kernel, 1)
 	r := runs(t, text)
-	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, derive(0, "split", "kfold"))
+	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, seed.Derive(0, "split", "kfold"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,15 +477,15 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 		}
 	}
 	const model = "}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"
-	p := planned(t, "data: {train: "+dir+"/far.csv"+model)
+	p := plantest.Planned(t, "data: {train: "+dir+"/far.csv"+model)
 	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0], "length_scale starts at its bound 3.26902e+06") {
 		t.Errorf("warnings %q", w)
 	}
-	s, err := Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\n"), nil)
+	s, err := spec.Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPlan(t.Context(), s); err == nil || !strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
+	if _, err := plan.New(t.Context(), s); err == nil || !strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,8 +2,10 @@ package experiments
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,9 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
+	"github.com/gpc-tune/gpc-tune/experiments/check"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -22,7 +29,7 @@ import (
 func compiled(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
 	var text bytes.Buffer
-	if err := WriteSchema(&text, name); err != nil {
+	if err := catalogue.WriteSchema(&text, name); err != nil {
 		t.Fatal(err)
 	}
 	document, err := jsonschema.UnmarshalJSON(&text)
@@ -41,7 +48,7 @@ func compiled(t testing.TB, name string) *jsonschema.Schema {
 }
 
 func TestUnknownSchema(t *testing.T) {
-	if err := WriteSchema(&bytes.Buffer{}, "result"); err == nil || !strings.Contains(err.Error(), `did you mean "results"?`) {
+	if err := catalogue.WriteSchema(&bytes.Buffer{}, "result"); err == nil || !strings.Contains(err.Error(), `did you mean "results"?`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -49,7 +56,7 @@ func TestUnknownSchema(t *testing.T) {
 // everything is a file with every component of every table, under its name and with options.
 func everything() map[string]any {
 	both := func(kind string, leave ...string) (out []any) {
-		for _, k := range Catalogue() {
+		for _, k := range catalogue.All() {
 			for _, e := range k.Entries {
 				if k.Name == kind && !slices.Contains(leave, e.Name) {
 					out = append(out, e.Name, map[string]any{e.Name: map[string]any{}}, map[string]any{e.Name: nil})
@@ -124,7 +131,7 @@ func TestSchemaOfExperiments(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid("illustrating", text)
-	for _, k := range Catalogue() { // one after the other where there is one of them in a file
+	for _, k := range catalogue.All() { // one after the other where there is one of them in a file
 		for _, e := range k.Entries {
 			for key, kind := range map[string]string{"tune": "strategies", "evaluate": "splitters", "race": "races"} {
 				if k.Name == kind {
@@ -150,7 +157,7 @@ func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Parse("t.yaml", text, nil)
+		_, err = spec.Parse("t.yaml", text, nil)
 		valid := s.Validate(root)
 		if err == nil {
 			if taken++; valid != nil {
@@ -208,11 +215,11 @@ func damageYAML(node any, try func()) {
 // What runs write has the schemas' form, and with a key too many, one too few or a value of another type it has not.
 func TestSchemasOfOutputs(t *testing.T) {
 	schemas := map[string]*jsonschema.Schema{}
-	for _, s := range Schemas {
+	for _, s := range catalogue.Schemas {
 		schemas[s.Name] = compiled(t, s.Name)
 	}
 	seen := map[string]int{}
-	check := func(name string, text []byte) {
+	compare := func(name string, text []byte) {
 		t.Helper()
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
@@ -242,7 +249,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(name, text)
+		compare(name, text)
 	}
 	file := func(name string, path ...string) {
 		t.Helper()
@@ -250,7 +257,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(name, text)
+		compare(name, text)
 	}
 	for _, text := range []string{
 		"data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, p1nn]}\ntune: {method: bfgs, restarts: 2, standard_errors: true}\nevaluate: {kfold: {k: 2}, nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\n" +
@@ -259,8 +266,8 @@ func TestSchemasOfOutputs(t *testing.T) {
 		"illustrate: [prior, likelihood, posterior]\nmodel: {kernel: [se, noise], likelihood: probit, inference: [ep, laplace]}\n",
 		"data: {dataset: housing, subsample: 40}\nmodel: {kernel: {se: {amplitude: {prior: {half_normal: {scale: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: gaussian, inference: exact}\ntune: {method: mcmc, objective: log_posterior, samples: 4, burn: 2, restarts: 2}\nevaluate: hold_out\n",
 	} {
-		p, dir := planned(t, text), filepath.Join(t.TempDir(), "run")
-		_, _, err := p.Run(t.Context(), dir, Options{})
+		p, dir := plantest.Planned(t, text), filepath.Join(t.TempDir(), "run")
+		_, _, err := run.Run(t.Context(), p, dir, run.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,10 +281,10 @@ func TestSchemasOfOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for line := range bytes.Lines(text) {
-				check("journal", line)
+				compare("journal", line)
 			}
 		}
-		folder, err := ReadFolder(dir)
+		folder, err := run.ReadFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,39 +308,39 @@ func TestSchemasOfOutputs(t *testing.T) {
 			write("compare", c)
 		}
 	}
-	q := Query{Data: "crabs", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "laplace", LeaveOneOut: true}
+	q := ask.Query{Data: "crabs", Kernel: "se", Mean: "zero", Likelihood: "probit", Inference: "laplace", LeaveOneOut: true}
 	answer, err := q.Evaluate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("evidence", answer)
 	q.Data, q.Mean, q.Inference = "", "zero", ""
-	drawn, err := Sampling{Query: q, Grid: "0:1:3", Count: 2}.Draw(t.Context())
+	drawn, err := ask.Sampling{Query: q, Grid: "0:1:3", Count: 2}.Draw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("sample", drawn)
-	p := planned(t, valid)
-	checked, err := p.Check(t.Context(), CheckOptions{Workers: 1, NoSampling: true})
+	p := plantest.Planned(t, valid)
+	checked, err := check.Check(t.Context(), p, check.CheckOptions{Workers: 1, NoSampling: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("check", checked)
-	name := fitted(t, p, 0)
+	name := modelOf(t, p, 0)
 	file("model", name)
-	file("model", fitted(t, planned(t, valid, "model.inference=svm"), 0))
-	c, err := LoadClassifier(name)
+	file("model", modelOf(t, plantest.Planned(t, valid, "model.inference=svm"), 0))
+	c, err := classifier.LoadClassifier(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted, err := c.Predict("crabs", Deciding{Loss: "M,F,2"})
+	predicted, err := c.Predict("crabs", spec.Deciding{Loss: "M,F,2"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("predictions", predicted)
-	for _, s := range Schemas {
-		if s.of != nil && seen[s.Name] == 0 {
-			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.of))
+	for _, s := range catalogue.Schemas {
+		if s.Of != nil && seen[s.Name] == 0 {
+			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.Of))
 		}
 	}
 }
@@ -341,7 +348,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 // Every property of results.json says what it is, and numbers their scale.
 func TestResultsAreDescribed(t *testing.T) {
 	var text bytes.Buffer
-	if err := WriteSchema(&text, "results"); err != nil {
+	if err := catalogue.WriteSchema(&text, "results"); err != nil {
 		t.Fatal(err)
 	}
 	type object struct {
@@ -377,30 +384,30 @@ func TestEveryOptionHasARange(t *testing.T) {
 	checked := 0
 	var visit func(of reflect.Type)
 	visit = func(of reflect.Type) {
-		collect(reflect.New(of).Elem(), func(name string, f reflect.Value, field reflect.StructField) {
+		spec.Collect(reflect.New(of).Elem(), func(name string, f reflect.Value, field reflect.StructField) {
 			kind := f.Type()
 			for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Slice || kind.Kind() == reflect.Array || kind.Kind() == reflect.Map {
 				kind = kind.Elem()
 			}
 			switch k := kind.Kind(); {
-			case reflect.PointerTo(kind).Implements(textUnmarshaler) && k != reflect.Struct:
+			case reflect.PointerTo(kind).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && k != reflect.Struct:
 			case k == reflect.Struct:
 				visit(kind)
 			case k >= reflect.Int && k <= reflect.Float64:
 				checked++
-				if _, ok := within(field); !ok && !slices.Contains(free, name) {
+				if _, ok := spec.Within(field); !ok && !slices.Contains(free, name) {
 					t.Errorf("%v has no range of %s: give the field a tag such as within:\"[1,1000]\"", of, name)
 				}
 			}
 		})
 	}
-	for _, kind := range Catalogue() {
+	for _, kind := range catalogue.All() {
 		if kind.Name == "priors" || kind.Name == "illustrations" {
 			continue // whose defaults are not 0, and which check themselves
 		}
 		for _, e := range kind.Entries {
-			if e.options != nil {
-				visit(e.options)
+			if e.Options != nil {
+				visit(e.Options)
 			}
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
 const valid = `version: 1
@@ -20,13 +23,13 @@ model:
   inference: laplace
 `
 
-func parse(t *testing.T, text string, settings ...string) (*Spec, Problems) {
+func parse(t *testing.T, text string, settings ...string) (*spec.Spec, spec.Problems) {
 	t.Helper()
-	s, err := Parse("t.yaml", []byte(text), settings)
+	s, err := spec.Parse("t.yaml", []byte(text), settings)
 	if err == nil {
 		return s, nil
 	}
-	p, ok := err.(Problems)
+	p, ok := err.(spec.Problems)
 	if !ok || len(p) == 0 {
 		t.Fatalf("Parse gave %T %v, want Problems", err, err)
 	}
@@ -160,11 +163,11 @@ func TestOneMistakeOneProblem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(valid, c.from, c.to, 1)
-			s, err := Parse("t.yaml", []byte(text), nil)
+			s, err := spec.Parse("t.yaml", []byte(text), nil)
 			if err == nil {
-				_, err = NewPlan(t.Context(), s) // some mistakes need the space or the data
+				_, err = plan.New(t.Context(), s) // some mistakes need the space or the data
 			}
-			p, ok := err.(Problems)
+			p, ok := err.(spec.Problems)
 			if !ok || len(p) != 1 {
 				t.Fatalf("got %T, want one problem:\n%v\nin:\n%s", err, err, text)
 			}
@@ -193,8 +196,8 @@ model:
 	}
 	var kernels []string
 	for _, m := range s.Models {
-		if !slices.Contains(kernels, m.Label.Kernel.Text) {
-			kernels = append(kernels, m.Label.Kernel.Text)
+		if !slices.Contains(kernels, m.Written.Kernel.Text) {
+			kernels = append(kernels, m.Written.Kernel.Text)
 		}
 	}
 	want := []string{"se", "{sum: [{se: {ard: true}}, noise]}", "{sum: [{se: {ard: false}}, noise]}"}
@@ -237,7 +240,7 @@ func TestGalleryIsValid(t *testing.T) {
 	}
 	for _, name := range gallery.Names() {
 		t.Run(name, func(t *testing.T) {
-			s, err := Load("gallery:"+name, nil)
+			s, err := spec.Load("gallery:"+name, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +248,7 @@ func TestGalleryIsValid(t *testing.T) {
 				t.Errorf("the name is %q", s.Name)
 			}
 			s.Dir = digits
-			p, err := NewPlan(t.Context(), s)
+			p, err := plan.New(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +259,7 @@ func TestGalleryIsValid(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Load("gallery:crab", nil); err == nil {
+	if _, err := spec.Load("gallery:crab", nil); err == nil {
 		t.Error("an unknown experiment was found")
 	}
 }
@@ -268,12 +271,12 @@ func TestTheFileInTheReadmeIsValid(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(readme), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
-	planned(t, text)
+	plantest.Planned(t, text)
 }
 
 func TestLoadNamesAMissingFile(t *testing.T) {
-	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil)
-	if p, ok := err.(Problems); !ok || !strings.Contains(p.Error(), "none.yaml") {
+	_, err := spec.Load(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	if p, ok := err.(spec.Problems); !ok || !strings.Contains(p.Error(), "none.yaml") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -293,7 +296,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("evaluate: {nested: {outer: {kfold: {k: 3}}, inner: leave_one_out, score: brier}}\nrace: {score: brier, paired_t: {alpha: 0.1}}"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n? [x]\n: y"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := Parse("f.yaml", text, nil)
+		_, err := spec.Parse("f.yaml", text, nil)
 		for _, p := range problemsOf(t, err) {
 			if p.File != "f.yaml" {
 				t.Fatalf("a problem of another file: %+v", p)
@@ -308,17 +311,17 @@ func FuzzSet(f *testing.F) {
 		f.Add(setting)
 	}
 	f.Fuzz(func(t *testing.T, setting string) {
-		_, err := Parse("f.yaml", []byte(valid), []string{setting})
+		_, err := spec.Parse("f.yaml", []byte(valid), []string{setting})
 		problemsOf(t, err)
 	})
 }
 
 // problemsOf are the problems that an error of Parse consists of; each says something.
-func problemsOf(t *testing.T, err error) Problems {
+func problemsOf(t *testing.T, err error) spec.Problems {
 	if err == nil {
 		return nil
 	}
-	problems, ok := err.(Problems)
+	problems, ok := err.(spec.Problems)
 	if !ok || len(problems) == 0 {
 		t.Fatalf("got %T %v, want Problems", err, err)
 	}

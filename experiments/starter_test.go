@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -42,7 +45,7 @@ func TestStarter(t *testing.T) {
 	}
 	for source, want := range sources {
 		path := filepath.Join(dir, "an odd, name.yaml")
-		text, err := Starter(path, source, "")
+		text, err := catalogue.Starter(path, source, "")
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
@@ -57,16 +60,16 @@ func TestStarter(t *testing.T) {
 		if err := schema.Validate(file); err != nil {
 			t.Errorf("%s: %v\n%s", source, err, text)
 		}
-		s, err := Parse(path, []byte(text), nil)
+		s, err := spec.Parse(path, []byte(text), nil)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", source, err, text)
 		}
-		if p, err := NewPlan(t.Context(), s); err != nil || len(p.studies) == 0 {
+		if p, err := plan.New(t.Context(), s); err != nil || len(p.Studies) == 0 {
 			t.Errorf("%s: %v\n%s", source, err, text)
 		}
 	}
 	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
-		if text, err := Starter("a.yaml", source, label); err == nil {
+		if text, err := catalogue.Starter("a.yaml", source, label); err == nil {
 			t.Errorf("%s: %s", source, text)
 		}
 	}
@@ -75,10 +78,10 @@ func TestStarter(t *testing.T) {
 // Every name is explained, with a place in a file that is valid.
 func TestExplain(t *testing.T) {
 	schema := compiled(t, "experiment")
-	for _, k := range Catalogue() {
+	for _, k := range catalogue.All() {
 		for _, e := range k.Entries {
 			var text bytes.Buffer
-			if err := Explain(&text, e.Name); err != nil {
+			if err := catalogue.Explain(&text, e.Name); err != nil {
 				t.Fatal(err)
 			}
 			if name, is := strings.CutPrefix(e.Name, "gallery:"); is {
@@ -108,7 +111,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	if err := Explain(&text, "noisy_threshold"); err != nil {
+	if err := catalogue.Explain(&text, "noisy_threshold"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"  epsilon  ", "logit_epsilon", ", held there", "  model: {likelihood: {noisy_threshold: {epsilon: …}}}\n"} {
@@ -116,7 +119,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}
 	}
-	if err := Explain(&text, "seee"); err == nil || !strings.Contains(err.Error(), `did you mean "se"?`) {
+	if err := catalogue.Explain(&text, "seee"); err == nil || !strings.Contains(err.Error(), `did you mean "se"?`) {
 		t.Errorf("error %v", err)
 	}
 }

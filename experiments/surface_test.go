@@ -9,21 +9,24 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // journalled runs an experiment and returns its plan and the lines of its journal.
-func journalled(t *testing.T, text string) (*Plan, []record.Line) {
+func journalled(t *testing.T, text string) (*plan.Plan, []record.Line) {
 	t.Helper()
-	p, dir := planned(t, text), t.TempDir()
-	if _, _, err := p.Run(t.Context(), dir, Options{Warn: t.Logf}); err != nil {
+	p, dir := plantest.Planned(t, text), t.TempDir()
+	if _, _, err := run.Run(t.Context(), p, dir, run.Options{Warn: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
-	folder, err := ReadFolder(dir)
+	folder, err := run.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +34,7 @@ func journalled(t *testing.T, text string) (*Plan, []record.Line) {
 }
 
 // wholeFit runs a configuration and returns its fit on all of the training data, and a model of it.
-func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
+func wholeFit(t *testing.T, text string) (*record.Fit, *classifier.Classifier) {
 	t.Helper()
 	p, lines := journalled(t, text)
 	for _, line := range lines {
@@ -39,7 +42,7 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
 			if f.Failure != "" {
 				t.Fatal(f.Failure)
 			}
-			c, err := LoadClassifier(fitted(t, p, 0))
+			c, err := classifier.LoadClassifier(modelOf(t, p, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,9 +54,9 @@ func wholeFit(t *testing.T, text string) (*record.Fit, *Classifier) {
 }
 
 // predicted are the columns of `gpc-tune predict`.
-func predicted(t *testing.T, c *Classifier, file string) map[string][]float64 {
+func predicted(t *testing.T, c *classifier.Classifier, file string) map[string][]float64 {
 	t.Helper()
-	table, err := c.Predict(file, Deciding{})
+	table, err := c.Predict(file, spec.Deciding{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,29 +295,6 @@ func TestMAPIsOnRecord(t *testing.T) {
 	}
 }
 
-// One value alone has a lattice around it. A range that cannot be divided has none.
-func TestLatticeOfOddRanges(t *testing.T) {
-	for _, test := range []struct {
-		values []float64
-		size   int
-		lo, hi float64
-	}{
-		{[]float64{3, 3, math.NaN()}, 201, 2.7, 3.3}, {[]float64{0, 0}, 201, -0.1, 0.1}, {[]float64{-1, 4}, 201, -1.5, 4.5}, {[]float64{-1e300, 1e300}, 201, -1.2e300, 1.2e300},
-		{[]float64{-1.5e308, 1.5e308}, 0, 0, 0}, {[]float64{1e17, 1e17 + 16}, 0, 0, 0}, {[]float64{0, 5e-324}, 0, 0, 0}, {[]float64{math.NaN()}, 0, 0, 0},
-	} {
-		set := wholeSet(&data.Data{X: mat.NewDense(len(test.values), 1, test.values), Rows: make([]int, len(test.values)), Schema: &data.Schema{Inputs: []data.Column{{Name: "x"}}}}, data.Spec{})
-		l := set.lattice()
-		if l.size() != test.size {
-			t.Errorf("%v: %d points, want %d", test.values, l.size(), test.size)
-		}
-		for _, axis := range l {
-			if lo, hi := axis[0], axis[len(axis)-1]; math.Abs(lo-test.lo) > 1e-12*math.Abs(test.lo) || math.Abs(hi-test.hi) > 1e-12*math.Abs(test.hi) {
-				t.Errorf("%v: from %v to %v, want %v and %v", test.values, lo, hi, test.lo, test.hi)
-			}
-		}
-	}
-}
-
 // A sampled log evidence has its standard error on record, others have none.
 func TestStandardErrorsOfPoints(t *testing.T) {
 	_, lines := journalled(t, "data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{sampling: {temperatures: 60}}, ep]}\ntune: {method: grid, grid: {length_scale: {values: [1, 2]}, amplitude: {values: [2]}}}\nevaluate: training\n")
@@ -333,4 +313,14 @@ func TestStandardErrorsOfPoints(t *testing.T) {
 	if points != 8 {
 		t.Errorf("%d points, want 8", points)
 	}
+}
+
+// modelOf writes the model file of a configuration.
+func modelOf(t *testing.T, p *plan.Plan, configuration int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "m.json")
+	if _, _, err := classifier.Fit(t.Context(), p, name, classifier.FitOptions{Configuration: configuration, Options: run.Options{Warn: t.Logf}}); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -15,7 +15,7 @@ import (
 func checkCommand() *cobra.Command {
 	var format string
 	var settings []string
-	var options experiments.CheckOptions
+	var options check.CheckOptions
 	c := &cobra.Command{
 		Use:   "check FILE.yaml | gallery:NAME",
 		Short: "Hold gradients to differences, and log evidences to Monte Carlo with error bars",
@@ -38,7 +38,7 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 			if err != nil {
 				return err
 			}
-			check, err := plan.Check(c.Context(), options)
+			check, err := check.Check(c.Context(), plan, options)
 			if err != nil {
 				return err
 			}

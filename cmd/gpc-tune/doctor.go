@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/doctor"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -16,7 +16,7 @@ import (
 const quickCases = 192
 
 func doctorCommand() *cobra.Command {
-	var o experiments.DoctorOptions
+	var o doctor.DoctorOptions
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that gpc-tune works here, and measure how fast, for the times that plan shows",
@@ -35,7 +35,7 @@ so that nothing is kept: what doctor without --quick has kept before stays.`,
 			}
 			out := &checkup{w: c.OutOrStdout()}
 			o.Tell = out
-			found, err := experiments.Doctor(c.Context(), o)
+			found, err := doctor.Doctor(c.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -79,8 +79,8 @@ func (c *checkup) line(header, format string, args ...any) {
 	}
 }
 
-// Machine implements experiments.Findings, as the methods below.
-func (c *checkup) Machine(found *experiments.Checkup) {
+// Machine implements doctor.Findings, as the methods below.
+func (c *checkup) Machine(found *doctor.Checkup) {
 	memory := "not told by the system: runs have no limit but --memory"
 	if found.Memory > 0 {
 		memory = humanize.IBytes(uint64(found.Memory)) + " available"
@@ -90,7 +90,7 @@ func (c *checkup) Machine(found *experiments.Checkup) {
 	c.line("", "%-42s %s", "memory", memory)
 }
 
-func (c *checkup) Check(found experiments.Check) {
+func (c *checkup) Check(found doctor.Check) {
 	result := "yes"
 	if found.Err != nil {
 		result = "NO: " + found.Err.Error()
@@ -98,21 +98,21 @@ func (c *checkup) Check(found experiments.Check) {
 	c.line("", "%-42s %s", found.What, result)
 }
 
-func (c *checkup) Speed(s experiments.Speed) {
+func (c *checkup) Speed(s doctor.Speed) {
 	c.line("instructions      n  product, GFLOP/s  Cholesky, GFLOP/s  (one core)", "%-12s %6d %17.3g %18.3g", s.Path,
 		s.N, s.Product, s.Cholesky)
 }
 
-func (c *checkup) Kernel(t experiments.ComponentTime) {
+func (c *checkup) Kernel(t doctor.ComponentTime) {
 	c.times(t, "kernel, n =", fmt.Sprintf("covariance matrix and its gradient, %d inputs; one core",
-		experiments.ShownInputs))
+		doctor.ShownInputs))
 }
 
-func (c *checkup) Method(t experiments.ComponentTime) {
+func (c *checkup) Method(t doctor.ComponentTime) {
 	c.times(t, "inference/likelihood, n =", "log evidence and its gradient, kernel and prediction aside; one core")
 }
 
-func (c *checkup) times(t experiments.ComponentTime, what, doc string) {
+func (c *checkup) times(t doctor.ComponentTime, what, doc string) {
 	header, row := fmt.Sprintf("%-36s", what), fmt.Sprintf("%-36s", t.Name)
 	for i, n := range t.Cases {
 		header += fmt.Sprintf(" %7d", n)

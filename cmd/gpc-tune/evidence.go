@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
 )
 
 // evidenceCommand is `gpc-tune evidence`.
 func evidenceCommand() *cobra.Command {
-	var q experiments.Query
+	var q ask.Query
 	c := &cobra.Command{
 		Use:   "evidence --data NAME|FILE --kernel K --likelihood L --inference I [--theta name=value,…]",
 		Short: "Evaluate one model at one point: log evidence, gradient, test scores, as JSON",
@@ -42,7 +42,7 @@ func evidenceCommand() *cobra.Command {
 }
 
 // modelFlags are the flags of data, of a model without inference, and of a point.
-func modelFlags(c *cobra.Command, q *experiments.Query) {
+func modelFlags(c *cobra.Command, q *ask.Query) {
 	f := c.Flags()
 	f.StringVar(&q.Data, "data", "", "a bundled data set or a file of training data")
 	f.StringVar(&q.Positive, "positive", "", "the class coded +1 (default: the last in natural order)")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 )
 
 // explainCommand is `gpc-tune explain`.
@@ -34,7 +34,7 @@ gallery explains itself: its file is printed, whose comment says where its data 
 			if found {
 				return nil
 			}
-			if err := experiments.Explain(c.OutOrStdout(), args[0]); err != nil {
+			if err := catalogue.Explain(c.OutOrStdout(), args[0]); err != nil {
 				return usageError{err}
 			}
 			return nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 )
 
 // fitCommand is `gpc-tune fit`.
@@ -14,7 +14,7 @@ func fitCommand(signals *interrupts) *cobra.Command {
 	var (
 		name     string
 		settings []string
-		options  experiments.FitOptions
+		options  classifier.FitOptions
 		check    func() error
 	)
 	c := &cobra.Command{
@@ -50,7 +50,7 @@ that run does on all of the training data: what either has done in the folder, t
 			if options.Dir != "" { // else nothing that has been done would be kept
 				options.Drain, done = signals.drain()
 			}
-			model, summary, err := plan.Fit(c.Context(), name, options)
+			model, summary, err := classifier.Fit(c.Context(), plan, name, options)
 			done()
 			bar.finish()
 			if err != nil {

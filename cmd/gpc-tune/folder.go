@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -64,8 +64,8 @@ func reported(c *cobra.Command, dir string) (*reports.Report, error) {
 }
 
 // readFolder reads a run folder, and warns of what is wrong with it.
-func readFolder(c *cobra.Command, dir string) (*experiments.Folder, error) {
-	folder, err := experiments.ReadFolder(dir)
+func readFolder(c *cobra.Command, dir string) (*runs.Folder, error) {
+	folder, err := runs.ReadFolder(dir)
 	if err != nil {
 		return nil, err
 	}

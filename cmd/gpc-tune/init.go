@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
@@ -24,7 +25,7 @@ func initCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := append(args, "experiment.yaml")[0]
-			text, err := experiments.Starter(name, source, label)
+			text, err := catalogue.Starter(name, source, label)
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func initCommand() *cobra.Command {
 			case errors.Is(err, fs.ErrExist):
 				return usageError{fmt.Errorf("%s is there already; name another file", name)}
 			case err != nil:
-				return fmt.Errorf("%w: %w", experiments.ErrInvalid, err)
+				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
 			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s\n", name)
 			return err

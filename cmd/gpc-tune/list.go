@@ -9,15 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	gpctune "github.com/gpc-tune/gpc-tune"
-	"github.com/gpc-tune/gpc-tune/experiments"
+
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 // listCommand is `gpc-tune list`.
 func listCommand() *cobra.Command {
-	catalogue := experiments.Catalogue()
+	catalogue := catalogue.All()
 	names := make([]string, len(catalogue))
 	for i, k := range catalogue {
 		names[i] = k.Name
@@ -59,7 +62,7 @@ func dataCommand() *cobra.Command {
 		Short: "Describe a bundled data set or a data file: cases, inputs, classes, missing values, source",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := experiments.Describe(args[0])
+			d, err := ask.Describe(args[0])
 			if err != nil {
 				return err
 			}
@@ -85,7 +88,7 @@ usps_3v5_test.csv.gz, their threes and fives, 767 and 773. What is written has b
 		Example: "  gpc-tune data usps zip.train.gz zip.test.gz && gpc-tune run gallery:usps_3v5_grid",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			names, err := experiments.RepartitionUSPS(args[0], args[1], dir)
+			names, err := ask.RepartitionUSPS(args[0], args[1], dir)
 			for _, name := range names {
 				fmt.Fprintln(c.OutOrStdout(), name)
 			}
@@ -144,7 +147,7 @@ func versionCommand() *cobra.Command {
 				_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n%s", gpctune.License, gpctune.Notice)
 				return err
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", experiments.Version(), runtime.Version(),
+			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", build.Version(), runtime.Version(),
 				runtime.GOOS, runtime.GOARCH)
 			return err
 		},

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
@@ -40,7 +40,7 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 		start := c.RunE
 		c.RunE = func(c *cobra.Command, args []string) (err error) {
 			started = true
-			if err := experiments.CheckEnvironment(); err != nil {
+			if err := build.CheckEnvironment(); err != nil {
 				return err
 			}
 			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {

@@ -9,7 +9,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -27,7 +30,7 @@ func validateCommand() *cobra.Command {
 			}
 			var checked fmt.Stringer
 			if noData {
-				spec, err := experiments.Load(args[0], settings)
+				spec, err := spec.Load(args[0], settings)
 				if err != nil {
 					return err
 				}
@@ -37,7 +40,7 @@ func validateCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				checked = plan.Spec()
+				checked = plan.Spec
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], checked)
 			return err
@@ -84,12 +87,12 @@ func planCommand() *cobra.Command {
 
 // printPlan shows the plan, and ends as the run would before its first job where a job needs more
 // memory than there is.
-func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int, memory int64) error {
-	done, extends, err := plan.Done(dir)
+func printPlan(c *cobra.Command, plan *plan.Plan, dir string, workers int, memory int64) error {
+	done, extends, err := runs.Done(plan, dir)
 	if err != nil {
 		return err
 	}
-	rates, note := experiments.LoadRates()
+	rates, note := rates.LoadRates()
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	overview := plan.Overview(rates)
 	if len(overview) > 0 {
@@ -128,7 +131,7 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 	case extends:
 		state = ", which this extends: gpc-tune run --extend uses them again"
 	case done > 0:
-		folder, err := experiments.ReadFolder(dir)
+		folder, err := runs.ReadFolder(dir)
 		if err != nil {
 			return err
 		}
@@ -156,5 +159,5 @@ func printPlan(c *cobra.Command, plan *experiments.Plan, dir string, workers int
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost],
 			reports.Duration(max(all/float64(workers), path)), workers)
 	}
-	return errors.Join(err, plan.Admit(memory))
+	return errors.Join(err, runs.Admit(plan.Search(), memory))
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -18,10 +19,10 @@ import (
 func predictCommand() *cobra.Command {
 	var output, format string
 	var reject float64
-	var deciding experiments.Deciding
+	var deciding spec.Deciding
 	var formats []string
 	var written func(io.Writer, string, func(io.Writer) error) error
-	for _, f := range experiments.PredictedFormats {
+	for _, f := range classifier.PredictedFormats {
 		formats = append(formats, f.Name)
 	}
 	c := &cobra.Command{
@@ -42,17 +43,17 @@ what it costs to decide for none.`,
 			if c.Flags().Changed("reject") {
 				deciding.Reject = &reject
 			}
-			classifier, err := experiments.LoadClassifier(args[0])
+			fitted, err := classifier.LoadClassifier(args[0])
 			if err != nil {
 				return err
 			}
-			table, err := classifier.Predict(args[1], deciding)
+			table, err := fitted.Predict(args[1], deciding)
 			if err != nil {
 				return err
 			}
 			write := func(w io.Writer) error {
 				return written(w, format, func(w io.Writer) error {
-					return experiments.PredictedFormats[at].Write(w,
+					return classifier.PredictedFormats[at].Write(w,
 						table)
 				})
 			}

@@ -10,7 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -20,7 +21,7 @@ func runCommand(signals *interrupts) *cobra.Command {
 		dir, format string
 		settings    []string
 		dryRun      bool
-		options     experiments.Options
+		options     runs.Options
 		check       func() error
 	)
 	c := &cobra.Command{
@@ -55,13 +56,13 @@ new runs. Several processes may run the same file in one folder; they share the 
 			options.Progress, options.Warn = bar.event, warner(c)
 			drained, done := signals.drain()
 			options.Drain = drained
-			report, summary, err := plan.Run(c.Context(), dir, options)
+			report, summary, err := runs.Run(c.Context(), plan, dir, options)
 			done()
 			bar.finish()
 			if err != nil {
 				if code(err) == exitStopped && summary.Total > 0 {
 					return fmt.Errorf("%w\n%d of %d jobs are done; go on with: %s", err, summary.Done+summary.Skipped,
-						summary.Total, experiments.ResumeCommand(args[0], dir, settings))
+						summary.Total, runs.ResumeCommand(args[0], dir, settings))
 				}
 				return err
 			}
@@ -93,7 +94,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 
 // runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters
 // them once they are parsed.
-func runFlags(c *cobra.Command, o *experiments.Options) (check func() error) {
+func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
 	f := c.Flags()
 	f.IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0),
 		"jobs that run at a time; cores that have none left serve the large ones that run")
@@ -157,6 +158,6 @@ func warner(c *cobra.Command) func(format string, args ...any) {
 }
 
 // loadPlan reads a file or a gallery entry and makes its plan.
-func loadPlan(c *cobra.Command, name string, settings []string) (*experiments.Plan, error) {
-	return experiments.LoadPlan(c.Context(), name, settings)
+func loadPlan(c *cobra.Command, name string, settings []string) (*plan.Plan, error) {
+	return plan.Load(c.Context(), name, settings)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
@@ -17,9 +17,9 @@ import (
 // drawFormats are the ways to write draws; the first is the default.
 var drawFormats = []struct {
 	name  string
-	write func(io.Writer, *experiments.Drawn) error
+	write func(io.Writer, *ask.Drawn) error
 }{
-	{"csv", func(w io.Writer, d *experiments.Drawn) error {
+	{"csv", func(w io.Writer, d *ask.Drawn) error {
 		out := csv.NewWriter(w)
 		out.Write(d.Columns) // errors surface in out.Error
 		for _, row := range d.Rows {
@@ -32,14 +32,14 @@ var drawFormats = []struct {
 		out.Flush()
 		return out.Error()
 	}},
-	{"json", func(w io.Writer, d *experiments.Drawn) error { return json.NewEncoder(w).Encode(d) }},
+	{"json", func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},
 	{"svg", drawnAs(figure.SVG)},
 	{"png", drawnAs(figure.PNG)},
 }
 
 // drawnAs writes the picture of draws.
-func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *experiments.Drawn) error {
-	return func(w io.Writer, d *experiments.Drawn) error {
+func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *ask.Drawn) error {
+	return func(w io.Writer, d *ask.Drawn) error {
 		f, err := d.Figure()
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func drawnAs(write func(io.Writer, ...figure.Figure) error) func(io.Writer, *exp
 
 // sampleCommand is `gpc-tune sample`.
 func sampleCommand() *cobra.Command {
-	var s experiments.Sampling
+	var s ask.Sampling
 	var format string
 	var written func(io.Writer, string, func(io.Writer) error) error
 	c := &cobra.Command{

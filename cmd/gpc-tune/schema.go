@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 )
 
 // schemaCommand is `gpc-tune schema`.
 func schemaCommand() *cobra.Command {
 	var names, docs []string
-	for _, s := range experiments.Schemas {
+	for _, s := range catalogue.Schemas {
 		names, docs = append(names, s.Name), append(docs, "  "+s.Name+": "+s.Doc)
 	}
 	return &cobra.Command{
@@ -26,7 +26,7 @@ What only data or several keys together show, gpc-tune validate finds.`,
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := experiments.WriteSchema(forPrograms(c), append(args, names[0])[0]); err != nil {
+			if err := catalogue.WriteSchema(forPrograms(c), append(args, names[0])[0]); err != nil {
 				return usageError{err}
 			}
 			return nil

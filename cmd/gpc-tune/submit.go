@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -44,7 +44,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 		dir      string
 		settings []string
 		blocks   int
-		laying   = experiments.LayOutOptions{Engine: e.Name}
+		laying   = runs.LayOutOptions{Engine: e.Name}
 		run      submit.Run
 	)
 	engine, _ := e.New(nil)
@@ -72,7 +72,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				}
 			})
 			laying.Blocks, laying.Jobs, laying.DryRun, laying.Warn = blocks, run.Jobs, run.DryRun, warner(c)
-			if run.LaidOut, err = plan.LayOut(dir, laying); err != nil {
+			if run.LaidOut, err = runs.LayOut(plan, dir, laying); err != nil {
 				return err
 			}
 			if run.Workload, err = run.Missing(); err != nil {
@@ -93,8 +93,8 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
 				return nil
 			}
-			report, summary, err := plan.Run(c.Context(), dir,
-				experiments.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
+			report, summary, err := runs.Run(c.Context(), plan, dir,
+				runs.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
 			if err != nil {
 				return err
 			}

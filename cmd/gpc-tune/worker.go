@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 )
 
 // restBlock names the end of a run where a block is asked for.
@@ -19,7 +19,7 @@ func workerCommand(signals *interrupts) *cobra.Command {
 	var (
 		block         string
 		blocks, first int
-		options       experiments.Options
+		options       runs.Options
 		memory        func() (int64, error)
 	)
 	c := &cobra.Command{
@@ -40,7 +40,7 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 		Example: "  gpc-tune worker runs/crabs --block 0/8\n  gpc-tune worker runs/crabs --block rest",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			var b experiments.Block
+			var b runs.Block
 			if block != restBlock {
 				if b, err = whichBlock(block, blocks, first, os.Getenv); err != nil {
 					return usageError{err}
@@ -52,7 +52,7 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 			if options.MemoryLimit, err = memory(); err != nil {
 				return err
 			}
-			laid, err := experiments.OpenLaidOut(c.Context(), args[0])
+			laid, err := runs.OpenLaidOut(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 			defer done()
 			options.Drain = drained
 			if block == restBlock {
-				_, summary, err := laid.Plan.Run(c.Context(), args[0], options)
+				_, summary, err := runs.Run(c.Context(), laid.Plan, args[0], options)
 				bar.finish()
 				return ended(c, args[0], summary, err)
 			}
@@ -92,9 +92,9 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 }
 
 // whichBlock is the block that the flags ask for, or the environment of an array.
-func whichBlock(block string, blocks, first int, env func(string) string) (b experiments.Block, err error) {
+func whichBlock(block string, blocks, first int, env func(string) string) (b runs.Block, err error) {
 	if block != "" {
-		return experiments.ParseBlock(block)
+		return runs.ParseBlock(block)
 	}
 	number := func(name string) (n int, given bool) {
 		n, wrong := strconv.Atoi(env(name))
@@ -109,12 +109,12 @@ func whichBlock(block string, blocks, first int, env func(string) string) (b exp
 			return b, fmt.Errorf("which block? Say --block INDEX/BLOCKS, or --blocks BLOCKS in an array of Slurm " +
 				"(SLURM_ARRAY_TASK_ID) or an indexed job of Kubernetes (JOB_COMPLETION_INDEX)")
 		}
-		return experiments.Block{Index: task - least, Of: count}, nil
+		return runs.Block{Index: task - least, Of: count}, nil
 	}
 	if !array {
 		if task, array = number("JOB_COMPLETION_INDEX"); !array {
 			return b, fmt.Errorf("--blocks %d: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX says which", blocks)
 		}
 	}
-	return experiments.ParseBlock(experiments.Block{Index: first + task, Of: blocks}.String())
+	return runs.ParseBlock(runs.Block{Index: first + task, Of: blocks}.String())
 }

@@ -22,7 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -46,7 +46,7 @@ type Handler struct {
 	log *log.Logger
 
 	mu       sync.Mutex // guards all below
-	follower experiments.Follower
+	follower run.Follower
 	last     *state
 	versions int
 
@@ -55,10 +55,10 @@ type Handler struct {
 
 // state is what is on record at some time, and what is shown of it.
 type state struct {
-	folder   *experiments.Folder // what was read; nil: nothing
-	err      string              // why it could not be read
-	report   *reports.Report     // of the folder or, where there is trouble, of what was there before; nil: none yet
-	progress *reports.Progress   // likewise
+	folder   *run.Folder       // what was read; nil: nothing
+	err      string            // why it could not be read
+	report   *reports.Report   // of the folder or, where there is trouble, of what was there before; nil: none yet
+	progress *reports.Progress // likewise
 	trouble  string
 	version  string
 	live     reports.Live
@@ -76,7 +76,7 @@ type rendered struct {
 // New makes the Handler of a run folder, which need not be there yet. It logs when the folder
 // appears, vanishes or cannot be read.
 func New(dir string, log *log.Logger) *Handler {
-	h := &Handler{dir: dir, log: log, follower: experiments.Follower{Dir: dir}}
+	h := &Handler{dir: dir, log: log, follower: run.Follower{Dir: dir}}
 	h.current()
 	return h
 }

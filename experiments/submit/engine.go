@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
@@ -31,11 +31,11 @@ type Engine interface {
 
 // Run is a run to be submitted.
 type Run struct {
-	*experiments.LaidOut
-	Workload experiments.Workload // what is missing
-	Program  string               // this one
-	Jobs     int                  // that a worker does at a time
-	Timeout  time.Duration        // of a job, as search.Options.TrialTimeout; 0: none
+	*run.LaidOut
+	Workload run.Workload  // what is missing
+	Program  string        // this one
+	Jobs     int           // that a worker does at a time
+	Timeout  time.Duration // of a job, as search.Options.TrialTimeout; 0: none
 	DryRun   bool
 	Drain    <-chan struct{} // once closed, what was started here is to end
 	Out, Log io.Writer

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -185,7 +185,7 @@ const (
 func instance(r *Run) string { return instancePrefix + r.ID }
 
 // wavePart names a wave in the cluster.
-func wavePart(w experiments.Wave) string { return "w" + strconv.Itoa(w.Index) }
+func wavePart(w run.Wave) string { return "w" + strconv.Itoa(w.Index) }
 
 // objects are what the cluster is to have.
 func (e *kubernetes) objects(r *Run) (all []object) {

@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -52,7 +53,7 @@ func (e *local) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	for w := r.Workload; len(w.Waves) > 0; {
 		var blocks []string
 		for _, b := range w.Waves[0].Blocks {
-			blocks = append(blocks, experiments.Block{Index: b, Of: r.Blocks}.String())
+			blocks = append(blocks, run.Block{Index: b, Of: r.Blocks}.String())
 		}
 		if err := e.together(ctx, r, blocks); err != nil {
 			return false, err
@@ -105,7 +106,7 @@ func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) e
 		case stopped(ctx, r):
 			return fmt.Errorf("%w: block %s ended with %s", search.ErrStopped, block, how)
 		case code == 3:
-			return fmt.Errorf("%w: block %s ended with %s", experiments.ErrInvalid, block, how)
+			return fmt.Errorf("%w: block %s ended with %s", spec.ErrInvalid, block, how)
 		case attempt == e.retries:
 			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block,
 				attempt+1, how)

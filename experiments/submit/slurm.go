@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -241,7 +241,7 @@ type sending struct {
 
 // wave sends the blocks of a wave that are not in the queue, in arrays as large as the cluster
 // takes.
-func (s *sending) wave(w experiments.Wave, size int) error {
+func (s *sending) wave(w run.Wave, size int) error {
 	var before, now []string // jobs of the queue
 	there := map[int]bool{}
 	for _, q := range s.queue {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -38,7 +38,7 @@ func of[T any, P interface {
 // Status adds to the progress of a run what the engine that it was submitted to has of it, and how
 // to go on.
 func Status(ctx context.Context, dir string, p *reports.Progress) error {
-	l, err := experiments.ReadLayout(dir)
+	l, err := run.ReadLayout(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (p.Finished || l.Engine == "") {
 		return nil
 	}

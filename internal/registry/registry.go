@@ -68,6 +68,19 @@ func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
 }
 
+// Default is the component of that name without options. That there is none is a programmer's error.
+func (t Table[I]) Default(name string) I {
+	e, err := t.Lookup("component", name)
+	if err != nil {
+		panic(err)
+	}
+	v, err := e.New(nil)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // VersionOf is the version of the component of that name; 1 if there is none.
 func (t Table[I]) VersionOf(name string) int {
 	for _, e := range t {

@@ -33,11 +33,11 @@ func Parse(text []byte, found *Findings) *Node {
 		return nil
 	}
 	if line, column, message := notText(text); message != "" {
-		found.at(line, column, "%s", message)
+		found.AtPlace(Place{found.file, line, column}, "%s", message)
 		return nil
 	}
 	if line, column := tooDeep(text); line > 0 {
-		found.at(line, column, "lists and mappings within each other, deeper than %d levels", MaxDepth)
+		found.AtPlace(Place{found.file, line, column}, "lists and mappings within each other, deeper than %d levels", MaxDepth)
 		return nil
 	}
 	if n := bytes.Count(text, []byte(",")); n > MaxNodes {
@@ -48,10 +48,10 @@ func Parse(text []byte, found *Findings) *Node {
 	var doc Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			found.at(1, 1, "the file is empty")
+			found.AtPlace(Place{found.file, 1, 1}, "the file is empty")
 		} else {
 			line, column, message := place(dec, text, err)
-			found.at(line, column, "%s", message)
+			found.AtPlace(Place{found.file, line, column}, "%s", message)
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func Parse(text []byte, found *Findings) *Node {
 		return nil
 	case !errors.Is(err, io.EOF):
 		line, column, message := place(dec, text, err)
-		found.at(line, column, "%s", message)
+		found.AtPlace(Place{found.file, line, column}, "%s", message)
 		return nil
 	}
 	r := resolver{found: found, left: MaxNodes}

@@ -8,6 +8,12 @@ import (
 	"strings"
 )
 
+// Place is a place in a text; line 0 is the text as a whole.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
 // Problem is one mistake in a text: where it stands, what was expected, and what to do.
 type Problem struct {
 	File         string
@@ -62,9 +68,9 @@ type collected struct {
 
 // instance is where a mistake of a kind is.
 type instance struct {
-	file, kind   string
-	line, column int
-	message      string // of those that are told
+	Place
+	kind    string
+	message string // of those that are told
 }
 
 // NewFindings makes an empty collection for a text that file names.
@@ -78,18 +84,21 @@ func (f *Findings) As(file string) *Findings { return &Findings{file, f.collecte
 // Found counts what was put in, so that a reader of a part can tell whether there was something wrong with it.
 func (f *Findings) Found() int { return f.found }
 
-// At adds a problem at a node; nil, or a node without a place, is the text as a whole. Problems of the same format are of a kind.
-func (f *Findings) At(n *Node, format string, args ...any) {
+// Place is where a node of this text stands; nil, or a node that is not in the text, is the text as a whole.
+func (f *Findings) Place(n *Node) Place {
 	if n == nil {
-		f.at(0, 0, format, args...)
-		return
+		return Place{File: f.file}
 	}
-	f.at(n.Line, n.Column, format, args...)
+	return Place{f.file, n.Line, n.Column}
 }
 
-func (f *Findings) at(line, column int, format string, args ...any) {
+// At adds a problem at a node of this text. Problems of the same format are of a kind.
+func (f *Findings) At(n *Node, format string, args ...any) { f.AtPlace(f.Place(n), format, args...) }
+
+// AtPlace adds a problem at a place, which may be in another text.
+func (f *Findings) AtPlace(p Place, format string, args ...any) {
 	f.found++
-	i := instance{file: f.file, kind: format, line: line, column: column}
+	i := instance{Place: p, kind: format}
 	full, met := f.alike[format] >= MaxAlike, f.places[i]
 	f.places[i] = true
 	if !full {
@@ -104,7 +113,7 @@ func (f *Findings) at(line, column int, format string, args ...any) {
 	f.places[i] = true
 	f.alike[format]++
 	if !full {
-		f.problems = append(f.problems, Problem{f.file, line, column, i.message})
+		f.problems = append(f.problems, Problem{p.File, p.Line, p.Column, i.message})
 	}
 }
 

@@ -24,8 +24,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -149,7 +151,7 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 		fmt.Fprintf(&p.overview, "| [%s](#%s) | %s | %s |\n", name, name, p.linked(gallery.Doc(text)),
 			strings.Join(summary[:], " | "))
 	}()
-	report, times, err := run(ctx, name, digits, dir)
+	report, times, err := result(ctx, name, digits, dir)
 	var absent absent
 	if errors.As(err, &absent) {
 		summary[3] = "not run: " + cell(absent.Error())
@@ -265,9 +267,9 @@ type absent string
 
 func (a absent) Error() string { return string(a) + " is not here" }
 
-// run runs an experiment.
-func run(ctx context.Context, name, digits, dir string) (*reports.Report, *reports.Timings, error) {
-	spec, err := experiments.Load("gallery:"+name, nil)
+// result runs an experiment.
+func result(ctx context.Context, name, digits, dir string) (*reports.Report, *reports.Timings, error) {
+	spec, err := spec.Load("gallery:"+name, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -277,17 +279,17 @@ func run(ctx context.Context, name, digits, dir string) (*reports.Report, *repor
 			return nil, nil, absent(d.Train)
 		}
 	}
-	plan, err := experiments.NewPlan(ctx, spec)
+	plan, err := plan.New(ctx, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	options := experiments.Options{Resume: true, Warn: log.Printf}
+	options := run.Options{Resume: true, Warn: log.Printf}
 	options.Workers = runtime.GOMAXPROCS(0)
-	report, _, err := plan.Run(ctx, dir, options)
+	report, _, err := run.Run(ctx, plan, dir, options)
 	if err != nil {
 		return nil, nil, err
 	}
-	folder, err := experiments.ReadFolder(dir)
+	folder, err := run.ReadFolder(dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,7 +22,7 @@ var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid
 // found runs an experiment of the gallery.
 func found(t *testing.T, name string) *reports.Report {
 	t.Helper()
-	r, _, err := run(t.Context(), name, t.TempDir(), filepath.Join(t.TempDir(), name))
+	r, _, err := result(t.Context(), name, t.TempDir(), filepath.Join(t.TempDir(), name))
 	if err != nil {
 		t.Fatal(err)
 	}

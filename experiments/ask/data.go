@@ -1,0 +1,81 @@
+package ask
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+)
+
+// Source takes a name for a bundled data set if there is one, else for a file.
+func Source(name string) (data.Spec, error) {
+	_, unknown := data.Lookup(name)
+	if unknown == nil {
+		return data.Spec{Dataset: name}, nil
+	}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return data.Spec{}, fmt.Errorf("%w, and there is no file of that name", unknown)
+	}
+	return data.Spec{Train: name}, nil
+}
+
+// Describe summarises a bundled data set or a file of cases whose labels are classes or, where they cannot be, numbers.
+// Missing values are counted.
+func Describe(name string) (data.Summary, error) {
+	from, err := Source(name)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	d, err := ReadAny(&from)
+	if err != nil {
+		return data.Summary{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	return data.Describe(d), nil
+}
+
+// ReadAny reads data whose labels are classes or, where they cannot be, numbers, and sets what from says of that. The error is that of
+// classes.
+func ReadAny(from *data.Spec) (*data.Data, error) {
+	from.Missing = "mean"
+	d, err := data.Load(*from, ".", 0)
+	if err != nil {
+		from.Regression = true
+		var asNumbers error
+		if d, asNumbers = data.Load(*from, ".", 0); asNumbers != nil {
+			from.Regression = false
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// RepartitionUSPS writes the files of data.RepartitionUSPS to dir under gzip, and names them.
+func RepartitionUSPS(train, test, dir string) (names []string, err error) {
+	files, err := data.RepartitionUSPS(train, test)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, f.Name+".gz")
+		err := atomicfile.Write(name, func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			_, err := z.Write(f.Text)
+			return errors.Join(err, z.Close())
+		})
+		if err != nil {
+			return names, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

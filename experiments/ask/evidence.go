@@ -1,0 +1,150 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
+// where the fit has none.
+type Answer struct {
+	LogEvidence   reports.Number           `json:"log_evidence"`             // nats; null where the fit failed or has not converged
+	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	Gradient      map[string]record.Number `json:"gradient"`
+	Converged     bool                     `json:"converged"`
+	Iterations    int                      `json:"iterations"`
+	Warnings      []string                 `json:"warnings"`
+	LeaveOneOut   *reports.LeaveOneOut     `json:"leave_one_out,omitempty"`
+	Test          *TestAnswer              `json:"test,omitempty"`
+}
+
+// TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
+type TestAnswer struct {
+	N                   int            `json:"n"`
+	Errors              *int           `json:"errors,omitempty"`
+	ErrorRate           *record.Number `json:"error_rate,omitempty"`
+	InformationBits     *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	LogLoss             *record.Number `json:"log_loss,omitempty"`         // nats per case
+	RMSE                *record.Number `json:"rmse,omitempty"`
+	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
+}
+
+// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in. A fit that fails, or has not converged
+// where its inference takes no such fit as it is, is ErrNoFit, and its Answer says no more than why.
+func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
+	found := strictyaml.NewFindings("--data")
+	from, err := Source(q.Data)
+	if err != nil {
+		found.At(nil, "%v", err)
+		return nil, found.Err()
+	}
+	if q.Test != noTest {
+		from.Test = q.Test
+	}
+	m := spec.ReadModel(found, q.parts(), "--", true)
+	if m.Comparator != nil {
+		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.Written.Inference)
+	}
+	ds, p, err := q.load(found, from, m, q.Test != noTest)
+	if err != nil {
+		return nil, err
+	}
+	o, err := objective.New(m.On(len(ds.Classes)), objective.LogEvidence{}, p.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, ds.Name, err)
+	}
+	theta := q.place(found, o.Layout)
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	defer linalg.SetThreads(1)
+	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
+}
+
+// at fits and answers.
+func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data, p *job.Prepared) (*Answer, error) {
+	warnings := append(ds.Warnings, p.Warnings...)
+	fit, err := o.Fit(ctx, theta, nil)
+	var stopped approx.Diagnostics
+	if err == nil {
+		stopped, err = fit.Diagnostics(), fit.Converged()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		warnings = append(append(warnings, stopped.Warnings...), err.Error())
+		return &Answer{LogEvidence: reports.Number(math.NaN()), Iterations: stopped.Iterations, Warnings: warnings}, fmt.Errorf("%w: %s: %w", job.ErrNoFit, ds.Name, err)
+	}
+	return q.answer(o, fit, p, warnings)
+}
+
+func (q Query) answer(o *objective.Objective, fit *objective.Point, p *job.Prepared, warnings []string) (*Answer, error) {
+	diagnostics := fit.Diagnostics()
+	a := &Answer{
+		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
+		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
+	}
+	gradient := make([]float64, len(o.Layout.Free))
+	if err := fit.Gradient(gradient); err != nil {
+		a.Warnings = append(a.Warnings, "no gradient: "+err.Error())
+	} else {
+		a.Gradient = map[string]record.Number{}
+		for i, s := range o.Layout.FreeSpecs() {
+			a.Gradient[s.ThetaName()] = record.Number(gradient[i])
+		}
+	}
+	if q.LeaveOneOut {
+		switch loo, err := fit.LeaveOneOut(); {
+		case err != nil:
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: "+err.Error())
+		case math.IsNaN(loo):
+			a.Warnings = append(a.Warnings, "no leave-one-out log probability: the inference has none")
+		default:
+			a.LeaveOneOut = &reports.LeaveOneOut{LogProbability: reports.Number(loo)}
+		}
+	}
+	if p.Held == nil {
+		return a, nil
+	}
+	predictions, err := p.Predict(fit, objective.Averaged{})
+	if err != nil {
+		return nil, err
+	}
+	results, floored := cv.Evaluate(predictions)
+	a.Warnings = append(a.Warnings, floored...)
+	a.Test = &TestAnswer{N: len(p.Rows)}
+	for _, r := range results {
+		switch v := record.Number(r.Value); r.Name {
+		case "errors":
+			count := int(r.Value)
+			a.Test.Errors = &count
+		case "error_rate":
+			a.Test.ErrorRate = &v
+		case "information_bits":
+			a.Test.InformationBits = &v
+		case "log_loss":
+			a.Test.LogLoss = &v
+		case "rmse":
+			a.Test.RMSE = &v
+		case "standardized_log_loss":
+			a.Test.StandardizedLogLoss = &v
+		}
+	}
+	return a, nil
+}

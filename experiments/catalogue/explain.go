@@ -1,0 +1,155 @@
+package catalogue
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with their defaults and bounds, its other
+// options, and where it stands in a file. An experiment of the gallery is its file.
+func Explain(out io.Writer, name string) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var have []string
+	found := 0
+	for _, k := range spec.Kinds() {
+		for _, e := range k.Entries {
+			if have = append(have, e.Name); e.Name != name {
+				continue
+			}
+			if found++; found > 1 {
+				fmt.Fprintln(w)
+			}
+			if e.File != nil {
+				_, err := out.Write(e.File)
+				return err
+			}
+			fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
+			options := explainOptions(w, e)
+			fmt.Fprintf(w, "\nin a file:\n  "+k.In+"\n", example(e))
+			if len(options) > 0 {
+				with := "{%s: {%s: …}}"
+				if k.Name == "strategies" {
+					with = "%s, %s: …"
+				}
+				fmt.Fprintf(w, "  "+k.In+"\n", fmt.Sprintf(with, e.Name, strings.Join(options, ": …, ")))
+			}
+		}
+	}
+	if found == 0 {
+		near, _, _ := strings.Cut(registry.Suggest(name, have), " (have ")
+		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, near)
+	}
+	return w.Flush()
+}
+
+// explainOptions writes the hyperparameters of a component, on one input, and its other options, and names them all.
+func explainOptions(w io.Writer, e spec.Entry) (names []string) {
+	var specs []param.Spec
+	switch c := e.Component.(type) {
+	case interface{ Params(int) []param.Spec }:
+		specs = c.Params(1)
+	case interface{ Params() []param.Spec }:
+		specs = c.Params()
+	}
+	for i, s := range specs {
+		if names = append(names, s.Name); i == 0 {
+			fmt.Fprintf(w, "\nhyperparameters, each a number, {init: v} or {fixed: v}, with bounds: [lo, hi] and prior if you like:\n  name\tstarts at\tbounds\ton the theta scale\n")
+		}
+		start := fmt.Sprintf("%.6g", s.Init)
+		switch {
+		case math.IsNaN(s.Init):
+			start = "from the data"
+		case s.Fixed:
+			start += ", held there"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%.3g … %.3g\t%s\n", s.Name, start, s.Lo, s.Hi, s.ThetaName())
+	}
+	if e.Options == nil {
+		return nil
+	}
+	heading := "\noptions:\n"
+	spec.Collect(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
+		if !slices.Contains(names, name) {
+			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of), describeDefault(f))
+			names, heading = append(names, name), ""
+		}
+	})
+	return names
+}
+
+// describeDefault says what holds where a file says nothing, if that is one value.
+func describeDefault(v reflect.Value) string {
+	of, named := v.Interface().(interface{ Names() []string })
+	switch {
+	case named:
+		return ", by default " + of.Names()[v.Int()]
+	case v.Kind() == reflect.Slice && v.Len() > 0:
+		return ", by default " + strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", ", ")
+	case v.Kind() == reflect.Bool, (v.CanInt() || v.CanFloat()) && !v.IsZero():
+		return fmt.Sprintf(", by default %v", v)
+	case v.Kind() == reflect.Struct && !v.IsZero():
+		var parts []string
+		spec.Collect(v, func(name string, f reflect.Value, _ reflect.StructField) {
+			parts = append(parts, fmt.Sprintf("%s: %v", name, f))
+		})
+		return ", by default {" + strings.Join(parts, ", ") + "}"
+	}
+	return ""
+}
+
+// describeInterval says what a number may be, if not any.
+func describeInterval(of reflect.StructField) string {
+	if i, ok := spec.Within(of); ok {
+		return ", " + i.String()
+	}
+	return ""
+}
+
+// describeType says in words what a value may be.
+func describeType(t reflect.Type) string {
+	if of, ok := reflect.New(t).Interface().(interface{ Names() []string }); ok {
+		return strings.Join(of.Names(), " | ")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return describeType(t.Elem())
+	case reflect.Slice:
+		return "a list, each " + describeType(t.Elem())
+	case reflect.Array:
+		return fmt.Sprintf("a list of %d, each %s", t.Len(), describeType(t.Elem()))
+	case reflect.Map:
+		return "{name: …}, each " + describeType(t.Elem())
+	case reflect.Interface:
+		return "a prior (gpc-tune list priors)"
+	case reflect.Struct:
+		if t == reflect.TypeFor[param.Setting]() {
+			return "a hyperparameter"
+		}
+		var parts []string
+		spec.Collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
+			parts = append(parts, name+": "+describeType(f.Type())+describeInterval(of))
+		})
+		if parts == nil {
+			return "a number or a name"
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return spec.TypeName(t.Kind())
+}
+
+// example is the entry as a file names it.
+func example(e spec.Entry) string {
+	if shape, _, ok := strings.Cut(e.Doc, "; "); ok && strings.HasPrefix(shape, e.Name+": ") {
+		return "{" + shape + "}"
+	}
+	return e.Name
+}

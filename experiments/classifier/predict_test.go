@@ -1,0 +1,300 @@
+package classifier
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// pimas is a classifier of Pima.
+func pimas(t *testing.T) *Classifier {
+	t.Helper()
+	p := plantest.Planned(t, "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// column takes a column of numbers, or of texts.
+func column[T any](t *testing.T, p *Predicted, name string) (all []T) {
+	t.Helper()
+	for j, c := range p.Columns {
+		if c == name {
+			for _, row := range p.Rows {
+				all = append(all, row[j].(T))
+			}
+			return all
+		}
+	}
+	t.Fatalf("no column %s in %v", name, p.Columns)
+	return nil
+}
+
+// Every decision has the least expected loss, however the costs are written, and mean_loss is what they cost.
+func TestDecisionsHaveTheLeastExpectedLoss(t *testing.T) {
+	c := pimas(t)
+	dir := t.TempDir()
+	matrix, mapping := filepath.Join(dir, "loss.csv"), filepath.Join(dir, "loss.yaml")
+	for name, text := range map[string]string{matrix: "truth,No,Yes\nYes,5,0.25\nNo,0,1\n", mapping: "{Yes: {No: 5, Yes: 0.25}}\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cheap := 0.5
+	for _, reject := range []*float64{nil, &cheap} {
+		for _, loss := range []string{"Yes,No,5 Yes,Yes,0.25", "{Yes: {No: 5, Yes: 0.25}}", matrix, mapping} {
+			got, err := c.Predict("pima", spec.Deciding{Loss: loss, Reject: reject})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ds, err := c.file.Columns.Read("pima")
+			if err != nil {
+				t.Fatal(err)
+			}
+			decisions, expected := column[string](t, got, "decision"), column[record.Number](t, got, "expected_loss")
+			cost, rejections := 0.0, 0
+			for i, yes := range column[record.Number](t, got, "p[Yes]") {
+				no := column[record.Number](t, got, "p[No]")[i]
+				risks := map[string]float64{"No": 5 * float64(yes), "Yes": 0.25*float64(yes) + float64(no)}
+				costs := map[string][2]float64{"No": {0, 5}, "Yes": {1, 0.25}}
+				if reject != nil {
+					risks["reject"], costs["reject"] = *reject, [2]float64{*reject, *reject}
+				}
+				for _, r := range risks {
+					if r < float64(expected[i])-1e-12 {
+						t.Fatalf("case %d: %s at %v, and %v", i, decisions[i], expected[i], risks)
+					}
+				}
+				if math.Abs(risks[decisions[i]]-float64(expected[i])) > 1e-12 {
+					t.Fatalf("case %d: %s at %v, want %v", i, decisions[i], expected[i], risks[decisions[i]])
+				}
+				if decisions[i] == "reject" {
+					rejections++
+				}
+				cost += costs[decisions[i]][ds.Labels[i]] / float64(len(decisions))
+			}
+			if reject != nil && (rejections == 0 || rejections == len(decisions)) || reject == nil && rejections > 0 {
+				t.Errorf("%d of %d are rejected", rejections, len(decisions))
+			}
+			if found := float64(got.Scores["mean_loss"].Value); math.Abs(found-cost) > 1e-12 {
+				t.Errorf("mean loss %v, want %v", found, cost)
+			}
+		}
+	}
+}
+
+// A run makes the decisions that predict makes.
+func TestDecisionsOfARun(t *testing.T) {
+	const text = "data: {dataset: pima, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
+	reject := 0.5
+	got, err := pimas(t).Predict("pima", spec.Deciding{Loss: "Yes,No,5", Reject: &reject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reported(t, text+"predict: {loss: {Yes: {No: 5}}, reject_cost: 0.5}\npublished: {figures: [{mean_loss: 0.3, rejected: 100, errors: 1e2, max_probability: {value: 1, uncertainty: 0.2}}]}\n")
+	c := r.Configurations[0]
+	d := c.Evaluations[0].Decisions
+	if want := float64(got.Scores["mean_loss"].Value); math.Abs(float64(d.Loss)-want) > 1e-12 || !(d.CI95[0] < d.Loss && d.Loss < d.CI95[1]) {
+		t.Errorf("mean loss %v in %v, want %v", d.Loss, *d.CI95, want)
+	}
+	rejections, expected, likeliest, largest := 0, 0.0, 0.0, 0.0
+	var table [2][3]int
+	ds, err := data.Load(data.Spec{Dataset: "pima"}, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	losses, n := column[record.Number](t, got, "expected_loss"), float64(len(got.Rows))
+	yes := column[record.Number](t, got, "p[Yes]")
+	for i, decision := range column[string](t, got, "decision") {
+		truth := ds.Test.Labels[i]
+		k := map[string]int{"No": 0, "Yes": 1, "reject": 2}[decision]
+		table[truth][k]++
+		if k == 2 {
+			rejections++
+		}
+		expected += float64(losses[i]) / n
+		if yes[i] > 0.5 {
+			likeliest += float64(1-truth) / n
+		} else {
+			likeliest += 5 * float64(truth) / n
+		}
+		largest = max(largest, float64(yes[i]))
+	}
+	if d.Rejected != rejections || rejections == 0 || math.Abs(float64(d.Expected)-expected) > 1e-12 || math.Abs(float64(d.Likeliest)-likeliest) > 1e-12 || fmt.Sprint(d.Table) != fmt.Sprint(table) {
+		t.Errorf("got %+v, want %d rejected, %v expected, %v by the largest probability, %v", d, rejections, expected, likeliest, table)
+	}
+	errors, _ := c.Scores.Value("errors")
+	want := reports.Figures{
+		{Name: "mean_loss", Published: 0.3, Uncertainty: 0.05, Here: d.Loss}, {Name: "rejected", Published: 100, Uncertainty: 0.5, Here: reports.Number(rejections)},
+		{Name: "errors", Published: 100, Uncertainty: 50, Here: reports.Number(errors.Value)}, {Name: "max_probability", Published: 1, Uncertainty: 0.2, Here: reports.Number(largest)},
+	}
+	if got := c.Published[0].Figures; !slices.Equal(got, want) {
+		t.Errorf("published %+v, want %+v", got, want)
+	}
+	for _, f := range reports.Formats {
+		var page strings.Builder
+		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.6g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
+			if err := f.Render(&page, r); err != nil || !strings.Contains(page.String(), want) {
+				t.Errorf("%s lacks %q (%v)", f.Name, want, err)
+			}
+		}
+	}
+	if r := reported(t, text); r.Configurations[0].Evaluations[0].Decisions != nil {
+		t.Error("decisions without costs")
+	}
+}
+
+func TestCostsAreChecked(t *testing.T) {
+	c := pimas(t)
+	infinite := math.Inf(1)
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("truth,No,Yes\nNo,0,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		deciding spec.Deciding
+		says     string
+	}{
+		{spec.Deciding{Loss: "Yse,No,5"}, `--loss: unknown class "Yse" (have No, Yes)`},
+		{spec.Deciding{Loss: "Yes,No"}, `"Yes,No" must be truth,decision,cost, as in No,Yes,5`},
+		{spec.Deciding{Loss: "Yes,No,five"}, `"Yes,No,five" must be`},
+		{spec.Deciding{Loss: "Yes,No,NaN"}, `NaN is no cost`},
+		{spec.Deciding{Loss: "Yes,No,5 Yes,No,6"}, "is given twice"},
+		{spec.Deciding{Loss: "{Yes: 5}"}, "--loss:1:7: expected a mapping"},
+		{spec.Deciding{Loss: bad}, "2 of 4 costs are there"},
+		{spec.Deciding{Reject: &infinite}, "--reject: +Inf is no cost"},
+	} {
+		if _, err := c.Predict("pima", f.deciding); err == nil || !strings.Contains(err.Error(), f.says) {
+			t.Errorf("%v, want %q", err, f.says)
+		}
+	}
+}
+
+// Cases are predicted alike in any order of columns, with columns that the model does not know, without labels, and one by one.
+func TestColumnsAreFoundByName(t *testing.T) {
+	c := pimas(t)
+	all, err := c.Predict("pima", spec.Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Labelled != 332 || all.Scores["errors"].Value == 0 {
+		t.Errorf("%d labelled, scores %v", all.Labelled, all.Scores)
+	}
+	name := filepath.Join(t.TempDir(), "new.csv")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{
+		"age,ped,colour,bmi,skin,bp,glu,npreg\n50,0.627,red,33.6,35,72,148,6\n",
+		"npreg,glu,bp,skin,bmi,ped,age,label\n6,148,72,35,33.6,0.627,50,?\n",
+		"6,148,72,35,33.6,0.627,50\n",
+	} {
+		write(text)
+		got, err := c.Predict(name, spec.Deciding{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got.Labelled != 0 || got.Scores != nil {
+			t.Errorf("%q: scores %v", text, got.Scores)
+		}
+		for _, column := range []int{1, 2, 3, 4} {
+			a, b := float64(got.Rows[0][column].(record.Number)), float64(all.Rows[0][column].(record.Number))
+			if math.Abs(a-b) > 1e-12 {
+				t.Errorf("%q: %s is %v, and %v among the others", text, got.Columns[column], a, b)
+			}
+		}
+	}
+	write("npreg,glu,bp,skin,bmi,pedigree,age\n6,148,72,35,33.6,0.627,50\n")
+	if _, err := c.Predict(name, spec.Deciding{}); err == nil || !strings.Contains(err.Error(), "has no column ped, which the training file has") {
+		t.Errorf("a missing column: %v", err)
+	}
+	write("6,148,72,35,33.6,0.627\n")
+	if _, err := c.Predict(name, spec.Deciding{}); err == nil || !strings.Contains(err.Error(), "has 6 columns, the training file 8") {
+		t.Errorf("too few columns: %v", err)
+	}
+	write("npreg,glu,bp,skin,bmi,ped,age\n6,148,72,35,1e90,0.627,50\n")
+	if got, err := c.Predict(name, spec.Deciding{}); err != nil || math.Abs(float64(got.Rows[0][1].(record.Number))-0.5) > 1e-12 {
+		t.Errorf("far from all training cases: %v", err)
+	}
+}
+
+// An id column keeps its name whatever it is, in predictions and in those of a run, and may be absent from new data.
+func TestIDColumnsKeepTheirNames(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"train.csv": "case,x,decision,case_,y\np1,1,d1,,a\np2,2,d2,q,b\np3,3,d3,\"r, s\",a\np4,4,d4,t,b\np5,5,d5,u,a\np6,6,d6,v,b\n",
+		"new.csv":   "x,case_,decision,case\n1,\"r, s\",007,p9\n",
+		"no_id.csv": "decision,x\nd,1\n",
+		"t.yaml":    "data: {train: train.csv, label: y, id: [case, decision, case_]}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\nreport: {formats: predictions}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := spec.Load(filepath.Join(dir, "t.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]struct {
+		columns, cells string
+		warnings       int
+	}{
+		"new.csv":   {"case__ case decision case_ p[a] p[b] latent_mean latent_variance decision_", "0|p9|007|r, s", 0},
+		"no_id.csv": {"case decision p[a] p[b] latent_mean latent_variance decision_", "0|d", 2},
+	} {
+		got, err := c.Predict(filepath.Join(dir, file), spec.Deciding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := strings.Split(want.cells, "|")
+		for j := range cells {
+			if text := fmt.Sprint(got.Rows[0][j]); text != cells[j] {
+				t.Errorf("%s: %s is %q, want %q", file, got.Columns[j], text, cells[j])
+			}
+		}
+		if columns := strings.Join(got.Columns, " "); columns != want.columns || len(got.Warnings) != want.warnings {
+			t.Errorf("%s: columns %s, warnings %q", file, columns, got.Warnings)
+		}
+	}
+	folder := filepath.Join(dir, "run")
+	if _, _, err := run.Run(t.Context(), p, folder, run.Options{Warn: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "predictions.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if want := "configuration,evaluation,repeat,fold,case__,case,decision,case_,label,decision_,p[a],p[b],latent_mean,latent_variance"; lines[0] != want {
+		t.Errorf("%s, want %s", lines[0], want)
+	}
+	if !strings.Contains(string(text), `,2,p3,d3,"r, s",a,`) || !strings.Contains(string(text), ",0,p1,d1,,a,") {
+		t.Errorf("ids are not carried through:\n%s", text)
+	}
+}

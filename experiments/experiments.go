@@ -1,0 +1,73 @@
+// Package experiments runs what a YAML file declares: models of Gaussian-process classification, how their
+// hyperparameters are tuned, and how they are evaluated. It is the door for other Go programs; the command
+// gpc-tune uses the packages behind it, which have more.
+//
+//	spec   the file: text → declared values, each with its place
+//	plan   what will run: training sets, studies, keys, contests
+//	job    one trial, or one assessment
+//	run    the folder of a run: jobs → journal → results
+//
+// Everything else stands beside these: classifier (model files), ask (one model at one point), check
+// (gradients and bounds against differences and sampling), doctor (how fast this machine is), catalogue
+// (what a file can name), submit (other machines), live (a run over HTTP).
+package experiments
+
+import (
+	"context"
+
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Plan is a checked experiment with its data: what will run.
+type Plan = plan.Plan
+
+// Options of Run.
+type Options = run.Options
+
+// Problems are all the mistakes of a file, each with its place.
+type Problems = spec.Problems
+
+// What went wrong, for errors.Is.
+var (
+	ErrMistakes           = spec.ErrMistakes          // all Problems
+	ErrInvalid            = spec.ErrInvalid           // data, or another input, that cannot be used
+	ErrNoFit              = job.ErrNoFit              // no configuration could be fitted
+	ErrFolder             = run.ErrFolder             // a folder that is no run, or is damaged
+	ErrOtherConfiguration = run.ErrOtherConfiguration // a run folder of another experiment
+	ErrUnfinished         = run.ErrUnfinished         // a run folder that only Options.Resume goes on with
+	ErrUnreported         = run.ErrUnreported         // all jobs are done, and the results could not be written
+	ErrEnvironment        = build.ErrEnvironment      // a variable of the environment that cannot be
+)
+
+// Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the plan;
+// settings are assignments path=value, which change the file first. The error is Problems, or
+// that of ctx.
+func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
+	return plan.Load(ctx, path, settings)
+}
+
+// Parse is Load on text; file names it in messages, and its folder is where relative paths start.
+func Parse(ctx context.Context, file string, text []byte, settings ...string) (*Plan, error) {
+	return plan.Parse(ctx, file, text, settings)
+}
+
+// Run does what is missing of a plan in the run folder dir, and writes the results there. The report covers
+// what is done, even where the run ended early with an error.
+func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
+	return run.Run(ctx, p, dir, o)
+}
+
+// Report is the report of what a run folder has on record, whether the run has ended or goes on.
+func Report(dir string) (*reports.Report, error) {
+	f, err := run.ReadFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.Report()
+}

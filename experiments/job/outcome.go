@@ -1,0 +1,115 @@
+package job
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// predictions are the same of any cases, whose labels nobody knows. There are no classes where the targets are numbers.
+func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (p cv.Predictions) {
+	if classes > 0 {
+		p.Proba = mat.NewDense(z.N(), classes, nil)
+		fit.PredictProba(p.Proba, z, average)
+		return p
+	}
+	p.Mean, p.Variance = make([]float64, z.N()), make([]float64, z.N())
+	fit.PredictMoments(p.Mean, p.Variance, z)
+	return p
+}
+
+// Outcome is all that is said of cases.
+type Outcome struct {
+	cv.Predictions
+	Means, Variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+	plugged          []float64   // p(y = second class|E[f]), where it is wanted
+	AverageError     float64     // estimated, of a probability, see approx.Averager
+}
+
+// OutcomeOn is that of cases whose labels nobody knows.
+func OutcomeOn(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (o Outcome) {
+	o.Predictions = predictions(fit, classes, z, average)
+	o.Means, o.Variances = fit.Latents(z)
+	o.AverageError = averageError(fit.Posterior)
+	return o
+}
+
+// Average makes o, the average of n - 1 parts, that of n with q.
+func (o *Outcome) Average(q Outcome, n int) {
+	if n == 1 {
+		*o = q
+		return
+	}
+	o.AverageError = max(o.AverageError, q.AverageError)
+	w := 1 / float64(n)
+	o.Mix(q.Predictions, w)
+	for c := range o.Means {
+		cv.MixMoments(o.Means[c], o.Variances[c], q.Means[c], q.Variances[c], w)
+	}
+	for i, p := range q.plugged {
+		o.plugged[i] += w * (p - o.plugged[i])
+	}
+}
+
+// Predict gives the class probabilities of the held-out cases, or the moments of their numbers.
+func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
+	q := predictions(fit, len(p.counts), p.Held, average)
+	if p.targets != nil {
+		return cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean), float64(p.moments.Variance))
+	}
+	return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
+}
+
+// outcome is that of the held-out cases.
+func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o Outcome, err error) {
+	o.Predictions, err = p.Predict(fit, average)
+	o.Means, o.Variances = fit.Latents(p.Held)
+	o.AverageError = averageError(fit.Posterior)
+	if _, plugs := average.(objective.MAP); len(p.counts) == 2 && !plugs {
+		o.plugged = mat.Col(nil, 1, predictions(fit, 2, p.Held, objective.MAP{}).Proba)
+	}
+	return o, err
+}
+
+// averageError is the error estimate of what averages over latent values, 0 for what does not.
+func averageError(posterior any) float64 {
+	if a, ok := posterior.(approx.Averager); ok {
+		return a.AverageError()
+	}
+	return 0
+}
+
+// AverageWarnings says if averages over latent values are less accurate than they are meant to be.
+func AverageWarnings(deviation float64) []string {
+	if !(deviation > 1e-5) {
+		return nil
+	}
+	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a probability; with laplace, more points make that smaller", deviation)}
+}
+
+// Compared is what a comparator says of cases.
+func Compared(learnt comparator.Fitted, z *kernel.Inputs, classes int) (o Outcome) {
+	o.Proba = mat.NewDense(z.N(), classes, nil)
+	learnt.PredictProba(o.Proba, z)
+	o.AverageError = averageError(learnt)
+	if c, ok := learnt.(comparator.Confident); ok {
+		o.Confidence = make([]float64, z.N())
+		c.Confidence(o.Confidence, z)
+	}
+	return o
+}
+
+// lists are plain data.
+func lists(v [][]float64) (out [][]record.Number) {
+	for _, part := range v {
+		out = append(out, record.Numbers(part))
+	}
+	return out
+}

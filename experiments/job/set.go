@@ -1,0 +1,281 @@
+package job
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Set is one training set of a data set with the cases held out from it. Configurations share it.
+type Set struct {
+	Evaluation   string // "train", "training", "test" or a splitter's name
+	Repeat, Fold int
+	Seed         uint64
+	Source       *data.Data
+	How, missing string // preprocessing
+	Train, Test  []int  // rows of source; for "test" the held-out cases are all of source.Test
+	Outer        *Set   // that this one is a part of, in nested cross-validation
+
+	mu       sync.Mutex
+	prepared *Prepared // nil: not yet, or no longer
+	Studies  int       // that have not been assessed yet; the last lets go of what is prepared
+	users    int       // jobs that run; the last lets go of what their covariances share
+}
+
+// Prepared is a training set ready for fits: preprocessing is fitted on the training part only.
+type Prepared struct {
+	Data         objective.Data
+	Preprocessor *data.Preprocessor
+	Held         *kernel.Inputs // nil: nothing is held out
+	Rows         []int          // of the held-out cases, in their file
+	labels       []int          // their classes
+	counts       []int          // training cases per class
+	targets      []float64      // of the held-out cases, where they are numbers
+	moments      record.Moments // of the training cases' numbers
+	Warnings     []string
+}
+
+// Prepare preprocesses the training set, or returns what the first call made.
+func (t *Set) Prepare() (*Prepared, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		p := &Prepared{}
+		if err := t.fill(p); err != nil {
+			return nil, err
+		}
+		t.prepared = p
+	}
+	return t.prepared, nil
+}
+
+// Use says that a job starts, and done that it has ended. Distances are n² numbers, which only a running job has in its Memory.
+func (t *Set) Use() (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.users--; t.users > 0 || t.prepared == nil {
+			return
+		}
+		p := *t.prepared
+		p.Data.X = p.Data.X.Fresh()
+		if p.Held != nil {
+			p.Held = p.Held.Fresh()
+		}
+		t.prepared = &p
+	}
+}
+
+// Release says that one study is done with the training set.
+func (t *Set) Release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Studies--; t.Studies <= 0 {
+		t.prepared = nil
+	}
+}
+
+func (t *Set) fill(p *Prepared) error {
+	x := Pick(t.Source.X, t.Train)
+	pre, warnings, err := data.Fit(x, t.How, t.missing)
+	if err != nil {
+		return err
+	}
+	p.Warnings, p.Preprocessor = warnings, pre
+	p.Data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.Targets(), Classes: t.Source.Classes, Groups: Subset(t.Source.Groups, t.Train), Scaled: t.How != "none"}
+	p.counts = make([]int, len(t.Source.Classes))
+	if t.Source.Targets != nil {
+		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
+		p.moments = record.Moments{Mean: record.Number(mean), Variance: record.Number(variance)}
+	} else {
+		for _, row := range t.Train {
+			p.counts[t.Source.Labels[row]]++
+		}
+	}
+	from, rows := t.Source, t.Test
+	if t.Evaluation == "test" {
+		from = t.Source.Test
+		rows = make([]int, len(from.Rows))
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	p.Held = &kernel.Inputs{X: pre.Apply(Pick(from.X, rows))}
+	for _, row := range rows {
+		p.Rows = append(p.Rows, from.Rows[row])
+		if from.Targets != nil {
+			p.targets = append(p.targets, from.Targets[row])
+		} else {
+			p.labels = append(p.labels, from.Labels[row])
+		}
+	}
+	return nil
+}
+
+// Pick copies rows of a matrix.
+func Pick(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, x.RawRowView(row))
+	}
+	return out
+}
+
+// Targets codes the training labels the way approximations read them.
+func (t *Set) Targets() approx.Targets {
+	return Coded(len(t.Source.Classes), t.labels(), Subset(t.Source.Targets, t.Train))
+}
+
+// Coded are labels, or numbers where there are no classes, as approximations read them.
+func Coded(classes int, labels []int, numbers []float64) approx.Targets {
+	switch classes {
+	case 0:
+		return approx.Targets{Value: numbers}
+	case 2:
+		y := approx.Targets{Classes: classes}
+		for _, label := range labels {
+			y.Value = append(y.Value, float64(2*label-1))
+		}
+		return y
+	}
+	return approx.Targets{Classes: classes, Index: labels}
+}
+
+// Split divides a training set. What it holds out takes no part.
+func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, error) {
+	folds, err := s.Split(len(t.Train), Subset(t.Source.Labels, t.Train), Subset(t.Source.Groups, t.Train), seed)
+	if err != nil {
+		return nil, lostClass(err, t.Source.Classes)
+	}
+	sets := make([]*Set, len(folds))
+	for i, f := range folds {
+		sets[i] = &Set{Evaluation: evaluation, Repeat: f.Repeat, Fold: f.Fold, Source: t.Source, How: t.How, missing: t.missing, Train: Subset(t.Train, f.Train), Test: Subset(t.Train, f.Test)}
+	}
+	return sets, nil
+}
+
+// Subset picks entries, of none none.
+func Subset[T any](all []T, at []int) []T {
+	if all == nil {
+		return nil
+	}
+	some := make([]T, len(at))
+	for i, k := range at {
+		some[i] = all[k]
+	}
+	return some
+}
+
+// WholeSet is all of the training data.
+func WholeSet(ds *data.Data, spec data.Spec) *Set {
+	t := &Set{Evaluation: "train", Source: ds, How: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
+	for i := range ds.Rows {
+		t.Train = append(t.Train, i)
+	}
+	return t
+}
+
+// lostClass names the class that a split loses.
+func lostClass(err error, classes []string) error {
+	var lost *cv.LostClass
+	if errors.As(err, &lost) {
+		lost.Name = classes[lost.Class]
+	}
+	return err
+}
+
+// Imputes is what stands in for missing values; "" if there are none.
+func (t *Set) Imputes() string {
+	lacks := func(d *data.Data) bool { return d != nil && floats.HasNaN(d.X.RawMatrix().Data) }
+	if lacks(t.Source) || lacks(t.Source.Test) {
+		return t.missing
+	}
+	return ""
+}
+
+// Held is the number of held-out cases.
+func (t *Set) Held() int {
+	if t.Evaluation == "test" {
+		return len(t.Source.Test.Rows)
+	}
+	return len(t.Test)
+}
+
+// Size is how large a problem the training set is. merges says that cases with equal inputs have equal rows of K.
+func (t *Set) Size(merges bool) approx.Size {
+	s := approx.Size{Cases: len(t.Train), Distinct: len(t.Train), New: t.Held(), Classes: len(t.Source.Classes)}
+	if merges {
+		seen := map[string]bool{}
+		for _, i := range t.Train {
+			var row []byte
+			for _, v := range t.Source.X.RawRowView(i) {
+				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
+			}
+			seen[string(row)] = true
+		}
+		s.Distinct = len(seen)
+	}
+	return s
+}
+
+// Folded is the number of cases in the parts of training sets.
+func Folded(sets []*Set) (n int) {
+	for _, t := range sets {
+		n += len(t.Train) + len(t.Test)
+	}
+	return n
+}
+
+// labels are the classes of the training cases; none where the targets are numbers.
+func (t *Set) labels() []int { return Subset(t.Source.Labels, t.Train) }
+
+// latticePoints are how many they are, for one input and for each of two.
+var latticePoints = [...]int{201, 41}
+
+// inputs is a raw input of the training cases.
+func (t *Set) inputs(j int) (v []float64) {
+	for _, row := range t.Train {
+		v = append(v, t.Source.X.At(row, j))
+	}
+	return v
+}
+
+// truth is what is true at raw inputs, where that is known: of the second of two classes, of every class, or of the mean.
+func (t *Set) truth(x *mat.Dense) (truth [][]float64) {
+	if t.Source.Truth == nil {
+		return nil
+	}
+	n, _ := x.Dims()
+	for i := range n {
+		for k, v := range t.Source.Truth(x.RawRowView(i)) {
+			if i == 0 {
+				truth = append(truth, make([]float64, n))
+			}
+			truth[k][i] = v
+		}
+	}
+	if len(truth) == 2 {
+		truth = truth[1:]
+	}
+	return truth
+}

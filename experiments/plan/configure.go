@@ -1,0 +1,317 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// candidate is a model on a data set, on its way to be a configuration.
+type candidate struct {
+	record.Configuration
+	*loaded
+	declared     spec.Model
+	model, tuned objective.Model // what predicts, and what is tuned
+	criterion    objective.Criterion
+	caps         approx.Caps // of tuned
+	objective    *objective.Objective
+	space        search.Space
+}
+
+// newCandidate has what the file says of a configuration.
+func newCandidate(src *loaded, m spec.Model) *candidate {
+	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
+		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames), Classes: src.Data.Classes,
+		Label: m.Written.Label(src.sets[0].How), Missing: src.sets[0].Imputes(),
+		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
+	}}
+}
+
+// add lays out one configuration: a data set and a model.
+func (p *planner) add(src *loaded, m spec.Model) error {
+	c := newCandidate(src, m)
+	if m.Comparator != nil {
+		return p.compare(c)
+	}
+	if err := p.combines(c); err != nil {
+		return err
+	}
+	// Where length scales start is a fact of the whole training data, the same for every fold.
+	whole := src.sets[0]
+	defer whole.Use()()
+	all, err := whole.Prepare()
+	if err != nil {
+		return err
+	}
+	if c.objective, err = objective.New(c.tuned, c.criterion, all.Data); err != nil {
+		return err
+	}
+	if err := p.tunable(c); err != nil {
+		return err
+	}
+	specs := c.objective.Layout.Specs
+	c.hyperparameters(specs)
+	c.Versions = versionsOf(m, p.Spec.Average, whole.How, len(src.sets) > 1 || whole.Held() > 0)
+	identity := identityOf(c.Configuration, specs, m.Tune, p.Spec.Averaging.Text)
+	if p.known(c, identity) {
+		return nil
+	}
+	for i, h := range specs { // what the columns are called changes no result
+		if h.Column > 0 {
+			c.Hyperparameters[i].Column = src.ColumnNames[h.Column-1]
+		}
+	}
+	return p.layOut(c, identity)
+}
+
+// combines checks that the parts of a model go together, with each other and with the data.
+func (p *planner) combines(c *candidate) (err error) {
+	m, classes := c.declared, len(c.Classes)
+	if c.criterion, err = m.Tune.Maximised(); err != nil {
+		return err
+	}
+	if m.Tune.Strategy == nil {
+		c.criterion = nil // nothing is maximised, so that nothing need have it
+	}
+	c.model, c.tuned = m.On(classes), m.Tuned(classes)
+	if _, err := c.model.Check(classes); err != nil {
+		return p.tell(m.Written.Inference.Place, "%s: %v", c.Dataset, err)
+	}
+	c.caps, err = c.tuned.Check(classes)
+	if err == nil && c.criterion != nil {
+		_, err = c.criterion.Uses(c.caps)
+	}
+	if err != nil {
+		return p.tell(m.Written.Tuning.Place, "%s: %v", c.Dataset, err)
+	}
+	if x := m.Tune.Cross; x != nil && x.Score.Numeric != m.Numeric() {
+		return p.tell(x.Place, "%s: likelihood %s has no %s", c.Dataset, c.Likelihood, x.Score.Name)
+	}
+	return p.checkDim(c)
+}
+
+// checkDim checks that the kernel can have the inputs.
+func (p *planner) checkDim(c *candidate) error {
+	for _, k := range c.declared.Kernels {
+		if err := kernel.CheckDim(k, c.Inputs); err != nil {
+			return p.tell(c.declared.Written.Kernel.Place, "%s: %v", c.Dataset, err)
+		}
+	}
+	return nil
+}
+
+// tunable checks that the model can be tuned as the file says, from where its hyperparameters start.
+func (p *planner) tunable(c *candidate) error {
+	t, layout := c.declared.Tune, c.objective.Layout
+	c.space = layout.FreeSpecs()
+	for _, w := range []string{meanWarning(c.model), priorWarning(t, c.criterion, layout)} {
+		if w != "" {
+			p.warn("%s: %s", NameOf(c.Configuration), w)
+		}
+	}
+	place := c.declared.Written.Tuning.Place
+	if needs := t.NeedsGradient(); needs != "" && len(layout.Free) > 0 && !c.objective.HasGradient() {
+		return p.tell(place, "%s: tune: {%s} needs the gradient of %s, which %s does not have here; %s",
+			c.Dataset, needs, c.Objective, c.TuneInference, without(t, c.caps))
+	}
+	if t.Gradients() == objective.Differences && c.caps.Sampled {
+		return p.tell(t.Place, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, are differences of its errors; do without, as method: bayes does",
+			c.Dataset, c.TuneInference)
+	}
+	if t.Strategy == nil {
+		return nil
+	}
+	for _, h := range c.space {
+		switch {
+		case h.Init < h.Lo || h.Init > h.Hi:
+			part, _, _ := strings.Cut(h.Name, ".")
+			place := c.declared.Written.Kernel.Place
+			if of := c.declared.Written.Part(part); !of.IsZero() {
+				place = of.Place
+			}
+			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]",
+				c.Dataset, h.Name, h.Init, h.Lo, h.Hi, h.Init)
+		case h.Init == h.Lo || h.Init == h.Hi:
+			p.warn("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", c.Dataset, h.Name, h.Init)
+		}
+	}
+	errs := spec.Unjoin(t.Strategy.Check(c.space))
+	for _, err := range errs {
+		p.AtPlace(t.Place, "%v", err)
+	}
+	if len(errs) > 0 {
+		return errTold
+	}
+	return nil
+}
+
+// hyperparameters puts them into the configuration.
+func (c *candidate) hyperparameters(specs []param.Spec) {
+	for _, h := range specs {
+		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
+	}
+}
+
+// known says, with a warning, if a configuration of this identity has been laid out already.
+func (p *planner) known(c *candidate, identity []byte) bool {
+	if p.seen[string(identity)] {
+		p.warn("%s is declared twice and runs once", NameOf(c.Configuration))
+		return true
+	}
+	p.seen[string(identity)] = true
+	return false
+}
+
+// layOut makes the studies of a configuration, one for each training set.
+func (p *planner) layOut(c *candidate, identity []byte) error {
+	t := c.declared.Tune
+	at, perStudy := t.Place, 1
+	if at.Line == 0 { // there is no tune section
+		at = c.place
+	}
+	if t.Strategy != nil {
+		perStudy += t.Strategy.Budget(c.space).Trials
+	}
+	if !p.grow(at, len(c.sets), perStudy, 0) {
+		return nil
+	}
+	merges := c.objective.MergesEqual()
+	// Every study has as many trials.
+	trials, first, budget := batches(search.Study{Space: c.space, Strategy: t.Strategy, Seed: c.sets[0].Seed})
+	laidOut := len(p.Studies)
+	for i, set := range c.sets {
+		j := p.job(c, i, set)
+		if t.Cross != nil {
+			var err error
+			if j.Folds, err = set.Split(t.Cross.Splitter, seed.Derive(set.Seed, "cv", t.Cross.Name), "cv "+t.Cross.Name); err != nil {
+				p.AtPlace(t.Cross.Place, "%s: %s: %v", c.Dataset, j.Where(), err)
+			}
+			if err != nil || !p.grow(t.Cross.Place, 0, 0, job.Folded(j.Folds)) {
+				p.Studies = p.Studies[:laidOut]
+				return nil
+			}
+		}
+		size := set.Size(merges)
+		p.addStudy(c, set, study{Job: j, First: first,
+			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy, Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess},
+			Costs: func(r *rates.Rates) (Costs, bool) { return studyCosts(r, j, size, t.Criterion, len(c.space), trials) },
+		}, budget)
+	}
+	p.finish(c)
+	p.Configured = append(p.Configured, Configured{c.declared.Model, c.sets[0]})
+	if c.declared.Tuning != nil {
+		tuning := c.declared.Model
+		tuning.Inference, tuning.Written.Inference = c.declared.Tuning, tuning.Written.Tuning
+		p.Configured = append(p.Configured, Configured{tuning, c.sets[0]})
+	}
+	return nil
+}
+
+// job makes the trials and the assessment on a training set.
+func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
+	t, whole := c.declared.Tune, index == 0
+	j := &job.Job{
+		Model: c.model, Tuned: c.tuned, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
+		Curvature: t.StandardErrors && whole, Whole: whole, Set: set, Average: p.Spec.Average,
+	}
+	if t.Cross != nil {
+		j.Score = &t.Cross.Score
+	}
+	if t.Strategy != nil {
+		j.Optimizer, j.Gradients = t.Strategy.Optimizer(), t.Gradients()
+	}
+	if sampler, ok := t.Strategy.(search.Sampler); ok {
+		j.Chain = &objective.Chain{}
+		j.Chain.Burn, j.Chain.Samples, j.Chain.Thin = sampler.Length()
+	}
+	return j
+}
+
+// addStudy adds a study of the configuration that is laid out.
+func (p *planner) addStudy(c *candidate, set *job.Set, s study, budget search.Budget) {
+	set.Studies++
+	s.Configuration, s.Seed = len(p.Manifest.Configurations), set.Seed
+	c.Studies = append(c.Studies, record.Study{
+		Key: s.Key, Evaluation: set.Evaluation, Repeat: set.Repeat, Fold: set.Fold,
+		Train: len(set.Train), Test: set.Held(), Jobs: budget.Trials + 1, AtMost: budget.AtMost,
+	})
+	p.Studies = append(p.Studies, s)
+}
+
+// finish adds the configuration to the plan.
+func (p *planner) finish(c *candidate) {
+	c.Costs = p.Spec.Costs.On(p.Findings, c.Data)
+	c.Published = publishedOf(p.Findings, c.Configuration, p.Spec.Published)
+	p.Manifest.Configurations = append(p.Manifest.Configurations, c.Configuration)
+	p.Models = append(p.Models, c.declared.Model)
+}
+
+// compare lays out the configuration of a comparator: a study for every training set, each an assessment alone.
+func (p *planner) compare(c *candidate) error {
+	m, whole := c.declared, c.sets[0]
+	c.Tune, c.Objective = "none", ""
+	if err := p.checkDim(c); err != nil {
+		return err
+	}
+	specs := m.Comparator.Params(c.Inputs, c.Classes)
+	if slices.ContainsFunc(specs, func(s param.Spec) bool { return s.Prior != nil }) {
+		p.warn("%s: the priors have no effect", NameOf(c.Configuration))
+	}
+	c.hyperparameters(specs)
+	c.Versions = versionsOf(m, nil, whole.How, false)
+	identity := mustMarshal(configurationKeyOf(c.Configuration))
+	if p.known(c, identity) || !p.grow(m.Written.Inference.Place, len(c.sets), 1, 0) {
+		return nil
+	}
+	for i, set := range c.sets {
+		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set}
+		p.addStudy(c, set, study{Job: j,
+			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)), Assess: j.Assess},
+			Costs: func(r *rates.Rates) (Costs, bool) {
+				return Costs{All: rates.NominalMethod.Fit.Of(rates.MethodTerms(len(set.Train)))}, r == rates.Nominal
+			},
+		}, search.Budget{})
+	}
+	p.finish(c)
+	return nil
+}
+
+// meanWarning says where a prior mean is of no consequence.
+func meanWarning(m objective.Model) string {
+	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
+		return "the prior mean has no effect: all classes share it, and softmax sees differences between them only; use mean: zero"
+	}
+	return ""
+}
+
+// priorWarning says where priors and what is maximised do not go together.
+func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string {
+	given := slices.ContainsFunc(l.FreeSpecs(), func(s param.Spec) bool { return s.Prior != nil })
+	switch {
+	case t.Strategy == nil:
+	case given && (c == nil || !c.AddsPrior()):
+		return "the priors have no effect; tune: {objective: log_posterior} uses them"
+	case !given && c != nil && c.AddsPrior():
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+	}
+	return ""
+}
+
+// without says how to tune what has no gradient.
+func without(t spec.Tune, c approx.Caps) string {
+	if t.Climbs() && !t.StandardErrors && !c.Sampled {
+		return "write gradient: differences there, or do without, as method: nelder_mead or bayes does"
+	}
+	return "do without, as method: nelder_mead or bayes does"
+}

@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// contests lays out the competitions of configurations that have the same data, and the stages at which their studies wait.
+func (p *planner) contests() error {
+	base := make([]int, len(p.Manifest.Configurations)) // of each configuration's studies among all
+	for i, s := range p.Studies {
+		if s.Index == 0 {
+			base[s.Configuration] = i
+		}
+	}
+	grouped := map[int]bool{}
+	for i, a := range p.Manifest.Configurations {
+		if grouped[i] {
+			continue
+		}
+		var group []int
+		for k, b := range p.Manifest.Configurations {
+			if a.DataHash == b.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes) {
+				group, grouped[k] = append(group, k), true
+			}
+		}
+		for _, c := range contestsWithin(p.Plan, p.Studies[base[i]:][:len(a.Studies)]) {
+			c.Configurations = group
+			if err := p.stages(c, base); err != nil {
+				return err
+			}
+			p.Manifest.Contests = append(p.Manifest.Contests, c)
+		}
+	}
+	return nil
+}
+
+// contestsWithin lists the contests over the studies of one configuration: the race, then one for every outer training set.
+func contestsWithin(p *Plan, studies []study) (contests []record.Contest) {
+	nested := map[*job.Set]int{} // by outer set
+	race := record.Contest{}
+	if r := p.Spec.Race; r != nil {
+		race.Race, race.Score = r.Name, r.Score
+		race.Options, _ = json.Marshal(r.Race) // plain options
+	}
+	for _, e := range p.Spec.Evaluate {
+		if e.Splitter != nil {
+			race.Evaluation = e.Name
+			break
+		}
+	}
+	for i, s := range studies {
+		set := s.Job.Set
+		switch {
+		case set.Evaluation == "nested":
+			n := nestedOf(p.Spec)
+			c := record.Contest{Evaluation: n.Outer.Name, Score: n.Score, Folds: []int{}, Next: []int{i}, WinnerOnly: true}
+			if n.Score != spec.LogEvidence {
+				c.Race, c.Options = race.Race, race.Options
+			}
+			nested[set] = len(contests)
+			contests = append(contests, c)
+		case set.Outer != nil:
+			c := &contests[nested[set.Outer]]
+			c.Folds = append(c.Folds, i)
+		case set.Evaluation == race.Evaluation:
+			race.Folds = append(race.Folds, i)
+		default:
+			race.Next = append(race.Next, i)
+		}
+	}
+	if race.Race != "" && len(race.Folds) > 0 {
+		contests = append([]record.Contest{race}, contests...)
+	}
+	return contests
+}
+
+// nestedOf is the one that the file asks for, or nil.
+func nestedOf(s *spec.Spec) *spec.Nested {
+	for _, e := range s.Evaluate {
+		if e.Nested != nil {
+			return e.Nested
+		}
+	}
+	return nil
+}
+
+// contestPlace is where the file asks for a contest.
+func contestPlace(s *spec.Spec, r record.Contest) strictyaml.Place {
+	if r.WinnerOnly {
+		return nestedOf(s).Place
+	}
+	return s.Race.Place
+}
+
+// stages has the studies of a contest wait for what decides whether they run. base has the first study of each configuration.
+func (p *planner) stages(r record.Contest, base []int) error {
+	classes := len(p.Manifest.Configurations[r.Configurations[0]].Classes)
+	place := contestPlace(p.Spec, r)
+	if r.Score == spec.LogEvidence {
+		rest := func(k int) bool { return p.Manifest.Configurations[k].Inference.Name() == "one_vs_rest" }
+		for _, k := range r.Configurations {
+			if rest(k) != rest(r.Configurations[0]) {
+				name := func(k int) string { return NameOf(p.Manifest.Configurations[k]) }
+				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest is of each class against the rest, and cannot be compared with that of the labels; choose another score", name(r.Configurations[0]), name(k))
+				break
+			}
+		}
+		return nil
+	}
+	c, err := cv.NewContest(r)
+	if err != nil {
+		return err
+	}
+	if c.Score.Numeric != (classes == 0) {
+		p.AtPlace(place, "%s: the predictions have no %s; choose another score", p.Manifest.Configurations[r.Configurations[0]].Dataset, r.Score)
+		return nil
+	}
+	ends := c.Rounds(len(r.Configurations))
+	for round, end := range ends {
+		var after, waiting []int
+		next := r.Next
+		if round+1 < len(ends) {
+			next = r.Folds[end:ends[round+1]]
+		}
+		for _, k := range r.Configurations {
+			for _, f := range r.Folds[:end] {
+				after = append(after, base[k]+f)
+			}
+			for _, f := range next {
+				waiting = append(waiting, base[k]+f)
+			}
+		}
+		stage := &search.Stage{After: after, Open: func(fits []*record.Fit) []int {
+			on := goOn(c, r, classes, fits)
+			for _, i := range waiting {
+				if !slices.Contains(on, p.Studies[i].Configuration) {
+					p.Studies[i].Job.Set.Release()
+				}
+			}
+			return on
+		}}
+		for _, i := range waiting {
+			p.Studies[i].Stage = stage
+		}
+	}
+	return nil
+}
+
+// goOn names the configurations that go on after the first folds, whose fits are listed by configuration.
+func goOn(c cv.Contest, r record.Contest, classes int, fits []*record.Fit) (on []int) {
+	done := len(fits) / len(r.Configurations)
+	attempts := make([][]cv.Attempt, len(r.Configurations))
+	for k := range attempts {
+		attempts[k] = make([]cv.Attempt, c.Folds)
+		for f := range done {
+			attempts[k][f] = cv.Attempted(classes, fits[k*done+f])
+		}
+	}
+	s := c.Judge(attempts)
+	in := s.In
+	if s.Ended && r.WinnerOnly {
+		in = nil
+		if s.Winner >= 0 {
+			in = []int{s.Winner}
+		}
+	}
+	for _, k := range in {
+		on = append(on, r.Configurations[k])
+	}
+	return on
+}

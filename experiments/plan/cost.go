@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"cmp"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// batch is a number of trials of equally many points, and how many of them come one after another at least.
+type batch struct{ trials, points, rounds int }
+
+// batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves. An
+// assessment follows. once is their number, if it asks for all of them at once.
+func batches(s search.Study) (b []batch, once int, budget search.Budget) {
+	if s.Strategy == nil {
+		return nil, 0, budget
+	}
+	first := s.Strategy.Ask(s.Space, nil, s.Seed)
+	for _, p := range first {
+		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {
+			b[k].trials++
+		} else {
+			b = append(b, batch{1, len(p.Points), 1})
+		}
+	}
+	budget = s.Strategy.Budget(s.Space)
+	if more := budget.Trials - len(first); more > 0 {
+		return append(b, batch{more, 1, (more + budget.AtOnce - 1) / budget.AtOnce}), 0, budget
+	}
+	return b, len(first), budget
+}
+
+// Costs are how long the parts of a study take, in seconds of processor time.
+type Costs struct {
+	Evaluation  float64 // one, cold, with its gradient if a local optimiser wants it
+	Evaluations float64 // expected, in the longest job
+	Longest     float64 // job
+	Trials      float64 // of the jobs, those that are trials
+	All         float64 // jobs
+	Path        float64 // the jobs of a study that come one after another, whatever the number of workers
+}
+
+// evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 14 to 27 for two on the
+// bundled data, and 65 to 95 from six on.
+func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
+
+// perMove is how many evaluations a move of a Markov chain is expected to take.
+const perMove = 2.5
+
+// studyCosts are those of one study with these trials.
+func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs, ok bool) {
+	_, dim := j.Set.Source.X.Dims()
+	tuned, ok1 := r.Phases(j.Tuned, s, dim, criterion)
+	model, ok2 := r.Phases(j.Model, s, dim, "loo_log_probability")
+	if !ok1 || !ok2 {
+		return c, false
+	}
+	evaluation := tuned.Gram + tuned.Value
+	if j.Optimizer != "" && j.Gradients == objective.Exact {
+		evaluation += tuned.Pullback + tuned.Gradient
+	}
+	c.Evaluation = tuned.First + tuned.Fit + evaluation
+	add := func(b batch, evaluations, seconds float64) {
+		c.All += float64(b.trials) * seconds
+		c.Path += float64(b.rounds) * seconds
+		if seconds > c.Longest {
+			c.Longest, c.Evaluations = seconds, evaluations
+		}
+	}
+	moves, samples := 0.0, 0.0
+	if j.Chain != nil {
+		moves = float64(cmp.Or(j.Chain.Burn, 100*free) + cmp.Or(j.Chain.Samples, 100)*cmp.Or(j.Chain.Thin, 2))
+		samples = float64(cmp.Or(j.Chain.Samples, 100) * trials[0].trials)
+	}
+	for _, b := range trials {
+		n := float64(b.points)
+		switch {
+		case j.Optimizer != "": // restarts are far apart, and their fits as good as cold
+			fits := evaluations(free) * float64(j.Gradients.Evaluations(free))
+			add(b, fits, tuned.First+fits*(evaluation+tuned.Fit))
+		case j.Chain != nil:
+			add(b, perMove*moves, tuned.First+perMove*moves*(evaluation+tuned.Again))
+		case j.Score != nil:
+			sum := 0.0
+			for _, set := range j.Folds {
+				fold, _ := r.Phases(j.Tuned, set.Size(s.Distinct < s.Cases), dim, criterion)
+				sum += fold.First + fold.Fit + (n-1)*fold.Again + n*(fold.Gram+fold.Predict)
+			}
+			add(b, n*float64(len(j.Folds)), sum)
+		default:
+			each := tuned.Gram + tuned.Value + tuned.Predict
+			if j.Hybrid {
+				each += model.Gram + model.Again + model.Predict - tuned.Predict
+			}
+			add(b, n, tuned.First+tuned.Fit+(n-1)*tuned.Again+n*each)
+		}
+	}
+	c.Trials = c.All
+	assess := model.First + model.Gram + model.Fit + model.Predict + samples*(model.Gram+model.Again+model.Predict)
+	if j.Whole {
+		assess += model.Value
+	}
+	if j.Curvature {
+		assess += 2 * float64(free) * (evaluation + tuned.Again)
+	}
+	add(batch{1, 1, 1}, 1+samples, assess)
+	return c, true
+}

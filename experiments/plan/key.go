@@ -1,0 +1,280 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// This file is all that keys hash. A key names what determines a result: what the file asks for, the data, the seed, and, by their
+// versions, what the code of the components computes. Two results of one key are taken for the same.
+//
+// The texts below are hashed as they are: a field that is added, or one whose name or place changes, makes other keys, and every
+// run folder that is there is refused. Whoever does so raises keyForm. What is left out while it has its usual value (omitempty)
+// can be added without harm.
+const (
+	// KeyForm is the version of the form of keys. A manifest says of which its keys are.
+	KeyForm = 1
+	// sharedVersion is the version of what all components share: linear algebra, the objective and its warm starts, sums and products
+	// of kernels, pooled scores. It is raised when a result changes by more than rounding, and no component is the cause.
+	sharedVersion = 1
+)
+
+// configurationKey is what the key of a study hashes of its configuration.
+type configurationKey struct {
+	Dataset         string         `json:"dataset"`
+	DataHash        string         `json:"data_hash"`
+	Cases           int            `json:"cases"`
+	Inputs          int            `json:"inputs"`
+	Preprocess      string         `json:"preprocess"`
+	Kernel          string         `json:"kernel"`
+	Mean            string         `json:"mean"`
+	Likelihood      string         `json:"likelihood"`
+	Inference       string         `json:"inference"`
+	TuneInference   string         `json:"tune_inference"`
+	Classes         []string       `json:"classes"`
+	Tune            string         `json:"tune"`
+	Objective       string         `json:"objective"`
+	Hyperparameters []nameKey      `json:"hyperparameters"`
+	Studies         *struct{}      `json:"studies"`            // null
+	Missing         string         `json:"missing,omitempty"`  // what stands in for a missing value
+	Versions        map[string]int `json:"versions,omitempty"` // of components, where they are not 1
+}
+
+// nameKey is a hyperparameter in it.
+type nameKey struct {
+	Name  string `json:"name"`
+	Theta string `json:"theta"`
+	Fixed bool   `json:"fixed,omitempty"`
+}
+
+// hyperparameterKey is what the key of a study hashes of a hyperparameter.
+type hyperparameterKey struct {
+	Name                   string
+	Map                    int
+	Init, Lo, Hi           float64
+	Given, Fixed, FromData bool
+	Prior                  param.Prior
+}
+
+// contestKey is what the key of a plan hashes of a contest.
+type contestKey struct {
+	Evaluation     string          `json:"evaluation"`
+	Score          string          `json:"score"`
+	Race           string          `json:"race,omitempty"`
+	Options        json.RawMessage `json:"options,omitempty"`
+	Configurations []int           `json:"configurations"`
+	Folds          []int           `json:"folds"`
+	Next           []int           `json:"next"`
+	WinnerOnly     bool            `json:"winner_only,omitempty"`
+}
+
+// mustMarshal is the JSON text of plain data.
+func mustMarshal(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("experiments: what is hashed must be plain data: %v", err))
+	}
+	return text
+}
+
+// hashed is a key: the first half of the SHA-256 of all parts, in hexadecimal.
+func hashed(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// configurationKeyOf is the part of the key that the configuration itself has.
+func configurationKeyOf(c record.Configuration) configurationKey {
+	k := configurationKey{
+		Dataset: c.Dataset, DataHash: c.DataHash, Cases: c.Cases, Inputs: c.Inputs, Preprocess: c.Preprocess,
+		Kernel: c.Kernel.Text, Mean: c.Mean.Text, Likelihood: c.Likelihood.Text,
+		Inference: c.Inference.Text, TuneInference: c.TuneInference.Text,
+		Classes: c.Classes, Tune: c.Tune, Objective: c.Objective, Missing: c.Missing, Versions: c.Versions,
+	}
+	for _, h := range c.Hyperparameters {
+		k.Hyperparameters = append(k.Hyperparameters, nameKey{h.Name, h.Theta, h.Fixed})
+	}
+	return k
+}
+
+// identityOf is what all studies of a configuration have in common in their keys.
+func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
+	var hyperparameters []hyperparameterKey
+	for _, s := range specs {
+		hyperparameters = append(hyperparameters, hyperparameterKey{s.Name, int(s.Map), s.Init, s.Lo, s.Hi, s.Given, s.Fixed, s.FromData, s.Prior})
+	}
+	return mustMarshal([]any{configurationKeyOf(c), hyperparameters, tuneIdentity(t), average})
+}
+
+// planKey identifies a plan by its studies, how many trials they have, and what decides which of them run.
+func planKey(m record.Manifest) string {
+	parts := [][]byte{[]byte(m.Tune)}
+	for _, c := range m.Configurations {
+		for _, s := range c.Studies {
+			parts = append(parts, []byte(s.Key))
+		}
+	}
+	for _, i := range m.Illustrations {
+		parts = append(parts, []byte(i.Key))
+	}
+	var contests []contestKey
+	raced := versions{}
+	for _, c := range m.Contests {
+		contests = append(contests, contestKey(c))
+		raced.named("race", c.Race, cv.Races)
+		raced.score(c.Score)
+	}
+	if contests != nil {
+		parts = append(parts, mustMarshal(contests))
+	}
+	if len(raced) > 0 {
+		parts = append(parts, mustMarshal(raced))
+	}
+	return hashed(parts...)
+}
+
+// illustrationKey identifies an illustration.
+func illustrationKey(of record.Illustration, text string, seed uint64, models []model.Model) string {
+	identity := []any{of.Kind, of.Entry, text, of.Kernel.Text, of.Mean.Text, of.Likelihood.Text, seed}
+	used := versions{}
+	used.named("illustration", of.Kind, illustrate.Illustrations)
+	for _, m := range models {
+		identity = append(identity, m.Written.Inference.Text)
+		used.of(m)
+	}
+	if len(used) > 0 {
+		identity = append(identity, used)
+	}
+	return hashed(mustMarshal(identity))
+}
+
+// versions are those of components, as "kernel se": 2, where they are not 1.
+type versions map[string]int
+
+// versionsOf are those of all components that the results of a configuration depend on.
+func versionsOf(m spec.Model, average objective.Average, preprocess string, held bool) versions {
+	v := versions{}
+	v.of(m)
+	v.of(average)
+	v.put("preprocess", preprocess, data.PreprocessVersion(preprocess))
+	if s := m.Tune.Strategy; s != nil {
+		v.named("objective", m.Tune.Criterion, objective.Criteria)
+		v.named("optimizer", s.Optimizer(), objective.Optimizers)
+		if c := m.Tune.Cross; c != nil {
+			v.score(c.Score.Name)
+		}
+		if held && s.Optimizer() == "" { // every point has all scores on record
+			for _, score := range cv.Scores {
+				v.score(score.Name)
+			}
+		}
+	}
+	v.put("shared", "code", sharedVersion)
+	if len(v) == 0 {
+		return nil
+	}
+	return v
+}
+
+func (v versions) put(kind, name string, version int) {
+	if version > 1 {
+		v[kind+" "+name] = version
+	}
+}
+
+// named enters a component by its name.
+func (v versions) named(kind, name string, table interface{ VersionOf(name string) int }) {
+	v.put(kind, name, table.VersionOf(name))
+}
+
+func (v versions) score(name string) {
+	if s, err := cv.ScoreNamed(name); err == nil {
+		v.put("score", name, s.Version)
+	}
+}
+
+// of enters all components that are in a value, however deep.
+func (v versions) of(value any) {
+	raised := map[reflect.Type]func(){}
+	for kind, table := range map[string]interface {
+		Raised(put func(name string, version int, of reflect.Type))
+	}{
+		"kernel": kernel.Table, "mean": objective.Means, "likelihood": likelihood.Table, "inference": approx.Table, "comparator": comparator.Table,
+		"prior": param.Priors, "average": objective.Averages, "method": search.Table, "splitter": cv.Table,
+	} {
+		table.Raised(func(name string, version int, of reflect.Type) {
+			raised[of] = func() { v.put(kind, name, version) }
+		})
+	}
+	if len(raised) > 0 {
+		walk(reflect.ValueOf(value), func(t reflect.Type) {
+			if put := raised[t]; put != nil {
+				put()
+			}
+		})
+	}
+}
+
+// walk visits the types of a value and of all in it.
+func walk(v reflect.Value, visit func(reflect.Type)) {
+	if !v.IsValid() {
+		return
+	}
+	visit(v.Type())
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		walk(v.Elem(), visit)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walk(v.Field(i), visit)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			walk(v.Index(i), visit)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			walk(v.MapIndex(key), visit)
+		}
+	}
+}
+
+// studyKey identifies a study by everything that determines its results.
+func studyKey(t *job.Set, identity []byte) string {
+	return hashed(identity, mustMarshal([]any{t.Evaluation, t.Seed, t.Train, t.Test}))
+}
+
+// tuneIdentity is all of the section that the result of a given trial, or of a fit at given hyperparameters, depends on. How
+// many trials there are and where is not in it: an experiment that asks for more of them keeps those that it has.
+func tuneIdentity(t spec.Tune) any {
+	var length [3]int
+	if s, ok := t.Strategy.(search.Sampler); ok {
+		length[0], length[1], length[2] = s.Length()
+	}
+	parts := []any{t.Method, t.Objective, t.StandardErrors, length}
+	if g := t.Gradients(); g != objective.Exact {
+		parts = append(parts, g)
+	}
+	return parts
+}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// Load reads a configuration file, or a bundled one, and its data, and makes the plan. The error is
+// Problems: every mistake found, those of the file and those that only the data show, each with its place.
+func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
+	text, err := spec.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(ctx, path, text, settings)
+}
+
+// Parse is LoadPlan on text already read; file names it in messages, and its folder is where relative
+// paths start.
+func Parse(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
+	s, found := spec.Decode(file, text, settings)
+	if s == nil {
+		return nil, found.Err()
+	}
+	return plan(ctx, found, s)
+}
+
+// New reads the data of a spec, checks the rest of it against them, and lays out the studies.
+func New(ctx context.Context, s *spec.Spec) (*Plan, error) {
+	return plan(ctx, strictyaml.NewFindings(s.File), s)
+}
+
+// plan checks those parts of a section against the data that are whole.
+func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan, error) {
+	p := &planner{Findings: found, seen: map[string]bool{}, Plan: &Plan{Spec: s, Manifest: record.Manifest{
+		Schema:     journal.ManifestSchema,
+		Experiment: s.Name,
+		Source:     s.File,
+		Settings:   s.Settings,
+		Seed:       s.Seed,
+		Build:      build.This(),
+		Tune:       s.TuneText,
+		Average:    s.Averaging,
+		Reject:     s.Reject,
+		Curves:     s.Report.Curves,
+		Formats:    s.Report.Formats,
+		Figures:    s.Report.Figures,
+	}}}
+	for _, section := range s.Data {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if section.Whole {
+			p.addAll(section)
+		}
+		if p.tooMany {
+			return nil, p.Err()
+		}
+	}
+	if p.Found() == 0 {
+		if err := p.illustrate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.contests(); err != nil {
+		return nil, errors.Join(err, p.Err())
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	for _, f := range s.Published {
+		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
+			p.warn("%s:%d: no configuration is that of these published figures", s.File, f.Place.Line)
+		}
+	}
+	p.Manifest.Key, p.Manifest.KeyForm = planKey(p.Manifest), KeyForm
+	return p.Plan, nil
+}
+
+// addAll lays out the configurations on one data set.
+func (p *planner) addAll(section spec.DataSpec) {
+	forms := map[bool]*loaded{} // by whether labels are numbers; nil: cannot be read
+	load := func(numeric bool) *loaded {
+		if _, met := forms[numeric]; !met {
+			forms[numeric] = p.load(section, numeric)
+		}
+		return forms[numeric]
+	}
+	if !slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Whole }) { // the data may have faults too
+		load(slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Numeric() }))
+	}
+	for _, m := range p.Spec.Models {
+		if !m.Whole {
+			continue
+		}
+		src := load(m.Numeric())
+		if src == nil {
+			continue
+		}
+		if err := p.add(src, m); err != nil && err != errTold {
+			p.AtPlace(section.Place, "%v", err)
+		}
+		if p.tooMany {
+			return
+		}
+	}
+}
+
+// load reads a data set, its labels as classes or as numbers. It is nil if that is a mistake.
+func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
+	section.Regression = numeric
+	ds, err := data.Load(section.Spec, p.Spec.Dir, p.Spec.Seed)
+	if err != nil {
+		section.Faults(p.Findings, err)
+		if strings.HasPrefix(p.Spec.File, spec.Bundled) && section.Train != "" {
+			p.AtPlace(section.Place, "gpc-tune explain %s says where these files come from", p.Spec.File)
+		}
+		return nil
+	}
+	for _, w := range ds.Warnings {
+		if w = ds.Name + ": " + w; !slices.Contains(p.Manifest.Warnings, w) {
+			p.Manifest.Warnings = append(p.Manifest.Warnings, w)
+		}
+	}
+	p.identify(ds, ds.Hash, false)
+	if ds.Test != nil {
+		p.identify(ds.Test, ds.Hash, true)
+	}
+	return &loaded{ds, section.Place, p.trainingSets(section, ds)}
+}
+
+// identify puts the id columns of a file into the manifest, once.
+func (p *planner) identify(ds *data.Data, hash string, test bool) {
+	known := func(of record.IDs) bool { return of.DataHash == hash && of.Test == test }
+	if len(ds.IDs) == 0 || slices.ContainsFunc(p.Manifest.IDs, known) {
+		return
+	}
+	of := record.IDs{DataHash: hash, Test: test, Rows: ds.Rows}
+	for _, c := range ds.IDs {
+		of.Columns = append(of.Columns, record.IDColumn(c))
+	}
+	p.Manifest.IDs = append(p.Manifest.IDs, of)
+}

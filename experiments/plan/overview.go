@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+)
+
+// NameOf is what a configuration is called in messages.
+func NameOf(c record.Configuration) string { return Overview{Configuration: c}.String() }
+
+// Overview is one line of `gpc-tune plan`.
+type Overview struct {
+	record.Configuration
+	Free, Jobs int
+	AtMost     bool  // Jobs and Costs.All are at most that
+	Memory     int64 // bytes of its largest job
+	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
+}
+
+// Methods names the inference, and the one that tunes it if that is another.
+func (o Overview) Methods() string {
+	if o.TuneInference.Text != o.Inference.Text {
+		return o.Inference.Text + ", tuned with " + o.TuneInference.Text
+	}
+	return o.Inference.Text
+}
+
+// String names the configuration.
+func (o Overview) String() string {
+	return strings.Join([]string{o.Dataset, o.Kernel.Text, o.Likelihood.Text, o.Methods()}, ", ")
+}
+
+// Overview says what would run, a row a configuration, and how long at these rates, which may be nil.
+func (p *Plan) Overview(rates *rates.Rates) []Overview {
+	rows := make([]Overview, len(p.Manifest.Configurations))
+	for i, c := range p.Manifest.Configurations {
+		rows[i].Configuration = c
+	}
+	for _, s := range p.Studies {
+		r := &rows[s.Configuration]
+		if rates != nil {
+			c, _ := s.Costs(rates)
+			r.Evaluation = max(r.Evaluation, c.Evaluation)
+			r.All += c.All
+			r.Path = max(r.Path, c.Path)
+			if c.Longest > r.Longest {
+				r.Longest, r.Evaluations = c.Longest, c.Evaluations
+			}
+		}
+		r.Free = len(s.Space)
+		r.Jobs += r.Studies[s.Index].Jobs
+		r.AtMost = r.AtMost || r.Studies[s.Index].AtMost
+		r.Memory = max(r.Memory, s.Memory)
+	}
+	return rows
+}
+
+// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or if configurations must
+// first prevail over others.
+func (p *Plan) Jobs() (n int, atMost bool) {
+	for _, c := range p.Manifest.Configurations {
+		for _, s := range c.Studies {
+			n, atMost = n+s.Jobs, atMost || s.AtMost
+		}
+	}
+	return n, atMost || p.Contested() > 0
+}
+
+// Contested is the number of jobs of configurations that must first prevail over others.
+func (p *Plan) Contested() (n int) {
+	for _, s := range p.Studies {
+		if s.Stage != nil {
+			n += p.Manifest.Configurations[s.Configuration].Studies[s.Index].Jobs
+		}
+	}
+	return n
+}
+
+// Journal is about how many bytes the whole journal takes: 20 for each number of the predictions, of the latent means of all training
+// cases, and of the points of trials with their names, and 500 for the rest of a line. Who competes is counted as if all prevailed.
+func (p *Plan) Journal() (bytes int64) {
+	for _, s := range p.Studies {
+		c := p.Manifest.Configurations[s.Configuration]
+		of, classes := c.Studies[s.Index], max(2, len(c.Classes))
+		numbers := 3 * classes * of.Test
+		if s.Job.Comparator != nil { // no latent processes
+			numbers = (classes + 1) * of.Test
+		}
+		if s.Job.Whole {
+			numbers += classes * of.Train
+		}
+		trials, _, _ := batches(s.Study)
+		for _, b := range trials {
+			if chain := s.Job.Chain; chain != nil {
+				b.points = cmp.Or(chain.Samples, objective.DefaultSamples)
+			}
+			numbers += b.trials * b.points * (2*len(c.Hyperparameters) + 10)
+			if s.Job.Whole && s.Job.Optimizer != "" {
+				numbers += b.trials * 60 * (len(s.Space) + 1) // steps of a path
+			}
+		}
+		bytes += int64(20*numbers + 500*of.Jobs)
+	}
+	return bytes
+}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// errTold is what a step returns whose problem is already on the list.
+var errTold = errors.New("plan: told")
+
+// planner makes a plan.
+type planner struct {
+	*Plan
+	*strictyaml.Findings
+	seen    map[string]bool // identities of configurations
+	size    planSize
+	tooMany bool // that was told
+}
+
+// tell adds a problem, and is the error of what ends with it.
+func (p *planner) tell(at strictyaml.Place, format string, args ...any) error {
+	p.AtPlace(at, format, args...)
+	return errTold
+}
+
+// warn adds a warning to the manifest.
+func (p *planner) warn(format string, args ...any) {
+	p.Manifest.Warnings = append(p.Manifest.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Limits on a plan, beyond which it is refused before it is laid out.
+const (
+	maxStudies = 1_000_000
+	maxJobs    = 10_000_000
+)
+
+// planSize counts what a plan holds.
+type planSize struct{ studies, jobs, folded int }
+
+// grow counts studies with so many jobs each, and the cases of further folds, and tells once if that is too much.
+func (p *planner) grow(at strictyaml.Place, studies, jobs, folded int) bool {
+	p.size.studies, p.size.jobs, p.size.folded = p.size.studies+studies, p.size.jobs+studies*jobs, p.size.folded+folded
+	for _, of := range []struct {
+		what    string
+		n, most int
+	}{
+		{"trainings (configurations × folds)", p.size.studies, maxStudies},
+		{"jobs", p.size.jobs, maxJobs},
+		{"cases in the folds of cross-validated objectives", p.size.folded, cv.MaxFolded},
+	} {
+		if of.n > of.most && !p.tooMany {
+			p.AtPlace(at, "the experiment has more than %d %s; split it", of.most, of.what)
+			p.tooMany = true
+		}
+	}
+	return !p.tooMany
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// ParseBlock reads INDEX/OF.
+func ParseBlock(s string) (b Block, err error) {
+	index, of, _ := strings.Cut(s, "/")
+	b.Index, err = strconv.Atoi(index)
+	if err == nil {
+		b.Of, err = strconv.Atoi(of)
+	}
+	if err != nil || b.Index < 0 || b.Index >= b.Of {
+		return b, fmt.Errorf("block %q: write INDEX/BLOCKS, counted from 0: 0/8 is the first of eight", s)
+	}
+	return b, nil
+}
+
+func (b Block) String() string { return fmt.Sprintf("%d/%d", b.Index, b.Of) }
+
+// Estimate is what a study is expected to take, in seconds of processor time.
+type Estimate struct {
+	Trials float64 `json:"trials"`
+	Later  float64 `json:"later"` // the assessment
+}
+
+// estimate are those of all studies, and whether r, which may be nil, had all of them.
+func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
+	measured = r != nil
+	for _, s := range p.Studies {
+		c, ok := plan.Costs{}, false
+		if r != nil {
+			c, ok = s.Costs(r)
+		}
+		if !ok {
+			measured = false
+			c, _ = s.Costs(rates.Nominal)
+		}
+		all = append(all, Estimate{c.Trials, c.All - c.Trials})
+	}
+	return all, measured
+}
+
+// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what follows the trials.
+type unit struct {
+	study, trial int // trial: index, or search.Later, also for a whole study
+	seconds      float64
+	wave         int // blocks meet units of wave 1 once all of wave 0 are done, and so on
+}
+
+// division is who has what of a plan.
+type division struct {
+	units []unit
+	block []int   // of each unit
+	first [][]int // by study, the units that are its trials; nil: it is not divided
+	later []int   // by study, the unit that is it, or its end
+}
+
+// divide shares the studies out among so many blocks, by what they are expected to take. A study of more than half a block's
+// share is divided, if it asks for all of its trials at once. Of each wave, the longest unit goes first, to the block that has
+// least: the most loaded has at most that unit more than the mean (Graham 1969). The same plan and estimates give the same
+// blocks on every machine.
+func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
+	d := division{first: make([][]int, len(p.Studies)), later: make([]int, len(p.Studies))}
+	share := 0.0
+	for _, e := range estimates {
+		share += (e.Trials + e.Later) / float64(blocks)
+	}
+	add := func(u unit) int {
+		d.units = append(d.units, u)
+		return len(d.units) - 1
+	}
+	waves := map[*search.Stage]int{}
+	place := func(i int) {
+		wave := 0
+		if s := p.Studies[i].Stage; s != nil {
+			wave = waves[s]
+		}
+		e, n := estimates[i], p.Studies[i].First
+		if n < 2 || blocks == 1 || e.Trials+e.Later <= share/2 {
+			d.later[i] = add(unit{i, search.Later, e.Trials + e.Later, wave})
+			return
+		}
+		for t := range n {
+			d.first[i] = append(d.first[i], add(unit{i, t, e.Trials / float64(n), wave}))
+		}
+		d.later[i] = add(unit{i, search.Later, e.Later, wave + 1})
+	}
+	// Studies that wait are placed after those that they wait for.
+	placed, left := make([]bool, len(p.Studies)), len(p.Studies)
+	for left > 0 {
+		before := left
+		for i, s := range p.Studies {
+			if placed[i] {
+				continue
+			}
+			if s.Stage != nil {
+				if _, known := waves[s.Stage]; !known {
+					if slices.ContainsFunc(s.Stage.After, func(k int) bool { return !placed[k] }) {
+						continue
+					}
+					for _, k := range s.Stage.After {
+						waves[s.Stage] = max(waves[s.Stage], d.units[d.later[k]].wave+1)
+					}
+				}
+			}
+			place(i)
+			placed[i] = true
+			left--
+		}
+		if left == before {
+			panic("experiments: stages wait for each other")
+		}
+	}
+	order := make([]int, len(d.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		u, v := d.units[a], d.units[b]
+		return cmp.Or(cmp.Compare(u.wave, v.wave), cmp.Compare(v.seconds, u.seconds), cmp.Compare(u.study, v.study), cmp.Compare(u.trial, v.trial))
+	})
+	d.block = make([]int, len(d.units))
+	var loads loads
+	wave := -1
+	for _, k := range order {
+		if u := d.units[k]; u.wave != wave {
+			wave, loads = u.wave, make([]load, blocks)
+			for b := range loads {
+				loads[b].block = b
+			}
+		}
+		d.block[k] = loads[0].block
+		loads[0].seconds += d.units[k].seconds
+		loads[0].units++
+		heap.Fix(&loads, 0)
+	}
+	return d
+}
+
+// own says whether a block is to run a trial, or with search.Later what follows the trials.
+func (d division) own(b Block, study, trial int) bool {
+	k := d.later[study]
+	if trial != search.Later && d.first[study] != nil {
+		k = d.first[study][trial]
+	}
+	return d.block[k] == b.Index
+}
+
+// missing lists the units of which something is not on record.
+func (d division) missing(left []search.Missing) (units []int) {
+	for _, m := range left {
+		switch first := d.first[m.Study]; {
+		case m.Closed:
+			units = append(units, first...)
+		case first != nil:
+			for _, t := range m.First {
+				units = append(units, first[t])
+			}
+		}
+		units = append(units, d.later[m.Study])
+	}
+	return units
+}
+
+// load is what a block has so far.
+type load struct {
+	seconds      float64
+	units, block int
+}
+
+// loads is a heap, the least loaded block at its top.
+type loads []load
+
+func (l loads) Len() int { return len(l) }
+
+func (l loads) Swap(i, k int) { l[i], l[k] = l[k], l[i] }
+
+func (l loads) Less(i, k int) bool {
+	return cmp.Or(cmp.Compare(l[i].seconds, l[k].seconds), l[i].units-l[k].units, l[i].block-l[k].block) < 0
+}
+
+func (l *loads) Push(any) { panic("experiments: blocks do not change in number") }
+
+func (l *loads) Pop() any { panic("experiments: blocks do not change in number") }
+
+// Block is one of Of parts of a run, counted from 0.
+type Block struct{ Index, Of int }

@@ -1,0 +1,214 @@
+package run
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on meanwhile makes no
+// difference: the journal only grows, and a last line that is being written counts once it is there.
+type Folder struct {
+	Dir      string
+	Manifest record.Manifest
+	Lines    []record.Line
+	Notes    []string // what is wrong with what is on record
+}
+
+// ReadFolder reads the manifest and the journal of a run folder.
+func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read() }
+
+// Follower reads a run folder again and again, and of the journal only what is new.
+type Follower struct {
+	Dir      string
+	manifest os.FileInfo // of the file that was read
+	journal  *journal.Journal
+	last     *Folder
+}
+
+// Read returns what is on record by now: the same Folder as before if there is no news. A manifest that was replaced, as
+// --extend does, and a folder that was put in the place of another, are read from the beginning.
+func (f *Follower) Read() (*Folder, error) {
+	folder, err := f.read()
+	if err != nil {
+		*f = Follower{Dir: f.Dir} // a line that cannot be read stays an error
+		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
+	}
+	return folder, nil
+}
+
+func (f *Follower) read() (*Folder, error) {
+	info, err := journal.StatManifest(f.Dir)
+	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) && info.Size() == f.manifest.Size() {
+		news, err := f.journal.Refresh()
+		if err == nil && news {
+			f.last = f.folder(f.last.Manifest)
+		}
+		return f.last, err
+	}
+	var m record.Manifest
+	if err == nil {
+		m, err = journal.ReadManifest(f.Dir)
+	}
+	if errors.Is(err, journal.ErrDamaged) {
+		return nil, fmt.Errorf("%w; %s", err, remedy)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", err)
+	}
+	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
+		return nil, err
+	}
+	f.manifest, f.last = info, f.folder(m)
+	return f.last, nil
+}
+
+// folder is what is on record now.
+func (f *Follower) folder(m record.Manifest) *Folder {
+	return &Folder{f.Dir, m, f.journal.Lines(), notes(f.Dir, m, f.journal)}
+}
+
+// Report builds the report of what is on record.
+func (f *Folder) Report() (*reports.Report, error) {
+	r, err := reports.Build(f.Manifest, f.Lines)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
+	}
+	return r, nil
+}
+
+// Progress says how far the run is, and what to do next.
+func (f *Folder) Progress() (*reports.Progress, error) {
+	p, err := reports.BuildProgress(f.Manifest, f.Lines)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
+	}
+	p.Next = ResumeCommand(f.Manifest.Source, f.Dir, f.Manifest.Settings)
+	if p.Failed > 0 {
+		p.Retry = p.Next + " --retry-failed"
+	}
+	if p.Finished {
+		p.Next = reports.CommandLine("gpc-tune", "report", f.Dir)
+	}
+	return p, nil
+}
+
+// Write writes the report in the formats that are always written and in those named, and the times beside it. It returns
+// the names of the files.
+func (f *Folder) Write(report *reports.Report, formats []string) (files []string, err error) {
+	write := func(file string, render func(io.Writer) error) error {
+		file = filepath.Join(f.Dir, file)
+		files = append(files, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		return atomicfile.Write(file, render)
+	}
+	for _, format := range reports.FilesOf(formats) {
+		var own ownFiles
+		if strings.Contains(format.File, "*") {
+			own = f.own(path.Dir(format.File))
+		}
+		written := map[string]bool{}
+		for _, file := range format.Files(report) {
+			h := sha256.New()
+			if err := write(file.Name, func(w io.Writer) error { return file.Write(io.MultiWriter(w, h)) }); err != nil {
+				return nil, err
+			}
+			written[path.Base(file.Name)] = true
+			if own.files != nil {
+				own.files[path.Base(file.Name)] = hex.EncodeToString(h.Sum(nil))
+			}
+		}
+		if own.files == nil {
+			continue
+		}
+		for name, hash := range own.files { // of figures that are no more
+			if of, _ := path.Match(path.Base(format.File), name); of && !written[name] {
+				if err := own.remove(name, hash); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := own.save(); err != nil {
+			return nil, err
+		}
+	}
+	timings, err := reports.BuildTimings(f.Manifest, f.Lines)
+	if err != nil {
+		return nil, err
+	}
+	return files, write("timings.json", timings.WriteJSON)
+}
+
+// ownFiles are what reports have written to a folder below that of the run, with the SHA-256 of each. Other files there are the
+// user's, and so is one that has changed since.
+type ownFiles struct {
+	dir   string
+	files map[string]string
+}
+
+const ownName = "written.json"
+
+// own reads the list of what reports have written. Without it nothing is taken for theirs.
+func (f *Folder) own(dir string) (o ownFiles) {
+	o.dir = filepath.Join(f.Dir, dir)
+	text, err := os.ReadFile(filepath.Join(o.dir, ownName))
+	if err != nil || json.Unmarshal(text, &o.files) != nil || o.files == nil {
+		o.files = map[string]string{}
+	}
+	return o
+}
+
+// remove deletes a file if it is as it was written, and strikes it off the list.
+func (o ownFiles) remove(name, hash string) error {
+	delete(o.files, name)
+	file := filepath.Join(o.dir, name)
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != hash {
+		return nil
+	}
+	return os.Remove(file)
+}
+
+// save writes the list, or deletes it if there is nothing on it.
+func (o ownFiles) save() error {
+	name := filepath.Join(o.dir, ownName)
+	if len(o.files) == 0 {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return atomicfile.Write(name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(o.files)
+	})
+}
+
+// ResumeCommand is the command line that goes on with the run in dir, for a POSIX shell.
+func ResumeCommand(source, dir string, settings []string) string {
+	args := []string{"gpc-tune", "run", cmp.Or(source, "FILE.yaml"), "-o", dir, "--resume"}
+	for _, s := range settings {
+		args = append(args, "--set", s)
+	}
+	return reports.CommandLine(args...)
+}

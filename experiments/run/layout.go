@@ -1,0 +1,341 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have the plan again and to know
+// its block.
+type Layout struct {
+	Schema    string       `json:"schema"`            // "gpc-tune/plan/2"
+	Key       string       `json:"key"`               // of the manifest
+	ID        string       `json:"id"`                // by which engines know the run
+	Engine    string       `json:"engine,omitempty"`  // that it was last submitted to
+	Options   []string     `json:"options,omitempty"` // with which, as on the command line
+	Blocks    int          `json:"blocks"`
+	Build     record.Build `json:"build"` // that workers must be
+	File      string       `json:"file"`
+	Folder    string       `json:"folder"` // absolute: where relative paths in the file start
+	Text      string       `json:"text"`   // of the file
+	Settings  []string     `json:"settings,omitempty"`
+	Measured  bool         `json:"measured"`      // the estimates are in seconds of the machine that laid it out; else they only compare
+	Estimates []Estimate   `json:"estimates"`     // of every study
+	Sum       string       `json:"sum,omitempty"` // checksum of the bytes before it
+}
+
+const (
+	layoutName   = "plan.json"
+	layoutSchema = "gpc-tune/plan/2" // 1 had no checksum
+)
+
+// LaidOut is a plan with the folder in which its workers meet.
+type LaidOut struct {
+	Layout
+	Plan *plan.Plan
+	Dir  string
+}
+
+// LayOutOptions of Plan.LayOut.
+type LayOutOptions struct {
+	Blocks  int                              // 0: as many as before, or Suggested
+	Jobs    int                              // that a block runs at a time
+	Engine  string                           // that will run them
+	Options []string                         // of the command line that are for the next time too
+	Extend  bool                             // the folder may have a plan that this one extends
+	Retry   bool                             // run the failed jobs on record again
+	DryRun  bool                             // nothing is written
+	Warn    func(format string, args ...any) // hears what the user should know; nil: nobody does
+}
+
+// LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has this plan already keeps
+// its blocks, so that workers under way and new ones agree on them.
+func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
+	if o.DryRun {
+		_, err := owned(p, dir)
+		if of := (*extension)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) && !(o.Extend && errors.As(err, &of)) {
+			return nil, err
+		}
+	} else {
+		j, _, err := open(p, dir, Options{Resume: true, Extend: o.Extend, Warn: o.Warn})
+		if err == nil && o.Retry {
+			err = retry(p.Search(), j, o.Warn)
+		}
+		if err == nil {
+			err = j.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(p.Spec.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &LaidOut{Plan: p, Dir: absolute}
+	l.Layout, err = ReadLayout(dir)
+	switch {
+	case errors.Is(err, journal.ErrDamaged):
+		o.Warn("%v; it is written again", err)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if err != nil || l.Key != p.Manifest.Key || len(l.Estimates) != len(p.Studies) {
+		rates, _ := rates.LoadRates()
+		sum := sha256.Sum256([]byte(p.Manifest.Key + "\x00" + absolute))
+		l.Layout = Layout{Schema: layoutSchema, Key: p.Manifest.Key, ID: fmt.Sprintf("%x", sum[:4])}
+		l.Estimates, l.Measured = estimate(p, rates)
+	}
+	l.Build, l.Engine, l.Options = build.This(), o.Engine, o.Options
+	l.File, l.Folder, l.Text, l.Settings = p.Spec.File, folder, p.Spec.Text, p.Spec.Settings
+	switch {
+	case o.Blocks > 0:
+		l.Blocks = o.Blocks
+	case l.Blocks == 0:
+		l.Blocks = l.suggested(max(1, o.Jobs))
+	}
+	if o.DryRun {
+		return l, nil
+	}
+	text, err := json.Marshal(l.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return l, atomicfile.Write(filepath.Join(dir, layoutName), func(w io.Writer) error {
+		_, err := w.Write(journal.Seal(text))
+		return err
+	})
+}
+
+// Where nobody says how many blocks there are to be: an hour each, or so many where times are not known.
+const (
+	blockSeconds = 3600
+	blocksAnyway = 16
+)
+
+// suggested is a number of blocks, for workers that run so many jobs at a time.
+func (l *LaidOut) suggested(jobs int) int {
+	blocks, total, units := blocksAnyway, 0.0, 0
+	for i, e := range l.Estimates {
+		total += e.Trials + e.Later
+		units += max(1, l.Plan.Studies[i].First)
+	}
+	if l.Measured {
+		blocks = int(min(math.Ceil(total/float64(blockSeconds*jobs)), 1e6))
+	}
+	return max(1, min(blocks, units))
+}
+
+// ReadLayout reads the plan.json of a run folder. A folder without one is an fs.ErrNotExist.
+func ReadLayout(dir string) (l Layout, err error) {
+	name := filepath.Join(dir, layoutName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return l, err
+	}
+	l, err = decodeLayout(text)
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w; lay the run out again with gpc-tune submit", ErrFolder, name, err)
+	}
+	return l, err
+}
+
+func decodeLayout(text []byte) (l Layout, err error) {
+	sealed, err := journal.CheckSeal(text)
+	if err != nil {
+		return l, err
+	}
+	if !sealed {
+		return l, fmt.Errorf("%w, or of a version before checksums: it has none", journal.ErrDamaged)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil || l.Schema != layoutSchema {
+		return l, fmt.Errorf("not one of this version of gpc-tune (schema %q, want %q; %v); use one version", l.Schema, layoutSchema, err)
+	}
+	l.Sum = ""
+	return l, nil
+}
+
+// OpenLaidOut makes the plan of a folder that was laid out again, and verifies that it is that plan: that the data have the
+// same content, and that this is the same build on the same kind of processor. What is not so is an ErrInvalid, which trying again
+// does not mend.
+func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
+	l, err := ReadLayout(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w: %w; lay the run out with gpc-tune submit", dir, ErrFolder, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := journal.ReadManifest(dir)
+	lost := errors.Is(err, journal.ErrDamaged) // the worker writes it again
+	if err != nil && !lost {
+		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
+	}
+	if here := build.This(); here != l.Build {
+		return nil, fmt.Errorf("%w: the run was laid out by the build %v, and this is %v, which may differ from it in the last digits; use one program, and processors of one kind or GPC_TUNE_SIMD=avx2 or generic for submit and the workers", spec.ErrInvalid, l.Build, here)
+	}
+	if m.Key != l.Key && !lost {
+		return nil, fmt.Errorf("%s: %w: the folder holds another plan than when it was laid out; submit it again", dir, spec.ErrInvalid)
+	}
+	declared, err := spec.Parse(l.File, []byte(l.Text), l.Settings)
+	if err != nil {
+		return nil, err
+	}
+	declared.Dir = l.Folder
+	p, err := plan.New(ctx, declared)
+	if err != nil {
+		return nil, err
+	}
+	if p.Manifest.Key != l.Key {
+		for i, c := range p.Manifest.Configurations {
+			if i < len(m.Configurations) && m.Configurations[i].DataHash != c.DataHash {
+				return nil, fmt.Errorf("%w: %s: the data under %s are not those that the run was laid out for: their hash is %.12s, and was %.12s", spec.ErrInvalid, c.Dataset, l.Folder, c.DataHash, m.Configurations[i].DataHash)
+			}
+		}
+		return nil, fmt.Errorf("%s: %w: its plan.json does not give the plan of its manifest; submit it again", dir, spec.ErrInvalid)
+	}
+	if len(l.Estimates) != len(p.Studies) || l.Blocks < 1 {
+		return nil, fmt.Errorf("%s: %w: its plan.json has %d estimates for %d studies, and %d blocks; submit it again", dir, ErrFolder, len(l.Estimates), len(p.Studies), l.Blocks)
+	}
+	return &LaidOut{l, p, dir}, nil
+}
+
+// Files are the absolute paths of the data files that workers read.
+func (l *LaidOut) Files() (files []string) {
+	for _, declared := range l.Plan.Spec.Data {
+		files = append(files, declared.Files(l.Folder)...)
+	}
+	return files
+}
+
+// Work does what is missing of a block and can be done now. waits is the number of its studies of which something is left that
+// depends on the jobs of other blocks: another worker of the same block goes on with them once those are done.
+func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {
+	p, d := l.Plan, divide(l.Plan, l.Estimates, b.Of)
+	owned := func(i int) bool {
+		return d.own(b, i, search.Later) || slices.ContainsFunc(d.first[i], func(k int) bool { return d.block[k] == b.Index })
+	}
+	var studies []search.Study
+	var places []int
+	for i, s := range p.Studies {
+		switch {
+		case owned(i):
+		case len(p.Manifest.Contests) > 0: // it may decide what this block has to do; nothing of it runs here
+			s.Memory = 0
+		default:
+			continue
+		}
+		studies, places = append(studies, s.Study), append(places, i)
+	}
+	o.Own = func(study, trial int) bool { return d.own(b, places[study], trial) }
+	journal, err := Begin(p, l.Dir, studies, o)
+	if err != nil {
+		return summary, 0, err
+	}
+	defer journal.Close() // every line is on disk already
+	defer Govern(p, &o.Options)()
+	if summary, err = search.Run(ctx, studies, journal, o.Options); err == nil {
+		err = journal.Close()
+	}
+	if err != nil {
+		return summary, 0, err
+	}
+	left, err := search.Left(studies, journal)
+	for _, m := range left {
+		if owned(places[m.Study]) && (m.Closed || d.own(b, places[m.Study], search.Later)) {
+			waits++
+		}
+	}
+	return summary, waits, err
+}
+
+// Wave is what blocks can do at a time. Those of the next wave wait for it.
+type Wave struct {
+	Index   int     // among all waves of the run
+	Blocks  []int   // that have something to do, ascending
+	Seconds float64 // of processor time, of the block that has most
+	Longest float64 // likewise, of the longest part that one worker does
+	All     float64 // of all blocks
+}
+
+// Workload is what is missing of a run.
+type Workload struct {
+	Waves   []Wave
+	Rest    float64 // seconds of processor time of what no wave has: it is done when the results are written
+	Memory  int64   // bytes of the largest job of the plan; 0: none is missing
+	Journal int64   // bytes of the journal once all is done, about
+}
+
+// Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
+// before it, is left to the end.
+func (l *LaidOut) Missing() (w Workload, err error) {
+	begun, err := journal.ReadManifest(l.Dir)
+	if err != nil { // it is to be written
+		begun = l.Plan.Manifest
+	}
+	j, err := journal.Open(l.Dir, journalOptions(begun, l.Plan.Manifest))
+	if err != nil {
+		return w, err
+	}
+	left, err := search.Left(l.Plan.Search(), j)
+	if err != nil {
+		return w, err
+	}
+	w.Journal = l.Plan.Journal()
+	d := divide(l.Plan, l.Estimates, l.Blocks)
+	var loads []map[int]float64 // of each wave, by block
+	for _, k := range d.missing(left) {
+		u := d.units[k]
+		for len(w.Waves) <= u.wave {
+			w.Waves, loads = append(w.Waves, Wave{Index: len(w.Waves)}), append(loads, map[int]float64{})
+		}
+		loads[u.wave][d.block[k]] += u.seconds
+		wave := &w.Waves[u.wave]
+		wave.Longest, wave.All = max(wave.Longest, u.seconds), wave.All+u.seconds
+	}
+	if len(w.Waves) > 0 { // a worker refuses a plan of which any job does not fit, be it one that is on record
+		for _, s := range l.Plan.Studies {
+			w.Memory = max(w.Memory, s.Memory)
+		}
+	}
+	for i, by := range loads {
+		w.Waves[i].Blocks = slices.Sorted(maps.Keys(by))
+		for _, seconds := range by {
+			w.Waves[i].Seconds = max(w.Waves[i].Seconds, seconds)
+		}
+	}
+	w.Waves = slices.DeleteFunc(w.Waves, func(v Wave) bool { return len(v.Blocks) == 0 })
+	for n := len(w.Waves); n > 1 && w.Rest+w.Waves[n-1].All <= w.Waves[n-2].Seconds; n-- {
+		w.Waves, w.Rest = w.Waves[:n-1], w.Rest+w.Waves[n-1].All
+	}
+	return w, nil
+}

@@ -1,0 +1,141 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
+// run, finished, is reported again; one that holds a part of it needs Resume; one that holds a plan that this one extends
+// needs Extend, and its jobs are used again. The report covers what is done even where the run ended early with an error.
+func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
+	journal, err := Begin(p, dir, p.Search(), o)
+	if err != nil {
+		return nil, search.Summary{}, err
+	}
+	defer journal.Close()
+	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
+		so, err := reports.Build(p.Manifest, lines)
+		if err != nil {
+			return nil, search.Summary{}, err
+		}
+		if so.Missing > 0 {
+			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
+		}
+	}
+	defer Govern(p, &o.Options)()
+	summary, ended := search.Run(ctx, p.Search(), journal, o.Options)
+	if err := journal.Close(); ended == nil {
+		ended = err
+	}
+	m, lines := p.Manifest, journal.Lines()
+	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
+		var begun record.Manifest
+		if begun, ended = owned(p, dir); ended == nil {
+			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build, begun.Illustrations // as in a report from the folder alone
+		}
+	}
+	report, err := reports.Build(m, lines)
+	if err != nil {
+		return nil, summary, errors.Join(ended, err)
+	}
+	if ended != nil {
+		return report, summary, ended
+	}
+	if _, err = (&Folder{Dir: dir, Manifest: m, Lines: lines}).Write(report, p.Manifest.Formats); err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnreported, err)
+	}
+	return report, summary, err
+}
+
+// Begin opens the journal of the run folder, or with dir "" one in memory, once it is known that the studies fit into the memory
+// of the machine: what does not leaves no folder behind.
+func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journal.Journal, error) {
+	if err := Admit(studies, o.MemoryLimit); err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return journal.Open("", journal.Options{})
+	}
+	j, begun, err := open(p, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if begun.Build != p.Manifest.Build {
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun.Build, p.Manifest.Build)
+	}
+	for _, note := range notes(dir, begun, j) {
+		o.Warn("%s", note)
+	}
+	if o.Retry {
+		return j, retry(studies, j, o.Warn)
+	}
+	return j, nil
+}
+
+// retry has the failed jobs on record run again.
+func retry(studies []search.Study, j *journal.Journal, warn func(format string, args ...any)) error {
+	n, err := search.Retry(studies, j)
+	if err == nil {
+		warn("%d failed jobs are run again", n)
+	}
+	return err
+}
+
+// leeway is what the garbage collector may leave lying in any case: with a share of little it would run all the time.
+const leeway = 64 << 20
+
+// Admit says, with search.ErrMemory, if a job needs more than so many bytes; 0: than what is free.
+func Admit(studies []search.Study, limit int64) error {
+	if limit == 0 {
+		limit, _ = machine.Available()
+	}
+	return search.Check(studies, limit)
+}
+
+// Govern makes the process keep to the memory that jobs say they need, and has workers without a job help inside others. It
+// returns how to undo that.
+func Govern(p *plan.Plan, o *search.Options) (undo func()) {
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit, _ = machine.Available()
+	}
+	percent, limit := -1, debug.SetMemoryLimit(-1)
+	var largest int64
+	for _, s := range p.Studies {
+		largest = max(largest, s.Memory)
+	}
+	var floor []byte // counts as in use, and takes no memory, as nobody writes to it
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		if largest >= leeway {
+			percent = debug.SetGCPercent(job.Slack)
+		} else {
+			floor = make([]byte, leeway)
+		}
+	}
+	if o.MemoryLimit > 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
+	}
+	o.Threads = linalg.SetThreads
+	return func() {
+		runtime.KeepAlive(floor)
+		debug.SetMemoryLimit(limit)
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package spec
+
+import (
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// set applies `--set path=value`: path is dotted keys, value YAML. Missing mappings are made.
+func (d *decoder) set(root *strictyaml.Node, assignment string) {
+	name := assignment
+	if len(name) > 200 {
+		name = strings.ToValidUTF8(name[:200], "") + "…"
+	}
+	arg := d.as("--set " + name)
+	path, text, ok := strings.Cut(assignment, "=")
+	if !ok || path == "" {
+		arg.at(nil, "expected path=value, as in model.likelihood=logit")
+		return
+	}
+	value := &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!null"}
+	if strings.TrimSpace(text) != "" {
+		if value = arg.parse([]byte(text)); value == nil {
+			return
+		}
+	}
+	forget(value)
+	n := root
+	keys := strings.Split(path, ".")
+	if len(keys) > strictyaml.MaxDepth {
+		arg.at(nil, "%d keys within each other, more than %d", len(keys), strictyaml.MaxDepth)
+		return
+	}
+	for i, key := range keys {
+		if n.Kind != strictyaml.MappingNode {
+			arg.at(nil, "%s is not a mapping in the file", strings.Join(keys[:i], "."))
+			return
+		}
+		at := -1
+		for j := 0; j < len(n.Content); j += 2 {
+			if n.Content[j].Value == key {
+				at = j + 1
+			}
+		}
+		if at < 0 {
+			n.Content = append(n.Content, &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: key}, &strictyaml.Node{Kind: strictyaml.MappingNode, Tag: "!!map"})
+			at = len(n.Content) - 1
+		}
+		if i == len(keys)-1 {
+			n.Content[at] = value
+		} else if strictyaml.IsNull(n.Content[at]) {
+			n.Content[at] = &strictyaml.Node{Kind: strictyaml.MappingNode, Tag: "!!map"}
+		}
+		n = n.Content[at]
+	}
+}
+
+// forget removes the position of a value that does not stand in the file.
+func forget(n *strictyaml.Node) {
+	n.Line, n.Column = 0, 0
+	for _, c := range n.Content {
+		forget(c)
+	}
+}

@@ -1,0 +1,128 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// evaluate reads the evaluate section: a name, or a mapping of names to options.
+func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
+	if n == nil || strictyaml.IsNull(n) {
+		return
+	}
+	one := func(name string, at, options *strictyaml.Node) {
+		if name == "test" || name == "training" {
+			if options != nil && !strictyaml.IsNull(options) && !(options.Kind == strictyaml.MappingNode && len(options.Content) == 0) {
+				d.at(options, "%s takes no options; a test file is named in data", name)
+			}
+			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Place: d.found.Place(at)})
+			return
+		}
+		if name == "nested" {
+			before := d.found.Found()
+			e := Evaluation{Name: name, Nested: d.nested(at, options), Place: d.found.Place(at)}
+			if d.found.Found() == before {
+				s.Evaluate = append(s.Evaluate, e)
+			}
+			return
+		}
+		e, err := cv.Table.Lookup("evaluation", name)
+		if err != nil {
+			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
+			return
+		}
+		splitter, err := e.New(d.reading(options))
+		if err != nil {
+			if err != errReported {
+				d.at(at, "%v", err)
+			}
+			return
+		}
+		s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Splitter: splitter, Place: d.found.Place(at)})
+	}
+	switch n.Kind {
+	case strictyaml.ScalarNode:
+		one(n.Value, n, nil)
+	default:
+		d.mapping(n, func(key, value *strictyaml.Node) { one(key.Value, key, value) })
+	}
+}
+
+// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the defaults.
+func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
+	e := &Nested{namedSplitter{cv.KFold{}, "kfold"}, namedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, d.found.Place(at)}
+	var options nesting
+	if n != nil && !strictyaml.IsNull(n) {
+		d.into(n, &options)
+	}
+	for _, part := range []struct {
+		node *strictyaml.Node
+		to   *namedSplitter
+	}{{options.Outer, &e.Outer}, {options.Inner, &e.Inner}} {
+		if part.node != nil {
+			if s, name, ok := component(d, part.node, "splitter", cv.Table); ok {
+				*part.to = namedSplitter{s, name}
+			}
+		}
+	}
+	if s := options.Score; s != nil {
+		e.Score = s.Value
+		names := append(names(cv.Scores, func(s cv.Score) string { return s.Name }), LogEvidence)
+		if !slices.Contains(names, e.Score) {
+			d.at(s, "unknown score %q%s", e.Score, registry.Suggest(e.Score, names))
+		}
+	}
+	if e.Score == LogEvidence && options.Inner != nil {
+		d.at(options.Inner, "score: log_evidence needs no inner folds; leave inner out, or choose another score")
+	}
+	return e
+}
+
+// nesting is nested cross-validation as it stands in a file.
+type nesting struct {
+	Outer *strictyaml.Node `yaml:"outer"`
+	Inner *strictyaml.Node `yaml:"inner"`
+	Score *strictyaml.Node `yaml:"score"`
+}
+
+// race reads a rule: its name, or {RULE: {options}, score: NAME}.
+func (d *decoder) race(n *strictyaml.Node, s *Spec) {
+	if n == nil || strictyaml.IsNull(n) {
+		return
+	}
+	r := &race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
+	rule := n
+	if n.Kind == strictyaml.MappingNode {
+		rule = strictyaml.Emptied(n)
+		d.mapping(n, func(key, value *strictyaml.Node) {
+			if key.Value == "score" {
+				r.Score = value.Value
+			} else {
+				rule.Content = append(rule.Content, key, value)
+			}
+		})
+	}
+	if _, err := cv.ScoreNamed(r.Score); err != nil {
+		d.at(strictyaml.Find(n, "score"), "%v", err)
+		return
+	}
+	var ok bool
+	if r.Race, r.Name, ok = component(d, rule, "race", cv.Races); !ok {
+		return
+	}
+	if err := r.Check(); err != nil {
+		d.at(n, "%v", err)
+		return
+	}
+	raced := slices.ContainsFunc(s.Evaluate, func(e Evaluation) bool {
+		return e.Splitter != nil || e.Nested != nil && e.Nested.Score != LogEvidence
+	})
+	if !raced {
+		d.at(n, "a race needs folds; add evaluate: {kfold: {k: 10}}, or nested with a score over inner folds")
+		return
+	}
+	s.Race = r
+}

@@ -1,0 +1,67 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// illustrations reads the illustrate section: an illustration, or a list of them. The sections of experiments with data must
+// not be there.
+func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
+	d.mapping(root, func(key, _ *strictyaml.Node) {
+		if slices.Contains(dataSections, key.Value) {
+			d.at(key, "illustrate shows models without data, and takes no %s; leave out one of the two", key.Value)
+		}
+	})
+	entries := []*strictyaml.Node{n}
+	if n.Kind == strictyaml.SequenceNode {
+		if entries = n.Content; len(entries) == 0 {
+			d.at(n, "an empty list; illustrate for example prior")
+		}
+	}
+	if len(entries) > illustrate.MaxIllustrations {
+		d.at(n, "%d illustrations, more than %d; split the experiment", len(entries), illustrate.MaxIllustrations)
+		return
+	}
+	for _, e := range entries {
+		if v, kind, ok := component(d, e, "illustration", illustrate.Illustrations); ok {
+			s.Illustrations = append(s.Illustrations, shown{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
+		}
+	}
+}
+
+// checkIllustrations checks every illustration with every model.
+func (d *decoder) checkIllustrations(s *Spec) {
+	for _, i := range s.Illustrations {
+		for _, m := range s.Models {
+			if m.Comparator != nil {
+				d.found.AtPlace(m.Written.Inference.Place, "%s is a comparator, of which there is nothing to illustrate without data", m.Written.Inference)
+				continue
+			}
+			if slices.ContainsFunc(i.Needs(), func(part string) bool { return m.Written.Part(part).IsZero() }) || unread(m.Model) {
+				continue // told
+			}
+			i.Check(m.Model, func(at string, err error) {
+				place, option := i.places[at]
+				if part := m.Written.Part(at); !part.IsZero() {
+					place = part.Place
+				} else if !option {
+					place = i.Place
+				}
+				d.found.AtPlace(place, "%v", err)
+			})
+		}
+	}
+}
+
+// unread says that a part which is in the file could not be read.
+func unread(m model.Model) bool {
+	w := m.Written
+	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil || !w.Inference.IsZero() && m.Inference == nil
+}
+
+// dataSections are the sections of experiments with data only.
+var dataSections = []string{"data", "tune", "evaluate", "race", "predict", "published"}

@@ -1,0 +1,203 @@
+package spec
+
+import (
+	"encoding/csv"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// decisionCosts reads the costs in the predict section at n; nil where there are none.
+func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *costs {
+	if p.Loss == nil && p.RejectCost == nil {
+		return nil
+	}
+	c := &costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
+		rejectPlace: d.found.Place(strictyaml.Find(n, "reject_cost"))}
+	if p.Loss != nil {
+		d.into(p.Loss, &c.loss)
+	}
+	return c
+}
+
+// On are the costs on the classes of a data set; nil where there are none.
+func (c *costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
+	switch {
+	case c == nil:
+		return nil
+	case ds.Classes == nil:
+		found.AtPlace(c.place, "%s has numeric labels, and costs are those of decisions on classes; leave out loss and reject_cost", ds.Name)
+		return nil
+	}
+	checkRejection(found, c.rejectPlace, c.reject, ds.Classes)
+	loss := newLoss(found, c.lossPlace, ds.Classes)
+	loss.setAll(c.loss)
+	out := &record.Costs{Reject: (*record.Number)(c.reject)}
+	for _, row := range loss.Loss {
+		out.Loss = append(out.Loss, record.Numbers(row))
+	}
+	return out
+}
+
+// checkRejection checks the cost of deciding for no class, if there is one.
+func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *float64, classes []string) {
+	if reject == nil {
+		return
+	}
+	if math.IsNaN(*reject) || math.IsInf(*reject, 0) {
+		found.AtPlace(at, "%v is no cost; write a finite number", *reject)
+	}
+	if slices.Contains(classes, Rejected) {
+		found.AtPlace(at, "a class has the name %q, and so would be mistaken for it", Rejected)
+	}
+}
+
+// lossReader fills a loss on classes, entry by entry. What is not said costs 1 for an error and 0 for none.
+type lossReader struct {
+	cv.Loss
+	found   *strictyaml.Findings
+	place   strictyaml.Place
+	classes []string
+	given   map[[2]int]bool
+}
+
+func newLoss(found *strictyaml.Findings, at strictyaml.Place, classes []string) *lossReader {
+	return &lossReader{cv.ZeroOne(len(classes)), found, at, classes, map[[2]int]bool{}}
+}
+
+// set sets one cost, once.
+func (l *lossReader) set(truth, decision string, cost float64) {
+	var at [2]int
+	for k, name := range []string{truth, decision} {
+		if at[k] = slices.Index(l.classes, strings.TrimSpace(name)); at[k] < 0 {
+			l.found.AtPlace(l.place, "unknown class %q%s", name, registry.Suggest(name, l.classes))
+			return
+		}
+	}
+	switch {
+	case l.given[at]:
+		l.found.AtPlace(l.place, "the cost of deciding %q where %q is the truth is given twice; keep one", decision, truth)
+	case math.IsNaN(cost) || math.IsInf(cost, 0):
+		l.found.AtPlace(l.place, "%v is no cost; write a finite number", cost)
+	default:
+		l.given[at], l.Loss[at[0]][at[1]] = true, cost
+	}
+}
+
+func (l *lossReader) setAll(m lossMap) {
+	for _, truth := range slices.Sorted(maps.Keys(m)) {
+		for _, decision := range slices.Sorted(maps.Keys(m[truth])) {
+			if cost := m[truth][decision]; cost != nil {
+				l.set(truth, decision, *cost)
+			}
+		}
+	}
+}
+
+// setMatrix reads a header with decisions, under a first cell of any text, and rows of a truth and its costs.
+func (l *lossReader) setMatrix(text string) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.TrimLeadingSpace = true
+	rows, err := r.ReadAll()
+	if err == nil && len(rows) == 0 {
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		l.found.AtPlace(l.place, "%v", err)
+		return
+	}
+	for i, row := range rows[1:] {
+		for k, cell := range row[1:] {
+			cost, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+			if err != nil {
+				l.found.AtPlace(l.place, "row %d: %q is no cost", i+2, cell)
+				continue
+			}
+			l.set(row[0], rows[0][k+1], cost)
+		}
+	}
+}
+
+// setTriples reads `truth,decision,cost …`.
+func (l *lossReader) setTriples(text string) {
+	for _, triple := range strings.Fields(text) {
+		parts := strings.Split(triple, ",")
+		var cost float64
+		wrong := errors.New("no truth,decision,cost")
+		if len(parts) == 3 {
+			cost, wrong = strconv.ParseFloat(parts[2], 64)
+		}
+		if wrong != nil {
+			l.found.AtPlace(l.place, "%q must be truth,decision,cost, as in %s,%s,5, and there is no file %q; names with commas or blanks need {truth: {decision: cost}}", triple, l.classes[0], l.classes[1], text)
+			continue
+		}
+		l.set(parts[0], parts[1], cost)
+	}
+}
+
+// Deciding says what decisions on classes cost.
+type Deciding struct {
+	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file that
+	// holds such a mapping or, as CSV, the whole matrix: a header with the decisions and a row for every
+	// truth. What is not said costs 1 for an error and 0 for none. Empty: nothing is said, and the class
+	// of largest probability is decided for.
+	Loss   string
+	Reject *float64 // cost of deciding for no class; nil: one is always decided for
+}
+
+// ReadCosts are the costs of decisions on classes that flags name; nil where nothing is said.
+func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
+	d := newDecoder("--loss")
+	place := d.found.Place(nil)
+	switch {
+	case o.Loss == "" && o.Reject == nil:
+		return nil, nil
+	case classes == nil:
+		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and --reject")
+		return nil, d.err()
+	}
+	checkRejection(d.found, strictyaml.Place{File: "--reject"}, o.Reject, classes)
+	loss := newLoss(d.found, place, classes)
+	text := strings.TrimSpace(o.Loss)
+	file, err := os.ReadFile(text)
+	if err == nil {
+		text = strings.TrimSpace(string(file))
+	}
+	switch {
+	case strings.HasPrefix(text, "{"):
+		if n := d.parse([]byte(text)); n != nil {
+			var m lossMap
+			d.into(n, &m)
+			loss.setAll(m)
+		}
+	case err == nil:
+		loss.setMatrix(text)
+		if all := len(classes) * len(classes); d.err() == nil && len(loss.given) != all {
+			d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d costs are there", o.Loss, strings.Join(classes, ", "), len(loss.given), all)
+		}
+	default:
+		loss.setTriples(text)
+	}
+	return &cv.Costs{Loss: loss.Loss, Reject: o.Reject}, d.err()
+}
+
+// predicting is the predict section.
+type predicting struct {
+	Average    *strictyaml.Node `yaml:"average"`
+	Reject     string           `yaml:"reject"`
+	Loss       *strictyaml.Node `yaml:"loss"`
+	RejectCost *float64         `yaml:"reject_cost"`
+}
+
+// Rejected is the decision for no class.
+const Rejected = "reject"

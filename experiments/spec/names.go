@@ -1,0 +1,128 @@
+package spec
+
+import (
+	"reflect"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Kind is one list of things that a configuration file can name.
+type Kind struct {
+	Name    string // "kernels"
+	Entries []Entry
+	Note    string // what there is to say beyond the entries
+	In      string // where a file names one, "model: {kernel: %s}"; empty: nowhere
+}
+
+// Entry is a name and what it means, on one line.
+type Entry struct {
+	Name, Doc string
+	File      []byte        // of an experiment of the gallery
+	Options   reflect.Type  // what the options of a component are decoded into; nil: it is none, or of no table
+	Component any           // with its default options
+	Defaults  reflect.Value // of options
+}
+
+// Compositions are the kernels made of kernels.
+var compositions = []Entry{
+	{Name: "sum", Doc: "sum: [kernel, …]; k = Σ k_j"},
+	{Name: "product", Doc: "product: [kernel, …]; k = Π k_j"},
+	{Name: "per_class", Doc: "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
+	{Name: "active", Doc: "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
+}
+
+// Kinds lists everything that a configuration file can name, from the tables that also decode it, and the
+// files that come along.
+func Kinds() []Kind {
+	datasets := Kind{Name: "datasets"}
+	for _, s := range data.Table {
+		datasets.Entries = append(datasets.Entries, Entry{Name: s.Name, Doc: s.Doc})
+	}
+	scores := Kind{Name: "scores"}
+	for _, s := range cv.Scores {
+		scores.Entries = append(scores.Entries, Entry{Name: s.Name, Doc: s.Doc + " (" + s.Unit + ")"})
+	}
+	curves := Kind{Name: "curves"}
+	for _, c := range cv.Curves {
+		curves.Entries = append(curves.Entries, Entry{Name: c.Name, Doc: c.Doc})
+	}
+	formats := Kind{Name: "formats"}
+	for _, f := range reports.Formats {
+		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
+	}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record; with figures: [grid, latent-0] only these\n"}
+	for _, p := range reports.Pictures() {
+		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
+	}
+	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain gallery:NAME prints its file; docs/gallery.md has what came of all\n"}
+	for _, name := range gallery.Names() {
+		text, err := gallery.Read(name)
+		if err != nil {
+			panic(err) // it is one of them
+		}
+		published.Entries = append(published.Entries, Entry{Name: Bundled + name, Doc: gallery.Doc(text), File: text})
+	}
+	kernels := kind("kernels", kernel.Table)
+	kernels.Entries = append(kernels.Entries, compositions...)
+	inference := kind("inference", approx.Table)
+	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
+	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
+	splitters := kind("splitters", cv.Table)
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}, {Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}}, splitters.Entries...)
+	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
+	objectives := kind("objectives", objective.Criteria)
+	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
+	strategies := kind("strategies", search.Table)
+	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is a list in the file, and every\n" +
+		"  combination is searched by itself, with the hyperparameters that it has\n"
+	all := []Kind{
+		kernels,
+		kind("means", objective.Means),
+		kind("likelihoods", likelihood.Table),
+		kind("priors", param.Priors),
+		inference,
+		strategies,
+		objectives,
+		splitters,
+		kind("races", cv.Races),
+		scores,
+		kind("averages", objective.Averages),
+		curves,
+		formats,
+		figures,
+		datasets,
+		published,
+		kind("illustrations", illustrate.Illustrations),
+	}
+	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "", "illustrate: %s"} {
+		all[i].In = in
+	}
+	return all
+}
+
+func kind[I any](name string, table registry.Table[I]) Kind {
+	k := Kind{Name: name}
+	for _, e := range table {
+		out := Entry{Name: e.Name, Doc: e.Doc, Component: table.Default(e.Name)}
+		e.New(func(v any) error { // decodes nothing
+			out.Defaults = reflect.ValueOf(v).Elem()
+			out.Options = out.Defaults.Type()
+			return errReported
+		})
+		k.Entries = append(k.Entries, out)
+	}
+	return k
+}

@@ -1,0 +1,178 @@
+package spec
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
+// Problems: every mistake found, with its place.
+func Load(path string, settings []string) (*Spec, error) {
+	text, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text, settings)
+}
+
+// Read reads a configuration file, or a bundled one, up to the size that is parsed.
+func Read(path string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(path, Bundled); ok {
+		text, err := gallery.Read(name)
+		if err != nil {
+			return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+		}
+		return text, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)) // one more is refused
+	if err != nil {
+		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+	}
+	return text, nil
+}
+
+// Parse is Load on text already read; file names it in messages, and its folder is where relative paths
+// start.
+func Parse(file string, text []byte, settings []string) (*Spec, error) {
+	s, found := Decode(file, text, settings)
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Decode is Parse with what is wrong beside it. Where there are mistakes the Spec holds the parts that
+// are whole, so that these can be checked against the data as well; it is nil if the text is not YAML.
+func Decode(file string, text []byte, settings []string) (*Spec, *strictyaml.Findings) {
+	d := newDecoder(file)
+	return d.spec(file, text, settings), d.found
+}
+
+// spec reads a configuration file. Where there are mistakes it holds the parts that are whole, so that these can be checked
+// against the data as well; it is nil if the text is not YAML.
+func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
+	root := d.parse(text)
+	if root == nil {
+		return nil
+	}
+	for _, s := range settings {
+		d.set(root, s)
+	}
+	base := filepath.Base(file)
+	doc := document{Version: 1, Name: strings.TrimSuffix(base, filepath.Ext(base))}
+	d.into(root, &doc)
+	if doc.Version != 1 {
+		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
+	}
+	if !runName.MatchString(doc.Name) {
+		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
+	}
+	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, File: file, Text: string(text), Settings: settings}
+	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
+		if average, _, ok := component(d, a, "average", objective.Averages); ok {
+			s.Average, s.Averaging = average, strictyaml.Component(a)
+		}
+	}
+	s.Average = seeded(s.Average, s.Seed)
+	s.Costs = d.decisionCosts(strictyaml.Find(root, "predict"), doc.Predict)
+	if s.illustrates = doc.Illustrate != nil; s.illustrates {
+		d.illustrations(root, doc.Illustrate, s)
+		d.models(root, doc.Model, s)
+		d.checkIllustrations(s)
+	} else {
+		d.models(root, doc.Model, s)
+		d.data(root, doc.Data, s)
+		d.tune(doc.Tune, s)
+		d.evaluate(doc.Evaluate, s)
+		d.race(doc.Race, s)
+		d.published(doc.Published, s)
+	}
+	choose(d, strictyaml.Find(root, "predict"), "reject", &s.Reject, rejects)
+	for i := range s.Report.Formats {
+		choose(d, strictyaml.Find(root, "report"), "formats", &s.Report.Formats[i], formats)
+	}
+	if len(s.Report.Formats) == 0 {
+		s.Report.Formats = []string{"text"}
+	}
+	for key, list := range map[string][]string{"formats": s.Report.Formats, "curves": s.Report.Curves, "figures": s.Report.Figures} {
+		seen := map[string]bool{}
+		for _, name := range list {
+			if n := strictyaml.Find(strictyaml.Find(root, "report"), key); seen[name] && n != nil {
+				d.at(n, "%q occurs twice; remove one", name)
+			}
+			seen[name] = true
+		}
+	}
+	for i := range s.Report.Curves {
+		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
+	}
+	for _, name := range s.Report.Figures {
+		if err := reports.CheckPicture(name); err != nil {
+			d.at(element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
+		}
+	}
+	return s
+}
+
+// document is the top level of a configuration file.
+type document struct {
+	Version    int              `yaml:"version"`
+	Name       string           `yaml:"name"`
+	Seed       uint64           `yaml:"seed"`
+	Data       *strictyaml.Node `yaml:"data"`
+	Model      *strictyaml.Node `yaml:"model"`
+	Tune       *strictyaml.Node `yaml:"tune"`
+	Evaluate   *strictyaml.Node `yaml:"evaluate"`
+	Race       *strictyaml.Node `yaml:"race"`
+	Predict    predicting       `yaml:"predict"`
+	Report     Report           `yaml:"report"`
+	Published  *strictyaml.Node `yaml:"published"`
+	Illustrate *strictyaml.Node `yaml:"illustrate"`
+}
+
+var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+// Bundled is before the names of the experiments that come along.
+const Bundled = "gallery:"
+
+func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
+	if n == nil {
+		d.at(root, "no data; add data: {dataset: crabs}, or data: {train: FILE}, or illustrate models without data")
+		return
+	}
+	sections := d.expanded(n, dataLists)
+	if len(sections) > maxSets {
+		d.at(n, "%d data sets, more than %d; split the experiment", len(sections), maxSets)
+		return
+	}
+	for _, v := range sections {
+		before := d.found.Found()
+		spec := data.Spec{Regression: slices.ContainsFunc(s.Models, func(m Model) bool { return m.Numeric() })}
+		d.into(v, &spec)
+		DataSpec{Place: d.found.Place(v), places: d.places(v)}.Faults(d.found, spec.Check())
+		s.Data = append(s.Data, DataSpec{spec, d.found.Place(v), d.places(v), d.found.Found() == before})
+	}
+}
+
+// The names that the file can give.
+var (
+	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
+	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
+	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
+)

@@ -1,0 +1,253 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// grammar makes the schema of what a decoder takes for a value of a type.
+type grammar struct {
+	alternatives bool                         // any value may be a list of alternatives, which are expanded
+	lists        []string                     // but those of these keys, of which the elements are
+	parts        map[string]jsonschema.Schema // of keys and components that are read by code of their own
+}
+
+// ExperimentSchema is that of the YAML file, from the types and the tables that decode it.
+func ExperimentSchema() jsonschema.Schema {
+	part := func(name string) jsonschema.Schema { return jsonschema.Schema{"$ref": "#/$defs/" + name} }
+	kinds := map[string][]Entry{}
+	for _, k := range Kinds() {
+		kinds[k.Name] = k.Entries
+	}
+	splitters, objectives, strategies := kinds["splitters"], kinds["objectives"], kinds["strategies"]
+	within := splitters[1 : len(splitters)-1] // neither test nor nested
+	scores := jsonschema.Texts(names(cv.Scores, func(s cv.Score) string { return s.Name })...)
+
+	// The model, in which any value may be a list.
+	kernels := jsonschema.Schema{"type": "array", "minItems": 1, "items": part("kernel")}
+	model := grammar{true, modelLists, map[string]jsonschema.Schema{
+		"kernel": part("kernel"), "sum": kernels, "product": kernels, "inference": part("inference"),
+		"mean": part("mean"), "likelihood": part("likelihood"), "classes": jsonschema.Texts(classModes...),
+	}}
+	model.parts["active"] = jsonschema.Required(model.structure(reflect.TypeFor[active]()), "dims", "kernel")
+	defs := jsonschema.Schema{"prior": model.component(kinds["priors"]), "setting": model.value(reflect.TypeFor[param.Setting]()),
+		"mean": model.component(kinds["means"]), "likelihood": model.component(kinds["likelihoods"]),
+		"kernel": jsonschema.Alternatives(model.component(kinds["kernels"])), "inference": jsonschema.Alternatives(model.component(kinds["inference"]))}
+	model.parts["kernel"] = jsonschema.AnyOf(part("kernel"), jsonschema.Required(jsonschema.Object(jsonschema.Schema{"per_class": part("kernel")}), "per_class"))
+	defs["model"] = jsonschema.Required(model.structure(reflect.TypeFor[modelNodes]()), "inference")
+	defs["illustrated"] = model.structure(reflect.TypeFor[modelNodes]())
+
+	section := grammar{true, dataLists, map[string]jsonschema.Schema{"dataset": part("dataset")}}
+	for key, values := range data.Choices() {
+		section.parts[key] = jsonschema.Texts(values...)
+	}
+	defs["dataset"], defs["data"] = named(kinds["datasets"]), section.structure(reflect.TypeFor[data.Spec]())
+
+	plain := grammar{}
+	cross := plain.mapping(within)
+	cross["properties"].(jsonschema.Schema)["score"], cross["maxProperties"] = scores, 2
+	defs["splitter"], defs["objective"] = plain.component(within), jsonschema.AnyOf(named(objectives[:len(objectives)-1]), jsonschema.Required(jsonschema.Object(jsonschema.Schema{"cv": jsonschema.Required(cross, "score")}), "cv"))
+	tuned := grammar{parts: map[string]jsonschema.Schema{"objective": part("objective"), "inference": part("inference")}}
+	tunes := []jsonschema.Schema{named(append(slices.Clip(strategies), Entry{Name: "none", Doc: "nothing is tuned"})),
+		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"method": jsonschema.Schema{"const": "none"}, "objective": part("objective")}), "method")}
+	for _, e := range strategies {
+		tuned.parts["method"] = jsonschema.Schema{"const": e.Name, "description": e.Doc}
+		s := tuned.structure(reflect.TypeFor[tuning](), e.Options)
+		if e.Name != "bfgs" {
+			jsonschema.Required(s, "method")
+		}
+		tunes = append(tunes, s)
+	}
+
+	defs["tune"] = jsonschema.AnyOf(tunes...)
+
+	nested := grammar{parts: map[string]jsonschema.Schema{"outer": part("splitter"), "inner": part("splitter"), "score": jsonschema.AnyOf(scores, jsonschema.Schema{"const": LogEvidence})}}
+	evaluated := grammar{parts: map[string]jsonschema.Schema{"test": jsonschema.Object(jsonschema.Schema{}), "training": jsonschema.Object(jsonschema.Schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
+	races := []jsonschema.Schema{named(kinds["races"])}
+	for _, e := range kinds["races"] {
+		rule := plain.mapping([]Entry{e})
+		rule["properties"].(jsonschema.Schema)["score"], rule["required"] = scores, []string{e.Name}
+		races = append(races, rule)
+	}
+	figures := jsonschema.Schema{"evaluation": jsonschema.OrNothing(jsonschema.Text()), "note": jsonschema.OrNothing(jsonschema.Text())}
+	for field := range publishedFields {
+		figures[field] = jsonschema.Schema{}
+	}
+	published := grammar{parts: map[string]jsonschema.Schema{"figures": {"type": "array", "minItems": 1, "items": jsonschema.Schema{"type": "object", "properties": figures, "additionalProperties": jsonschema.AnyOf(jsonschema.Schema{"type": "number"}, jsonschema.Required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
+	defs["published"] = jsonschema.AnyOf(published.structure(reflect.TypeFor[publishing]()), jsonschema.Schema{"type": "array", "items": jsonschema.OrNothing(part("published"))})
+
+	illustrations := plain.component(kinds["illustrations"])
+	top := grammar{parts: map[string]jsonschema.Schema{
+		"illustrate": jsonschema.AnyOf(illustrations, jsonschema.Schema{"type": "array", "minItems": 1, "items": illustrations}),
+		"version":    {"const": 1},
+		"name":       jsonschema.Matching(jsonschema.Text(), runName),
+		"data":       jsonschema.Alternatives(part("data")),
+		"model":      jsonschema.Alternatives(part("model")),
+		"tune":       jsonschema.Alternatives(part("tune")),
+		"evaluate":   jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
+		"race":       jsonschema.AnyOf(races...),
+		"average":    plain.component(kinds["averages"]),
+		"reject":     jsonschema.Texts(rejects...),
+		"loss":       {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
+		"formats":    jsonschema.ListOf(named(kinds["formats"])),
+		"curves":     jsonschema.ListOf(named(kinds["curves"])),
+		"figures":    jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]), jsonschema.Matching(jsonschema.Schema{"type": "string"}, reports.PictureName))),
+		"published":  part("published"),
+	}}
+	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
+	top.parts["report"] = top.structure(reflect.TypeFor[Report]())
+	modelled := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "data", "model")
+	modelled["properties"].(jsonschema.Schema)["illustrate"] = jsonschema.Empty
+	top.parts["model"] = jsonschema.Alternatives(part("illustrated"))
+	illustrated := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "illustrate", "model")
+	for _, key := range dataSections {
+		delete(illustrated["properties"].(jsonschema.Schema), key)
+	}
+	out := jsonschema.AnyOf(modelled, illustrated)
+	out["$defs"] = defs
+	return out
+}
+
+// structure is the schema of a mapping that is read into structs, each key of which may be left empty.
+func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
+	properties := jsonschema.Schema{}
+	for _, t := range types {
+		Collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
+			part, special := g.parts[name]
+			switch {
+			case special:
+			case f.Type() == rawNode:
+				panic(fmt.Sprintf("experiments: the schema of %v lacks its key %s", t, name))
+			case f.Type() == reflect.TypeFor[param.Setting]():
+				part = jsonschema.Schema{"$ref": "#/$defs/setting"}
+			default:
+				part = g.value(f.Type())
+				if i, ok := Within(of); ok {
+					i.schema(numeric(part))
+				}
+			}
+			if g.alternatives && !slices.Contains(g.lists, name) {
+				part = jsonschema.Alternatives(part)
+			}
+			properties[name] = jsonschema.OrNothing(part)
+		})
+	}
+	return jsonschema.Object(properties)
+}
+
+// value is the schema of a value, after decoder.value. A struct that reads text too, as hyperparameters do, is a number or a mapping.
+func (g grammar) value(t reflect.Type) jsonschema.Schema {
+	v := reflect.New(t)
+	if of, ok := v.Interface().(interface{ Names() []string }); ok {
+		return jsonschema.Texts(of.Names()...)
+	}
+	reads := v.Type().Implements(textUnmarshaler)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.value(t.Elem())
+	case reflect.Struct:
+		switch s := g.structure(t); {
+		case reads && len(s["properties"].(jsonschema.Schema)) > 0:
+			return jsonschema.AnyOf(jsonschema.Schema{"type": "number"}, s)
+		case reads:
+			return jsonschema.Text()
+		default:
+			return s
+		}
+	case reflect.Map:
+		return jsonschema.Schema{"type": "object", "additionalProperties": jsonschema.OrNothing(g.value(t.Elem()))}
+	case reflect.Slice:
+		return jsonschema.ListOf(g.element(t))
+	case reflect.Array:
+		return jsonschema.Schema{"type": "array", "minItems": t.Len(), "maxItems": t.Len(), "items": g.element(t)}
+	case reflect.Interface:
+		return jsonschema.Schema{"$ref": "#/$defs/prior"}
+	case reflect.String:
+		return jsonschema.Text()
+	}
+	return jsonschema.Number(t)
+}
+
+// numeric is the part of a schema that is of the numbers: of a list, its elements.
+func numeric(s jsonschema.Schema) jsonschema.Schema {
+	if choices, is := s["anyOf"].([]jsonschema.Schema); is {
+		s = choices[len(choices)-1]
+	}
+	if items, is := s["items"].(jsonschema.Schema); is {
+		s = items
+	}
+	return s
+}
+
+// element is the schema of an element of a list.
+func (g grammar) element(t reflect.Type) jsonschema.Schema {
+	s := g.value(t.Elem())
+	if g.alternatives {
+		return jsonschema.Alternatives(s)
+	}
+	return s
+}
+
+// component is the schema of a member of a table: its name, or a mapping of its name to its options.
+func (g grammar) component(entries []Entry) jsonschema.Schema {
+	m := g.mapping(entries)
+	m["minProperties"], m["maxProperties"] = 1, 1
+	return jsonschema.AnyOf(named(entries), m)
+}
+
+// mapping is the schema of names with options.
+func (g grammar) mapping(entries []Entry) jsonschema.Schema {
+	properties := jsonschema.Schema{}
+	for _, e := range entries {
+		options, special := g.parts[e.Name]
+		switch {
+		case e.Options != nil:
+			options = g.value(e.Options)
+		case !special:
+			continue
+		}
+		if g.alternatives && !slices.Contains(g.lists, e.Name) {
+			options = jsonschema.Alternatives(options)
+		}
+		options = jsonschema.OrNothing(options)
+		options["description"] = e.Doc
+		properties[e.Name] = options
+	}
+	return jsonschema.Object(properties)
+}
+
+// named is the schema of the names that stand for themselves.
+func named(entries []Entry) jsonschema.Schema {
+	var of []jsonschema.Schema
+	for _, e := range entries {
+		if !slices.ContainsFunc(compositions, func(c Entry) bool { return c.Name == e.Name }) {
+			of = append(of, jsonschema.Schema{"const": e.Name, "description": e.Doc})
+		}
+	}
+	return jsonschema.Schema{"anyOf": of}
+}
+
+// schema puts the interval into the schema of a number.
+func (i interval) schema(s jsonschema.Schema) {
+	put := func(open bool, exclusive, inclusive string, v float64) {
+		if math.IsInf(v, 0) {
+			return
+		}
+		delete(s, inclusive) // of the type
+		if open {
+			s[exclusive] = v
+		} else {
+			s[inclusive] = v
+		}
+	}
+	put(i.loOpen, "exclusiveMinimum", "minimum", i.lo)
+	put(i.hiOpen, "exclusiveMaximum", "maximum", i.hi)
+}

@@ -1,0 +1,200 @@
+package spec
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// tuning is what all methods of the tune section share.
+type tuning struct {
+	Method         string           `yaml:"method"`
+	Objective      *strictyaml.Node `yaml:"objective"`
+	Inference      *strictyaml.Node `yaml:"inference"`
+	StandardErrors bool             `yaml:"standard_errors"`
+}
+
+// tuneKeys are its keys.
+var tuneKeys = keysOf(reflect.ValueOf(tuning{}))
+
+// tune reads the tune section: a way of tuning all models, or a list of ways.
+func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
+	s.TuneText = strictyaml.Flow(n)
+	ways := []*strictyaml.Node{n}
+	if n != nil && n.Kind == strictyaml.SequenceNode {
+		if ways = n.Content; len(ways) == 0 {
+			d.at(n, "an empty list; give one way of tuning or more, such as {method: bfgs, restarts: 5}")
+		}
+		if len(ways) > maxWays {
+			d.at(n, "%d ways of tuning, more than %d; split the experiment", len(ways), maxWays)
+			ways = ways[:maxWays]
+		}
+	}
+	models := s.Models
+	s.Models = nil
+	start := d.found.Found()
+	for i, way := range ways {
+		before := d.found.Found()
+		if before-start > maxMistakes {
+			break
+		}
+		t, inference := d.way(way)
+		_, grid := t.Strategy.(search.Grid) // which has no defaults
+		if _, unknown := t.Maximised(); d.found.Found() > before && (grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
+			// The models can still be checked.
+			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)}, nil
+		}
+		tuned := models
+		if inference != nil {
+			tuned = d.tuneWith(inference, models)
+		}
+		if len(s.Models)+len(tuned) > strictyaml.MaxAlternatives {
+			strictyaml.TooMany(n, d.found)
+			return
+		}
+		for _, m := range tuned {
+			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves, once
+				s.Models = append(s.Models, m)
+			}
+		}
+	}
+}
+
+// way reads one way of tuning, and the inference that is tuned if it names one: what all methods share is taken out, the rest
+// belongs to the strategy.
+func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
+	t = Tune{Method: "bfgs", Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.found.Place(n)}
+	options := n
+	shared := tuning{Method: "bfgs"}
+	switch {
+	case n == nil || strictyaml.IsNull(n):
+		options = nil
+	case n.Kind == strictyaml.ScalarNode:
+		shared.Method, options = n.Value, nil
+	case n.Kind == strictyaml.MappingNode:
+		common := strictyaml.Emptied(n)
+		options = strictyaml.Emptied(n)
+		for i := 0; i < len(n.Content); i += 2 {
+			to := options
+			if slices.Contains(tuneKeys, n.Content[i].Value) {
+				to = common
+			}
+			to.Content = append(to.Content, n.Content[i], n.Content[i+1])
+		}
+		d.into(common, &shared)
+	default:
+		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", strictyaml.Describe(n))
+		return
+	}
+	t.Method, t.StandardErrors = shared.Method, shared.StandardErrors
+	if o := shared.Objective; o != nil && (o.Kind != strictyaml.ScalarNode || o.Value == "cv") {
+		if t.Cross = d.crossValidation(o); t.Cross != nil {
+			t.Criterion = t.Cross.String()
+		}
+	} else {
+		if o != nil {
+			t.Criterion = o.Value
+		}
+		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
+	}
+	inference = shared.Inference
+	if shared.Method == "none" {
+		for _, key := range []string{"inference", "standard_errors"} {
+			if v := strictyaml.Find(n, key); v != nil {
+				d.at(v, "method none takes no %q; nothing is tuned", key)
+			}
+		}
+		if options != nil && len(options.Content) > 0 {
+			d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
+		}
+		return
+	}
+	e, err := search.Table.Lookup("method", shared.Method)
+	if err != nil {
+		at := n
+		if m := strictyaml.Find(n, "method"); m != nil {
+			at = m
+		}
+		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
+		return
+	}
+	t.Strategy, err = e.New(d.reading(options, tuneKeys...))
+	if err != nil && err != errReported {
+		d.at(n, "%v", err)
+	}
+	needs := t.NeedsGradient()
+	if t.Climbs() {
+		needs = "method: " + t.Method
+	}
+	if err == nil && needs != "" && t.Cross != nil {
+		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
+	}
+	if _, samples := t.Strategy.(search.Sampler); !samples {
+		return
+	}
+	if criterion, err := t.Maximised(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
+		at := n
+		if o := strictyaml.Find(n, "objective"); o != nil {
+			at = o
+		}
+		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
+	}
+	return
+}
+
+// crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; without a splitter it is kfold.
+func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
+	name, options, ok := d.named(n, "objective")
+	if !ok {
+		return nil
+	}
+	if name != "cv" {
+		have := append(objective.Criteria.Names(), "cv")
+		d.at(n, "unknown objective %q with options%s", name, registry.Suggest(name, have))
+		return nil
+	}
+	if options == nil || options.Kind != strictyaml.MappingNode || strictyaml.Find(options, "score") == nil {
+		d.at(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
+		return nil
+	}
+	c := &crossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
+	given := ""
+	d.mapping(options, func(key, value *strictyaml.Node) {
+		if key.Value == "score" {
+			var err error
+			if c.Score, err = cv.ScoreNamed(value.Value); err != nil {
+				d.at(value, "%v", err)
+			}
+			return
+		}
+		e, err := cv.Table.Lookup("splitter", key.Value)
+		switch {
+		case err != nil:
+			d.at(key, "unknown key %q%s", key.Value, registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
+			return
+		case given != "":
+			d.at(key, "both %s and %s; keep one splitter", given, key.Value)
+			return
+		}
+		given = key.Value
+		splitter, err := e.New(d.reading(value))
+		if err != nil && err != errReported {
+			d.at(value, "%v", err)
+		}
+		if err == nil {
+			c.Splitter, c.Name = splitter, key.Value
+		}
+	})
+	return c
+}
+
+// Limits on lists of which every element takes time, whether it is right or not.
+const (
+	maxWays = 1000 // of tuning
+	maxSets = 1000 // of data
+)
