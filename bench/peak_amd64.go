@@ -7,8 +7,8 @@ import "github.com/gpc-tune/gpc-tune/internal/linalg"
 func fmaAVX512(n int)
 func fmaAVX2(n int)
 
-// multiplyAdds does a number of floating-point operations in registers alone, with the instructions that linalg uses, and
-// returns how many; 0 where it knows none.
+// multiplyAdds does a number of floating-point operations in registers alone, with the instructions
+// that linalg uses, and returns how many; 0 where it knows none.
 func multiplyAdds() (operations float64) {
 	const n = 200_000
 	switch linalg.SIMD() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -31,26 +32,18 @@ type answer struct {
 	Bytes       float64 // by which the resident set grew at its peak
 }
 
-// start runs argv with settings added to the environment, from which whatever steers OpenBLAS is taken.
-func start(name string, settings []string, argv ...string) (*peer, error) {
+// start runs argv with settings added to the environment, from which whatever steers OpenBLAS is
+// taken.
+func start(name string, settings []string, argv ...string) *peer {
 	p := &peer{name: name, process: exec.Command(argv[0], argv[1:]...)}
 	p.process.Stderr = os.Stderr
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "OPENBLAS_") && !strings.HasPrefix(v, "OMP_") && !strings.HasPrefix(v, "GOTO_") {
-			p.process.Env = append(p.process.Env, v)
-		}
-	}
-	p.process.Env = append(p.process.Env, settings...)
-	var err error
-	if p.in, err = p.process.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.out = bufio.NewReader(out)
-	return p, p.process.Start()
+	p.process.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "OPENBLAS_") || strings.HasPrefix(v, "OMP_") || strings.HasPrefix(v, "GOTO_")
+	}), settings...)
+	p.in = got(p.process.StdinPipe())
+	p.out = bufio.NewReader(got(p.process.StdoutPipe()))
+	must(p.process.Start())
+	return p
 }
 
 func (p *peer) stop() {
@@ -74,12 +67,13 @@ func (p *peer) ask(to any, format string, args ...any) error {
 	return nil
 }
 
-// do is ask for an answer.
-func (p *peer) do(format string, args ...any) (a answer, err error) {
-	if err = p.ask(&a, format, args...); err == nil && a.Error != "" {
-		err = fmt.Errorf("%s: %s", p.name, a.Error)
+// do is ask for an answer, without which the run ends.
+func (p *peer) do(format string, args ...any) (a answer) {
+	must(p.ask(&a, format, args...))
+	if a.Error != "" {
+		must(fmt.Errorf("%s: %s", p.name, a.Error))
 	}
-	return a, err
+	return a
 }
 
 // list writes numbers as a request has them.
@@ -89,4 +83,11 @@ func list(v []float64) string {
 		words[i] = fmt.Sprintf("%.17g", x)
 	}
 	return strings.Join(words, ",")
+}
+
+// sklearnTheta is ln σ², ln l … for ln σ, ln l …
+func sklearnTheta(free []float64) string {
+	theta := slices.Clone(free)
+	theta[0] *= 2
+	return list(theta)
 }

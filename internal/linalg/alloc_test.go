@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// TestNoAllocations checks that an operation repeated at one size finds its memory in the pools. (The race detector
-// empties them at random.)
+// TestNoAllocations checks that an operation repeated at one size finds its memory in the pools.
+// (The race detector empties them at random.)
 func TestNoAllocations(t *testing.T) {
 	const n = 300
 	rng := newRand()
@@ -17,13 +17,13 @@ func TestNoAllocations(t *testing.T) {
 	d, x, y := make([]float64, n), make([]float64, n), make([]float64, n)
 	definite, s := randomDefinite(rng, n), NewSym(n)
 	for name, op := range map[string]func(){
-		"Gemm":       func() { Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c) },
-		"SymProduct": func() { SymProduct(blas.NoTrans, blas.Trans, 1, a, b, 0, s) },
-		"SyrkDiag":   func() { SyrkDiag(blas.Trans, 1, a, d, 1, s) },
-		"Symm":       func() { Symm(1, definite, b, 0, c) },
-		"Symv":       func() { Symv(1, definite, x, 0, y) },
-		"Gemv":       func() { Gemv(blas.Trans, 1, a, x, 0, y) },
-		"Exp":        func() { Exp(c.Data, b.Data) },
+		"Gemm":     func() { Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c) },
+		"Syrk":     func() { Syrk(blas.NoTrans, 1, a, 0, s) },
+		"SyrkDiag": func() { SyrkDiag(blas.Trans, 1, a, d, 1, s) },
+		"Symm":     func() { Symm(1, definite, b, 0, c) },
+		"Symv":     func() { Symv(1, definite, x, 0, y) },
+		"Gemv":     func() { Gemv(blas.Trans, 1, a, x, 0, y) },
+		"Exp":      func() { Exp(c.Data, b.Data) },
 		"Cholesky and all after it": func() {
 			copy(s.Data, definite.Data)
 			u, _ := Cholesky(s)

@@ -13,7 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// cpuTime is the processor time this thread has used. The best of many runs on it is steady on a busy machine.
+// cpuTime is the processor time this thread has used. The best of many runs on it is steady on a
+// busy machine.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -36,8 +37,8 @@ func measure(b *testing.B, work float64, unit string, prepare, op func()) {
 	b.ReportMetric(work/float64(best.Nanoseconds()), unit)
 }
 
-// Benchmark counts operations as is usual: n³/3 for a factorisation, n³ for a triangular solve or one triangle of a
-// product, 2n³ for a product, 2n² for a product with a vector.
+// Benchmark counts operations as is usual: n³/3 for a factorisation, n³ for a triangular solve or
+// one triangle of a product, 2n³ for a product, 2n² for a product with a vector.
 func Benchmark(b *testing.B) {
 	const gflops = "GFLOP/s"
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -73,7 +74,9 @@ func Benchmark(b *testing.B) {
 		run("trsmT", N*N*N, gflops, func() { copy(c.Data, x.Data) }, func() { SolveTri(blas.Trans, u, c) })
 		for _, k := range []int{24, 48} {
 			thin := randomGeneral(rng, k, n, n)
-			run(fmt.Sprintf("rank%d", k), N*N*float64(k), gflops, nothing, func() { SyrkDiag(blas.Trans, 1, thin, v[:k], 1, s) })
+			run(fmt.Sprintf("rank%d", k), N*N*float64(k), gflops, nothing, func() {
+				SyrkDiag(blas.Trans, 1, thin, v[:k], 1, s)
+			})
 		}
 		run("symv", 2*N*N, gflops, nothing, func() { Symv(1, spd, v, 0, w) })
 		run("gemv", 2*N*N, gflops, nothing, func() { Gemv(blas.NoTrans, 1, a, v, 0, w) })

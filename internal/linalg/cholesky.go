@@ -2,8 +2,9 @@ package linalg
 
 import "math"
 
-// factorise replaces the upper triangle of A by its factor U, A = UᵀU, block row by block row. It returns false if a
-// pivot is not positive or not finite; every NaN or Inf among the entries reaches one.
+// factorise replaces the upper triangle of A by its factor U, A = UᵀU, block row by block row. It
+// returns false if a pivot is not positive or not finite; every NaN or Inf among the entries
+// reaches one.
 func factorise(n int, a []float64, lda int) bool {
 	ws := solverPool.Get().(*solver)
 	defer solverPool.Put(ws)
@@ -19,16 +20,20 @@ func factorise(n int, a []float64, lda int) bool {
 		rest, block := n-end, a[i*lda+end:]
 		ws.solveBlock(leftTrans, w, a[i*lda+i:], lda, rest, block, lda)
 		x := operand{data: block, rs: 1, cs: lda}
-		product{m: rest, n: rest, k: w, alpha: -1, a: x, b: x, packed: ws.panels, beta: 1, c: a[end*lda+end:], ldc: lda, upper: true}.run()
+		product{
+			m: rest, n: rest, k: w, alpha: -1, a: x, b: x, packed: ws.panels,
+			beta: 1, c: a[end*lda+end:], ldc: lda, upper: true,
+		}.run()
 	}
 	return true
 }
 
-// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what the rows above
-// contribute, factorise the diagonal tile, and solve with it for the rest of the row.
+// factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what
+// the rows above contribute, factorise the diagonal tile, and solve with it for the rest of the
+// row.
 //
-// The block is held in panels of nr columns, of which panel j has the rows that reach into the triangle. Entries below
-// the diagonal are computed on the way and mean nothing.
+// The block is held in panels of nr columns, of which panel j has the rows that reach into the
+// triangle. Entries below the diagonal are computed on the way and mean nothing.
 func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	s := active
 	mr, nr := s.tile()
@@ -77,8 +82,8 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 	return true
 }
 
-// factoriseTile factorises the leading n×n block of c, upper triangle, into a tile of substitution (see [triangle]) and the
-// diagonal of the factor.
+// factoriseTile factorises the leading n×n block of c, upper triangle, into a tile of substitution
+// (see [triangle]) and the diagonal of the factor.
 func factoriseTile(n, mr int, c []float64, ldc int, tile *[maxMR * maxMR]float64, diagonal *[maxMR]float64) bool {
 	for r := range mr {
 		row := tile[r*mr : (r+1)*mr]

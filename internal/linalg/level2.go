@@ -48,10 +48,11 @@ func addTransposed(m, n int, alpha float64, a []float64, lda int, x, y []float64
 	}
 }
 
-// symv computes y ← y + α A x, or what rows i0 to i1 of the upper triangle contribute to it, for a symmetric A and each of m
-// vectors, at strides ldx and ldy. It takes eight rows of A at a time: the diagonal tile, filled in, and then the entries to
-// its right, each of which serves twice while it is at hand, and in chunks that stay so for all vectors. (A step of a whole
-// vector keeps every load of y on the bounds of an earlier store.)
+// symv computes y ← y + α A x, or what rows i0 to i1 of the upper triangle contribute to it, for a
+// symmetric A and each of m vectors, at strides ldx and ldy. It takes eight rows of A at a time:
+// the diagonal tile, filled in, and then the entries to its right, each of which serves twice while
+// it is at hand, and in chunks that stay so for all vectors. (A step of a whole vector keeps every
+// load of y on the bounds of an earlier store.)
 func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ldx int, y []float64, ldy int) {
 	const step, chunk = 8, 256
 	s := active
@@ -86,8 +87,8 @@ func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ld
 	}
 }
 
-// symvRows is symv for the rows of X and Y. Threads share a large A in parts of as many entries, as many parts for any
-// number of threads, each with its own sum.
+// symvRows is symv for the rows of X and Y. Threads share a large A in parts of as many entries, as
+// many parts for any number of threads, each with its own sum.
 func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
 	parts := 2 * (n / 1024)

@@ -1,16 +1,19 @@
-// Package linalg is the one door to dense linear algebra: factorisations, triangular solves, symmetric products.
+// Package linalg is the one door to dense linear algebra: factorisations, triangular solves,
+// symmetric products.
 //
-// Matrices are row-major raw slices in gonum's blas64 structs. A symmetric matrix is stored in its upper triangle, as in
-// mat.SymDense, and its Cholesky factor is the upper triangle U with A = UᵀU, so that GPML's L is Uᵀ. What is stored
-// below the diagonal is neither used nor changed. Unless a function says otherwise, its result may share no memory with
-// its other arguments.
+// Matrices are row-major raw slices in gonum's blas64 structs. A symmetric matrix is stored in its
+// upper triangle, as in mat.SymDense, and its Cholesky factor is the upper triangle U with A = UᵀU,
+// so that GPML's L is Uᵀ. What is stored below the diagonal is neither used nor changed. Unless a
+// function says otherwise, its result may share no memory with its other arguments.
 //
-// Wrong shapes panic. NaN and ±Inf in the operands reach the results they belong to; β = 0 overwrites C even where it
-// holds NaN. A matrix that is not positive definite, or not finite, is reported by a false result.
+// Wrong shapes panic. NaN and ±Inf in the operands reach the results they belong to; β = 0
+// overwrites C even where it holds NaN. A matrix that is not positive definite, or not finite, is
+// reported by a false result.
 //
-// The kernels are Go assembly for AVX-512 and for AVX2 with FMA, chosen when the program starts, and plain Go elsewhere;
-// the environment variable GPC_TUNE_SIMD (avx512, avx2, generic) forces one. The bits of a result depend on that choice
-// alone: not on the number of threads ([SetThreads]), nor on where the operands lie in memory.
+// The kernels are Go assembly for AVX-512 and for AVX2 with FMA, chosen when the program starts,
+// and plain Go elsewhere; the environment variable GPC_TUNE_SIMD (avx512, avx2, generic) forces
+// one. The bits of a result depend on that choice alone: not on the number of threads
+// ([SetThreads]), nor on where the operands lie in memory.
 package linalg
 
 import (
@@ -31,11 +34,8 @@ func NewGeneral(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: Floats(r * max(1, c))}
 }
 
-// Vector views x as a BLAS vector of increment 1.
-func Vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
-
-// Cholesky factorises A = UᵀU in place. ok is false, and A's contents are spoilt, if A is not positive definite or
-// not finite.
+// Cholesky factorises A = UᵀU in place. ok is false, and A's contents are spoilt, if A is not
+// positive definite or not finite.
 func Cholesky(a blas64.Symmetric) (u blas64.Triangular, ok bool) {
 	checkSymmetric("Cholesky", a)
 	u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: a.N, Stride: a.Stride, Data: a.Data}
@@ -51,7 +51,8 @@ func LogDet(u blas64.Triangular) float64 {
 	return sum
 }
 
-// SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is n×n, B is n×m.
+// SolveTri computes B ← op(U)⁻¹ B for an upper-triangular U; t is blas.NoTrans or blas.Trans. U is
+// n×n, B is n×m.
 func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	checkTriangular("SolveTri", u)
 	checkGeneral("SolveTri", b)
@@ -78,15 +79,16 @@ func InverseTri(u blas64.Triangular) {
 	invertTriangular(u.N, u.Data, u.Stride)
 }
 
-// SquareTri replaces an upper-triangular V with the upper triangle of V Vᵀ in the same memory: of A⁻¹, where V = U⁻¹ and
-// A = UᵀU.
+// SquareTri replaces an upper-triangular V with the upper triangle of V Vᵀ in the same memory: of
+// A⁻¹, where V = U⁻¹ and A = UᵀU.
 func SquareTri(v blas64.Triangular) blas64.Symmetric {
 	checkTriangular("SquareTri", v)
 	squareTriangular(v.N, v.Data, v.Stride)
 	return blas64.Symmetric{Uplo: blas.Upper, N: v.N, Stride: v.Stride, Data: v.Data}
 }
 
-// InverseCholesky replaces the factor U with the upper triangle of A⁻¹ = (UᵀU)⁻¹ in the same memory.
+// InverseCholesky replaces the factor U with the upper triangle of A⁻¹ = (UᵀU)⁻¹ in the same
+// memory.
 func InverseCholesky(u blas64.Triangular) blas64.Symmetric {
 	InverseTri(u)
 	return SquareTri(u)
@@ -95,7 +97,8 @@ func InverseCholesky(u blas64.Triangular) blas64.Symmetric {
 // Gemm computes C ← α op(A) op(B) + β C.
 func Gemm(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	m, k, x := factor("Gemm", tA, a)
-	n, l, y := factor("Gemm", flip("Gemm", tB), b)
+	l, n, y := factor("Gemm", tB, b)
+	y.rs, y.cs = y.cs, y.rs
 	checkGeneral("Gemm", c)
 	if k != l || m != c.Rows || n != c.Cols {
 		panic(fmt.Sprintf("linalg: Gemm: op(A) is %d×%d, op(B) is %d×%d, C is %d×%d", m, k, l, n, c.Rows, c.Cols))
@@ -103,33 +106,30 @@ func Gemm(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float6
 	product{m: m, n: n, k: k, alpha: alpha, a: x, b: y, beta: beta, c: c.Data, ldc: c.Stride}.run()
 }
 
-// SymProduct computes the upper triangle of C ← α op(A) op(B) + β C for factors whose product the caller knows to be
-// symmetric; it does half the work of Gemm.
-func SymProduct(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.Symmetric) {
-	m, k, x := factor("SymProduct", tA, a)
-	n, l, y := factor("SymProduct", flip("SymProduct", tB), b)
-	checkSymmetric("SymProduct", c)
-	if k != l || m != c.N || n != c.N {
-		panic(fmt.Sprintf("linalg: SymProduct: op(A) is %d×%d, op(B) is %d×%d, C is %d×%d", m, k, l, n, c.N, c.N))
-	}
-	product{m: m, n: n, k: k, alpha: alpha, a: x, b: y, beta: beta, c: c.Data, ldc: c.Stride, upper: true}.run()
-}
-
 // Syrk computes the upper triangle of C ← α A Aᵀ + β C (blas.NoTrans) or α Aᵀ A + β C (blas.Trans).
 func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c blas64.Symmetric) {
-	SymProduct(t, flip("Syrk", t), alpha, a, a, beta, c)
+	syrk("Syrk", t, alpha, a, nil, beta, c)
 }
 
-// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or α Aᵀ diag(d) A + β C (blas.Trans),
-// an update of any rank with weights of either sign.
+// SyrkDiag computes the upper triangle of C ← α A diag(d) Aᵀ + β C (blas.NoTrans) or
+// α Aᵀ diag(d) A + β C (blas.Trans), an update of any rank with weights of either sign.
 func SyrkDiag(t blas.Transpose, alpha float64, a blas64.General, d []float64, beta float64, c blas64.Symmetric) {
-	n, k, x := factor("SyrkDiag", t, a)
+	_, k, _ := factor("SyrkDiag", t, a)
 	checkVector("SyrkDiag", "d", d, k)
-	checkSymmetric("SyrkDiag", c)
+	syrk("SyrkDiag", t, alpha, a, d, beta, c)
+}
+
+// syrk is SyrkDiag, or Syrk for a nil d.
+func syrk(name string, t blas.Transpose, alpha float64, a blas64.General, d []float64,
+	beta float64, c blas64.Symmetric) {
+	n, k, x := factor(name, t, a)
+	checkSymmetric(name, c)
 	if n != c.N {
-		panic(fmt.Sprintf("linalg: SyrkDiag: op(A) is %d×%d, C is %d×%d", n, k, c.N, c.N))
+		panic(fmt.Sprintf("linalg: %s: op(A) is %d×%d, C is %d×%d", name, n, k, c.N, c.N))
 	}
-	product{m: n, n: n, k: k, alpha: alpha, a: x, weights: d, b: x, beta: beta, c: c.Data, ldc: c.Stride, upper: true}.run()
+	product{
+		m: n, n: n, k: k, alpha: alpha, a: x, weights: d, b: x, beta: beta, c: c.Data, ldc: c.Stride, upper: true,
+	}.run()
 }
 
 // Symm computes C ← α A B + β C for symmetric A.
@@ -157,14 +157,15 @@ func Symv(alpha float64, a blas64.Symmetric, x []float64, beta float64, y []floa
 	symv(0, a.N, a.N, alpha, a.Data, a.Stride, 1, x, a.N, y, a.N)
 }
 
-// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: A passes from memory once for all
-// of them.
+// SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: A passes
+// from memory once for all of them.
 func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64, y blas64.General) {
 	checkSymmetric("SymvRows", a)
 	checkGeneral("SymvRows", x)
 	checkGeneral("SymvRows", y)
 	if x.Cols != a.N || y.Cols != a.N || x.Rows != y.Rows {
-		panic(fmt.Sprintf("linalg: SymvRows: A is %d×%d, X is %d×%d, Y is %d×%d", a.N, a.N, x.Rows, x.Cols, y.Rows, y.Cols))
+		panic(fmt.Sprintf("linalg: SymvRows: A is %d×%d, X is %d×%d, Y is %d×%d",
+			a.N, a.N, x.Rows, x.Cols, y.Rows, y.Cols))
 	}
 	for r := range y.Rows {
 		scale(beta, y.Data[r*y.Stride:r*y.Stride+y.Cols])
@@ -172,8 +173,8 @@ func SymvRows(alpha float64, a blas64.Symmetric, x blas64.General, beta float64,
 	symvRows(alpha, a, x, y)
 }
 
-// Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it (blas.Upper), to those of A on the
-// other side. B may be A.
+// Reflect sets the entries of the square B below its diagonal (blas.Lower), or above it
+// (blas.Upper), to those of A on the other side. B may be A.
 func Reflect(to blas.Uplo, b, a blas64.General) {
 	checkGeneral("Reflect", a)
 	checkGeneral("Reflect", b)
@@ -219,8 +220,9 @@ func Gemv(t blas.Transpose, alpha float64, a blas64.General, x []float64, beta f
 	}
 }
 
-// Exp computes dst[i] = exp(src[i]) to a relative error of 2⁻⁵²; dst and src may be the same slice, but must not overlap
-// otherwise. Results below the least normal number are correct to half a unit in the last place of a denormal.
+// Exp computes dst[i] = exp(src[i]) to a relative error of 2⁻⁵²; dst and src may be the same slice,
+// but must not overlap otherwise. Results below the least normal number are correct to half a unit
+// in the last place of a denormal.
 func Exp(dst, src []float64) {
 	checkVector("Exp", "dst", dst, len(src))
 	active.exp(dst, src)
@@ -243,13 +245,6 @@ func transposed(name string, t blas.Transpose) bool {
 		return true
 	}
 	panic(fmt.Sprintf("linalg: %s: transpose = %d", name, t))
-}
-
-func flip(name string, t blas.Transpose) blas.Transpose {
-	if transposed(name, t) {
-		return blas.NoTrans
-	}
-	return blas.Trans
 }
 
 func checkVector(name, what string, x []float64, n int) {

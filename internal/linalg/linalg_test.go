@@ -31,7 +31,8 @@ var unused = math.Float64frombits(0x7ff8_0000_dead_beef)
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// randomGeneral returns a matrix of normal entries; storage between the columns and the stride is marked unused.
+// randomGeneral returns a matrix of normal entries; storage between the columns and the stride is
+// marked unused.
 func randomGeneral(rng *rand.Rand, r, c, stride int) blas64.General {
 	a := blas64.General{Rows: r, Cols: c, Stride: stride, Data: make([]float64, r*stride)}
 	for i := range a.Data {
@@ -53,8 +54,8 @@ func randomSymmetric(rng *rand.Rand, n, stride int) blas64.Symmetric {
 	return blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: stride, Data: a.Data}
 }
 
-// randomDefinite returns a well-conditioned positive definite matrix: the eigenvalues of the random part lie within
-// about ±2√n.
+// randomDefinite returns a well-conditioned positive definite matrix: the eigenvalues of the random
+// part lie within about ±2√n.
 func randomDefinite(rng *rand.Rand, n int) blas64.Symmetric {
 	a := randomSymmetric(rng, n, max(1, n))
 	for i := range n {
@@ -131,14 +132,16 @@ func times(tA, tB blas.Transpose, a, b blas64.General) blas64.General {
 	return c
 }
 
-// within reports the first entry of got that differs from want by more than roundings units of bound.
+// within reports the first entry of got that differs from want by more than roundings units of
+// bound.
 func within(t *testing.T, name string, got, want, bound blas64.General, roundings int) {
 	t.Helper()
 	for i := range want.Rows {
 		for j := range want.Cols {
 			g, w, b := got.Data[i*got.Stride+j], want.Data[i*want.Stride+j], bound.Data[i*bound.Stride+j]
 			if !(math.Abs(g-w) <= float64(roundings)*eps*b) {
-				t.Fatalf("%s: entry (%d, %d) of %d×%d = %v, want %v within %g", name, i, j, want.Rows, want.Cols, g, w, float64(roundings)*eps*b)
+				t.Fatalf("%s: entry (%d, %d) of %d×%d = %v, want %v within %g",
+					name, i, j, want.Rows, want.Cols, g, w, float64(roundings)*eps*b)
 			}
 		}
 	}
@@ -153,7 +156,8 @@ func untouched(t *testing.T, name string, rows, cols, stride int, triangle bool,
 			continue
 		}
 		if math.Float64bits(before[i]) != math.Float64bits(after[i]) {
-			t.Fatalf("%s: storage at row %d, column %d of %d×%d, stride %d, was changed to %v", name, r, c, rows, cols, stride, after[i])
+			t.Fatalf("%s: storage at row %d, column %d of %d×%d, stride %d, was changed to %v",
+				name, r, c, rows, cols, stride, after[i])
 		}
 	}
 }
@@ -177,7 +181,8 @@ func operandFor(rng *rand.Rand, t blas.Transpose, r, c int) blas64.General {
 	return randomGeneral(rng, r, c, max(1, c)+rng.IntN(4))
 }
 
-// shapes calls f with products of every residue of both sides modulo the tile, and with shapes around the block sizes.
+// shapes calls f with products of every residue of both sides modulo the tile, and with shapes
+// around the block sizes.
 func shapes(f func(m, n, k int)) {
 	mr, nr := active.tile()
 	ks := []int{0, 1, 2, 3, 4, 5, 7, 8, 17}
@@ -187,7 +192,8 @@ func shapes(f func(m, n, k int)) {
 		}
 	}
 	for _, s := range [][3]int{
-		{1, 1, 2*sumBlock + 1}, {30, 50, sumBlock - 1}, {30, 50, sumBlock}, {30, 50, sumBlock + 1}, {49, 25, 3*sumBlock - 1},
+		{1, 1, 2*sumBlock + 1}, {30, 50, sumBlock - 1}, {30, 50, sumBlock}, {30, 50, sumBlock + 1},
+		{49, 25, 3*sumBlock - 1},
 		{rowBlock - 1, 31, 9}, {rowBlock, 31, 9}, {rowBlock + 1, 31, 9}, {2*rowBlock + 3, 73, 30},
 		{5, colBlock - 1, 3}, {5, colBlock + 1, 3}, {3, colBlock + 77, 5},
 	} {
@@ -200,7 +206,8 @@ func factors(turn int) (alpha, beta float64) {
 	return []float64{1, -1, 0.75}[turn%3], []float64{0, 1, -1.5}[turn/3%3]
 }
 
-// start returns what C holds before a product and the oracle's copy: NaN where β = 0, which must not be read.
+// start returns what C holds before a product and the oracle's copy: NaN where β = 0, which must
+// not be read.
 func start(beta float64, c blas64.General) (given, oracle blas64.General) {
 	given, oracle = clone(c), clone(c)
 	for i := range given.Data {
@@ -256,7 +263,8 @@ func TestSymmetricProducts(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
 		turn := 0
-		check := func(name string, n, k int, op func(alpha, beta float64, c blas64.Symmetric), alpha, beta float64, a, b blas64.General) {
+		check := func(name string, n, k int, op func(alpha, beta float64, c blas64.Symmetric),
+			alpha, beta float64, a, b blas64.General) {
 			t.Helper()
 			s := randomSymmetric(rng, n, max(1, n)+turn%3)
 			given, want := start(beta, asGeneral(s))
@@ -305,11 +313,6 @@ func TestSymmetricProducts(t *testing.T) {
 				check("SyrkDiag"+name, n, k, func(alpha, beta float64, c blas64.Symmetric) {
 					SyrkDiag(tA, alpha, a, d, beta, c)
 				}, alpha, beta, op, weighted)
-				tB := transposes[turn/2%2]
-				b := operandFor(rng, tB, k, n)
-				check("SymProduct"+name, n, k, func(alpha, beta float64, c blas64.Symmetric) {
-					SymProduct(tA, tB, alpha, a, b, beta, c)
-				}, alpha, beta, op, plain(tB, b))
 			}
 		}
 		for n := range 75 {
@@ -317,7 +320,10 @@ func TestSymmetricProducts(t *testing.T) {
 				all(n, k)
 			}
 		}
-		for _, s := range [][2]int{{rowBlock - 1, 5}, {rowBlock + 1, 5}, {30, sumBlock + 1}, {2*rowBlock + 25, 11}, {sumBlock + 1, sumBlock + 1}} {
+		for _, s := range [][2]int{
+			{rowBlock - 1, 5}, {rowBlock + 1, 5}, {30, sumBlock + 1},
+			{2*rowBlock + 25, 11}, {sumBlock + 1, sumBlock + 1},
+		} {
 			all(s[0], s[1])
 		}
 	})
@@ -336,7 +342,8 @@ func TestSymvRows(t *testing.T) {
 				y, want := start(beta, randomGeneral(rng, m, n, max(1, n)+turn%4))
 				bound := absolute(want)
 				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, x, full(a), beta, want)
-				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(x), absolute(full(a)), math.Abs(beta), bound)
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(x), absolute(full(a)),
+					math.Abs(beta), bound)
 				SymvRows(alpha, a, x, beta, y)
 				within(t, fmt.Sprintf("SymvRows(%v, %v), m = %d, n = %d", alpha, beta, m, n), y, want, bound, 2*(n+4))
 			}
@@ -364,7 +371,8 @@ func TestReflect(t *testing.T) {
 								want = kept.Data[j*kept.Stride+i]
 							}
 							if g := got.Data[i*got.Stride+j]; g != want {
-								t.Fatalf("Reflect(%c) of %s, n = %d: entry (%d, %d) = %v, want %v", to, what, n, i, j, g, want)
+								t.Fatalf("Reflect(%c) of %s, n = %d: entry (%d, %d) = %v, want %v",
+									to, what, n, i, j, g, want)
 							}
 						}
 					}
@@ -389,7 +397,8 @@ func TestSymm(t *testing.T) {
 				before := slices.Clone(c.Data)
 				bound := absolute(want)
 				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, full(a), b, beta, want)
-				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(full(a)), absolute(b), math.Abs(beta), bound)
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(full(a)), absolute(b),
+					math.Abs(beta), bound)
 				Symm(alpha, a, b, beta, c)
 				within(t, name, c, want, bound, 2*(n+3))
 				untouched(t, name, n, m, c.Stride, false, before, c.Data)
@@ -407,7 +416,8 @@ func ints(lo, hi int) []int {
 	return s
 }
 
-// orders are sizes of square matrices: every residue modulo every tile, and sizes around the blocks.
+// orders are sizes of square matrices: every residue modulo every tile, and sizes around the
+// blocks.
 var orders = append(ints(0, 52), blockLimit-1, blockLimit, blockLimit+1, 2*blockLimit+5)
 
 func TestCholesky(t *testing.T) {
@@ -420,8 +430,9 @@ func TestCholesky(t *testing.T) {
 				if !ok {
 					t.Fatalf("n = %d: not positive definite", n)
 				}
-				// |A - UᵀU| ≤ (n+1) eps |Uᵀ||U| (Higham, Accuracy and Stability of Numerical Algorithms, 10.3); here one
-				// more for the reciprocal of the pivot, and n for the product of the test
+				// |A - UᵀU| ≤ (n+1) eps |Uᵀ||U| (Higham, Accuracy and Stability of Numerical
+				// Algorithms, 10.3); here one more for the reciprocal of the pivot, and n for the
+				// product of the test
 				f := upper(u)
 				bound := times(blas.Trans, blas.NoTrans, absolute(f), absolute(f))
 				within(t, "UᵀU", times(blas.Trans, blas.NoTrans, f, f), full(a), bound, 2*n+2)
@@ -483,7 +494,8 @@ func TestSolveTri(t *testing.T) {
 						b := randomGeneral(rng, n, m, max(1, m)+1)
 						x := clone(b)
 						SolveTri(trans, u, x)
-						// each row of U x - b is within n+1 roundings of |U||x| (Higham, 8.5), as is its computation here
+						// each row of U x - b is within n+1 roundings of |U||x| (Higham, 8.5), as
+						// is its computation here
 						f := upper(u)
 						got := times(trans, blas.NoTrans, f, x)
 						bound := times(trans, blas.NoTrans, absolute(f), absolute(x))
@@ -563,7 +575,8 @@ func TestVectors(t *testing.T) {
 				y, want := start(beta, randomGeneral(rng, n, 1, 1))
 				bound := absolute(want)
 				blas64.Gemm(blas.NoTrans, blas.NoTrans, alpha, full(a), x, beta, want)
-				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(full(a)), absolute(x), math.Abs(beta), bound)
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, math.Abs(alpha), absolute(full(a)), absolute(x),
+					math.Abs(beta), bound)
 				Symv(alpha, a, x.Data, beta, y.Data)
 				within(t, fmt.Sprintf("Symv(%v, %v), n = %d", alpha, beta, n), y, want, bound, 2*(n+4))
 			}
@@ -574,15 +587,16 @@ func TestVectors(t *testing.T) {
 					SolveTriVec(trans, u, x.Data)
 					f := upper(u)
 					bound := times(trans, blas.NoTrans, absolute(f), absolute(x))
-					within(t, fmt.Sprintf("U⁻¹b (%c), n = %d", trans, n), times(trans, blas.NoTrans, f, x), b, bound, 2*n+2)
+					within(t, fmt.Sprintf("U⁻¹b (%c), n = %d", trans, n),
+						times(trans, blas.NoTrans, f, x), b, bound, 2*n+2)
 				}
 			}
 		}
 	})
 }
 
-// TestNonFinite puts NaN or Inf into one entry of a factor: it must reach all entries of the product that depend on it
-// and no other.
+// TestNonFinite puts NaN or Inf into one entry of a factor: it must reach all entries of the
+// product that depend on it and no other.
 func TestNonFinite(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
@@ -600,7 +614,8 @@ func TestNonFinite(t *testing.T) {
 					for j := range got.Data {
 						if j/n == i {
 							if !math.IsNaN(got.Data[j]) && !math.IsInf(got.Data[j], 0) {
-								t.Fatalf("%v at (%d, %d) of A: entry (%d, %d) of the product = %v", v, i, p, j/n, j%n, got.Data[j])
+								t.Fatalf("%v at (%d, %d) of A: entry (%d, %d) of the product = %v",
+									v, i, p, j/n, j%n, got.Data[j])
 							}
 							got.Data[j] = want.Data[j]
 						}
@@ -612,8 +627,8 @@ func TestNonFinite(t *testing.T) {
 	})
 }
 
-// results runs every operation that can be shared between threads and returns all they computed. Operands lie at the
-// given offset in memory.
+// results runs every operation that can be shared between threads and returns all they computed.
+// Operands lie at the given offset in memory.
 func results(n, offset int) [][]float64 {
 	rng := newRand()
 	shift := func(x []float64) []float64 {
@@ -689,7 +704,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avx512", "AVX2", "sse"} {
-		if _, err := choose(name, have); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "[avx2 generic]") {
+		_, err := choose(name, have)
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "[avx2 generic]") {
 			t.Errorf("choose(%q): %v, want an error that names it and what there is", name, err)
 		}
 	}
@@ -704,7 +720,6 @@ func TestShapesPanic(t *testing.T) {
 	u, _ := Cholesky(NewSym(0))
 	for name, f := range map[string]func(){
 		"Gemm":        func() { Gemm(blas.NoTrans, blas.NoTrans, 1, a, a, 0, a) },
-		"SymProduct":  func() { SymProduct(blas.NoTrans, blas.NoTrans, 1, a, a, 0, s) },
 		"Syrk":        func() { Syrk(blas.Trans, 1, a, 0, s) },
 		"SyrkDiag":    func() { SyrkDiag(blas.NoTrans, 1, a, make([]float64, 3), 0, s) },
 		"Symm":        func() { Symm(1, s, a, 0, short) },

@@ -7,9 +7,10 @@ const (
 	sqrt2Low   = -9.667293313452913e-17                 // √2 less its float64
 )
 
-// LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, with an error below 2e-15 |log Φ(z)| + 2e-18,
-// so that Φ(z) is right to its last places. That is all that TruncatedNormal gives but for |log Φ(z)| < 1e-3, in a fraction
-// of the time where |z| ≤ 9: there it sums the Taylor series about the nearest of logNormNodes.
+// LogNormCDF returns log Φ(z) for the standard normal distribution function Φ, with an error below
+// 2e-15 |log Φ(z)| + 2e-18, so that Φ(z) is right to its last places. That is all that
+// TruncatedNormal gives but for |log Φ(z)| < 1e-3, in a fraction of the time where |z| ≤ 9: there
+// it sums the Taylor series about the nearest of logNormNodes.
 func LogNormCDF(z float64) float64 {
 	switch {
 	case z > logNormReach:
@@ -27,9 +28,10 @@ func LogNormCDF(z float64) float64 {
 
 const logNormSpacing, logNormReach = 0.125, 9
 
-// logNormNodes are the Taylor coefficients of log Φ about the multiples of logNormSpacing. Its nearest singularities are the
-// zeros of Φ, 2.8 from the real axis, so that half a spacing away each term is at most 1/45 of the one before. The
-// coefficients r_n of its derivative r = N/Φ follow from r' = -r(z + r).
+// logNormNodes are the Taylor coefficients of log Φ about the multiples of logNormSpacing. Its
+// nearest singularities are the zeros of Φ, 2.8 from the real axis, so that half a spacing away
+// each term is at most 1/45 of the one before. The coefficients r_n of its derivative r = N/Φ
+// follow from r' = -r(z + r).
 var logNormNodes = func() (nodes [2*logNormReach/logNormSpacing + 1][10]float64) {
 	for k := range nodes {
 		z := float64(k)*logNormSpacing - logNormReach
@@ -61,10 +63,11 @@ type Truncated struct {
 	Third    float64 // third central moment, r((z + r)² - Variance) ≥ 0
 }
 
-// TruncatedNormal computes Truncated for any finite z. The relative error of each field is a few units in the last place,
-// growing to 1e-14 (Variance) and 1e-13 (Third) as z falls to -2; below, all are again good to the last place, where
-// the formulas as written would cancel (for z → -∞, Mean ≈ 1/|z|, Variance ≈ 1/z², Third ≈ 2/|z|³). What lies below the
-// smallest float64 is 0; LogMass is -Inf only where z²/2 overflows, z < -1.8e154.
+// TruncatedNormal computes Truncated for any finite z. The relative error of each field is a few
+// units in the last place, growing to 1e-14 (Variance) and 1e-13 (Third) as z falls to -2; below,
+// all are again good to the last place, where the formulas as written would cancel (for z → -∞,
+// Mean ≈ 1/|z|, Variance ≈ 1/z², Third ≈ 2/|z|³). What lies below the smallest float64 is 0;
+// LogMass is -Inf only where z²/2 overflows, z < -1.8e154.
 func TruncatedNormal(z float64) Truncated {
 	if z < -2 {
 		return truncatedTail(-z)
@@ -85,9 +88,10 @@ func TruncatedNormal(z float64) Truncated {
 	return Truncated{logMass, r, mean, variance, third}
 }
 
-// truncatedTail is TruncatedNormal(-t) for t ≥ 2. With M_k = ∫₀^∞ x^k exp(-tx - x²/2) dx the ratios a_k = M_k/M_{k-1}
-// obey a_k = k/(t + a_{k+1}) (integration by parts), which is Laplace's continued fraction for Φ(-t)/N(t) = M₀. The
-// moments of x are the M_k/M₀, so no difference below loses more than a factor of three.
+// truncatedTail is TruncatedNormal(-t) for t ≥ 2. With M_k = ∫₀^∞ x^k exp(-tx - x²/2) dx the ratios
+// a_k = M_k/M_{k-1} obey a_k = k/(t + a_{k+1}) (integration by parts), which is Laplace's continued
+// fraction for Φ(-t)/N(t) = M₀. The moments of x are the M_k/M₀, so no difference below loses more
+// than a factor of three.
 func truncatedTail(t float64) Truncated {
 	// 6 + 100/t terms leave 1e-16 when the fraction starts from the expansion of a_n for large n.
 	n := math.Floor(6 + 100/t)
@@ -115,8 +119,8 @@ func normPDF(z float64) float64 {
 	return math.Exp(-zz/2) * (1 - math.FMA(z, z, -zz)/2) / math.Sqrt(2*math.Pi)
 }
 
-// normCDF returns Φ(z) for z ≤ 2 given n = N(z), by the error function; the rounding of z/√2, which would cost a factor
-// z² in the lower tail, is made good to first order.
+// normCDF returns Φ(z) for z ≤ 2 given n = N(z), by the error function; the rounding of z/√2, which
+// would cost a factor z² in the lower tail, is made good to first order.
 func normCDF(z, n float64) float64 {
 	x := -z / math.Sqrt2
 	return math.Erfc(x)/2 + n*(math.FMA(x, math.Sqrt2, z)+x*sqrt2Low)

@@ -9,7 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/bigmath"
 )
 
-// bigTruncated evaluates the definitions of Truncated literally, in a precision that outlasts their cancellation.
+// bigTruncated evaluates the definitions of Truncated literally, in a precision that outlasts their
+// cancellation.
 func bigTruncated(z float64) (logMass, hazard, mean, variance, third *big.Float) {
 	prec := bigmath.NormBits(z)
 	num := func(x float64) *big.Float { return bigmath.New(x, prec) }
@@ -69,10 +70,12 @@ func TestTruncatedNormalAtItsLimits(t *testing.T) {
 			t.Errorf("TruncatedNormal(%v) = %+v", z, got)
 		}
 	}
-	if got := TruncatedNormal(-0x1p500); got.LogMass != -0x1p999 || got.Hazard != 0x1p500 || got.Mean != 0x1p-500 || got.Variance != 0x1p-1000 {
+	got := TruncatedNormal(-0x1p500)
+	if got.LogMass != -0x1p999 || got.Hazard != 0x1p500 || got.Mean != 0x1p-500 || got.Variance != 0x1p-1000 {
 		t.Errorf("TruncatedNormal(-2^500) = %+v", got)
 	}
-	if got := TruncatedNormal(-math.MaxFloat64); !math.IsInf(got.LogMass, -1) || got.Hazard != math.MaxFloat64 || math.IsNaN(got.Mean+got.Variance+got.Third) {
+	got = TruncatedNormal(-math.MaxFloat64)
+	if !math.IsInf(got.LogMass, -1) || got.Hazard != math.MaxFloat64 || math.IsNaN(got.Mean+got.Variance+got.Third) {
 		t.Errorf("TruncatedNormal(-MaxFloat64) = %+v", got)
 	}
 }

@@ -6,17 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// Blocking of the packed product: rowBlock rows of A and a panel of B, sumBlock steps of the sum deep, stay in the second
-// cache, colBlock columns of B in the third. All are multiples of 24, and so of every tile. Measured flat from half to
-// twice these sizes; sumBlock decides the order of summation, and so the bits.
+// Blocking of the packed product: rowBlock rows of A and a panel of B, sumBlock steps of the sum
+// deep, stay in the second cache, colBlock columns of B in the third. All are multiples of 24, and
+// so of every tile. Measured flat from half to twice these sizes; sumBlock decides the order of
+// summation, and so the bits.
 const (
 	sumBlock = 384
 	rowBlock = 192
 	colBlock = 4104
 )
 
-// even returns the size of the blocks when n is cut into as few as limit allows, all but the last of one size, which is a
-// multiple of 24.
+// even returns the size of the blocks when n is cut into as few as limit allows, all but the last
+// of one size, which is a multiple of 24.
 func even(n, limit int) int {
 	blocks := max(1, (n+limit-1)/limit)
 	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
@@ -31,8 +32,8 @@ const (
 	symmetric       // entries (i, p) with p < i are those at (p, i)
 )
 
-// operand is one factor of a product: entry (i, p) at data[i·rs + p·cs], where p is the index summed over. One of rs and
-// cs is 1.
+// operand is one factor of a product: entry (i, p) at data[i·rs + p·cs], where p is the index
+// summed over. One of rs and cs is 1.
 type operand struct {
 	data   []float64
 	rs, cs int
@@ -43,11 +44,12 @@ func (x operand) same(y operand) bool {
 	return &x.data[0] == &y.data[0] && x.rs == y.rs && x.cs == y.cs && x.form == y.form
 }
 
-// product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the one routine behind
-// every product of matrices: a transpose is a swap of strides.
+// product is C ← α A diag(w) Bᵀ + β C, where A is m×k, B is n×k and C is m×n, row-major. It is the
+// one routine behind every product of matrices: a transpose is a swap of strides.
 //
-// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order: whatever the rest of the
-// shape, the place in memory and the threads, so that bits depend on none of these.
+// Every entry is a sum over p in order, in even blocks of at most sumBlock, added up in order:
+// whatever the rest of the shape, the place in memory and the threads, so that bits depend on none
+// of these.
 type product struct {
 	m, n, k int
 	alpha   float64
@@ -84,8 +86,9 @@ func (p product) run() {
 	p.block(0, p.m, 0, p.n)
 }
 
-// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one thread. Blocks are about
-// square, as each packs its rows of A and its columns of B for itself; of a triangle the largest are first.
+// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one
+// thread. Blocks are about square, as each packs its rows of A and its columns of B for itself; of
+// a triangle the largest are first.
 func (p product) runParallel() {
 	const height, least = 192, 384
 	jobs := perThread * int(threads.Load())
@@ -102,8 +105,7 @@ func (p product) runParallel() {
 
 // block computes rows i0 to i1 and columns j0 to j1 of C.
 func (p *product) block(i0, i1, j0, j1 int) {
-	mr, nr := active.tile()
-	if p.upper {
+	if _, nr := active.tile(); p.upper {
 		j0 = max(j0, i0/nr*nr)
 		i1 = min(i1, j1)
 	}
@@ -118,54 +120,57 @@ func (p *product) block(i0, i1, j0, j1 int) {
 	}
 	ws := packPool.Get().(*packs)
 	kb := even(p.k, sumBlock)
-	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
 	for jc := j0; jc < j1; jc += colBlock {
-		jEnd := min(j1, jc+colBlock)
 		for pc := 0; pc < p.k; pc += kb {
-			kc := min(kb, p.k-pc)
-			// a triangular operand has nothing in this block of the sum beyond index pc+kc
-			iEnd, jEnd := i1, jEnd
-			if p.upper {
-				iEnd = min(iEnd, jEnd)
-			}
-			if p.a.form == triangular {
-				iEnd = min(iEnd, pc+kc)
-			}
-			if p.b.form == triangular {
-				jEnd = min(jEnd, pc+kc)
-			}
-			if iEnd <= i0 || jEnd <= jc {
-				continue
-			}
-			packed, from := p.packed, 0 // from the panel of column from on
-			if packed == nil {
-				ws.b = grow(ws.b, (jEnd-jc+nr-1)/nr*nr*kc)
-				p.b.pack(ws.b, jc, jEnd, pc, kc, nr)
-				packed, from = ws.b, jc
-			}
-			mc := even(iEnd-i0, rowBlock)
-			for ic := i0; ic < iEnd; ic += mc {
-				end := min(iEnd, ic+mc)
-				a, w := packed, nr
-				if square && ic >= from {
-					a = a[(ic-from)*kc:]
-				} else {
-					ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
-					p.a.pack(ws.a, ic, end, pc, kc, mr)
-					if p.weights != nil {
-						weigh(ws.a, p.weights[pc:pc+kc], mr)
-					}
-					a, w = ws.a, mr
-				}
-				p.tiles(a, w, packed[(jc-from)*kc:], ic, end, jc, jEnd, pc, kc)
-			}
+			p.step(ws, i0, i1, jc, min(j1, jc+colBlock), pc, min(kb, p.k-pc))
 		}
 	}
 	packPool.Put(ws)
 }
 
-// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from the packed operands,
-// A in panels of w rows, a multiple of a tile's.
+// step adds the share of steps pc to pc+kc of the sum to rows i0 to i1, columns jc to j1 of C.
+func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
+	// a triangular operand has nothing in this block of the sum beyond index pc+kc
+	if p.b.form == triangular {
+		j1 = min(j1, pc+kc)
+	}
+	if p.a.form == triangular {
+		i1 = min(i1, pc+kc)
+	}
+	if p.upper {
+		i1 = min(i1, j1)
+	}
+	if i1 <= i0 || j1 <= jc {
+		return
+	}
+	mr, nr := active.tile()
+	packed, from := p.packed, 0 // from the panel of column from on
+	if packed == nil {
+		ws.b = grow(ws.b, (j1-jc+nr-1)/nr*nr*kc)
+		p.b.pack(ws.b, jc, j1, pc, kc, nr)
+		packed, from = ws.b, jc
+	}
+	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as those of A
+	mc := even(i1-i0, rowBlock)
+	for ic := i0; ic < i1; ic += mc {
+		end := min(i1, ic+mc)
+		a, w := packed, nr
+		if square && ic >= from {
+			a = a[(ic-from)*kc:]
+		} else {
+			ws.a = grow(ws.a, (end-ic+mr-1)/mr*mr*kc)
+			p.a.pack(ws.a, ic, end, pc, kc, mr)
+			if p.weights != nil {
+				weigh(ws.a, p.weights[pc:pc+kc], mr)
+			}
+			a, w = ws.a, mr
+		}
+		p.tiles(a, w, packed[(jc-from)*kc:], ic, end, jc, j1, pc, kc)
+	}
+}
+
+// tiles adds the share of steps pc to pc+kc of the sum to rows ic to iEnd, columns jc to jEnd, from
+// the packed operands, A in panels of w rows, a multiple of a tile's.
 func (p *product) tiles(packedA []float64, w int, packedB []float64, ic, iEnd, jc, jEnd, pc, kc int) {
 	s := active
 	mr, nr := s.tile()
@@ -221,15 +226,16 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// pack copies rows i0 to i1, columns p0 to p0+k, into panels of w rows each, stored column by column. The last panel is
-// completed with zeros.
+// pack copies rows i0 to i1, columns p0 to p0+k, into panels of w rows each, stored column by
+// column. The last panel is completed with zeros.
 func (x operand) pack(dst []float64, i0, i1, p0, k, w int) {
 	for i := i0; i < i1; i += w {
 		x.packPanel(dst[(i-i0)*k:], i, min(w, i1-i), p0, k, w)
 	}
 }
 
-// packPanel copies the r×k block at (i, p0) of x to dst, column by column at stride w, completed with zeros.
+// packPanel copies the r×k block at (i, p0) of x to dst, column by column at stride w, completed
+// with zeros.
 func (x operand) packPanel(dst []float64, i, r, p0, k, w int) {
 	if r < w {
 		clear(dst[:k*w])
@@ -282,17 +288,21 @@ func weigh(packed, weights []float64, w int) {
 // threads is how many goroutines one operation may use.
 var threads atomic.Int32
 
-// parallelWork is the number of multiplications from which an operation is shared: a tenth of a millisecond or so.
+// parallelWork is the number of multiplications from which an operation is shared: a tenth of a
+// millisecond or so.
 const parallelWork = 1 << 22
 
-// perThread is into how many parts for each thread an operation is cut, so that none waits long for the last.
+// perThread is into how many parts for each thread an operation is cut, so that none waits long for
+// the last.
 const perThread = 8
 
-// SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the calling goroutine.
-// It is for a scheduler with fewer jobs than cores. Results are the same bits for every n.
+// SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the
+// calling goroutine. It is for a scheduler with fewer jobs than cores. Results are the same bits
+// for every n.
 func SetThreads(n int) { threads.Store(int32(n)) }
 
-// Parallel runs work(0) … work(jobs-1) on up to the number of threads set. They may use this package.
+// Parallel runs work(0) … work(jobs-1) on up to the number of threads set. They may use this
+// package.
 func Parallel(jobs int, work func(job int)) {
 	workers := min(int(threads.Load()), jobs)
 	if workers <= 1 {

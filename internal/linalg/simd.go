@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// simd is an instruction set with kernels of its own. Results differ in the last bits from one set to another, and only there.
+// simd is an instruction set with kernels of its own. Results differ in the last bits from one set
+// to another, and only there.
 type simd int
 
 const (
@@ -19,7 +20,8 @@ const (
 
 func (s simd) String() string { return [...]string{"generic", "avx2", "avx512"}[s] }
 
-// tile returns the shape of the block of a product that is held in registers: mr divides nr, and nr divides 24.
+// tile returns the shape of the block of a product that is held in registers: mr divides nr, and nr
+// divides 24.
 func (s simd) tile() (mr, nr int) {
 	switch s {
 	case avx512:
@@ -33,7 +35,8 @@ func (s simd) tile() (mr, nr int) {
 // maxMR bounds the rows of a tile.
 const maxMR = 8
 
-// active is the instruction set in use: the best there is, or the one named by the environment variable GPC_TUNE_SIMD.
+// active is the instruction set in use: the best there is, or the one named by the environment
+// variable GPC_TUNE_SIMD.
 var active, unavailable = choose(os.Getenv("GPC_TUNE_SIMD"), supported())
 
 func choose(name string, have []simd) (simd, error) {
@@ -42,16 +45,18 @@ func choose(name string, have []simd) (simd, error) {
 	}
 	i := slices.IndexFunc(have, func(s simd) bool { return s.String() == name })
 	if i < 0 {
-		return have[0], fmt.Errorf("GPC_TUNE_SIMD = %q, but this machine has %v; name one of these, or unset the variable for the first", name, have)
+		return have[0], fmt.Errorf("GPC_TUNE_SIMD = %q, but this machine has %v; "+
+			"name one of these, or unset the variable for the first", name, have)
 	}
 	return have[i], nil
 }
 
-// Err says that the environment asks for instructions that this machine lacks: nothing is to be computed then.
+// Err says that the environment asks for instructions that this machine lacks: nothing is to be
+// computed then.
 func Err() error { return unavailable }
 
-// SIMD names the instruction set in use, "avx512", "avx2" or "generic". Machines that run one build with one instruction
-// set get the same bits.
+// SIMD names the instruction set in use, "avx512", "avx2" or "generic". Machines that run one build
+// with one instruction set get the same bits.
 func SIMD() string { return active.String() }
 
 // Paths lists the instruction sets that this machine has, best first.
@@ -78,7 +83,8 @@ func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	var c00, c01, c02, c03, c10, c11, c12, c13 float64
 	for p, q := 0, 0; k > 0; k-- {
 		// without bounds checks, which would halve the speed
-		x, y := (*[2]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(a)), p)), (*[4]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), q))
+		x := (*[2]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(a)), p))
+		y := (*[4]float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), q))
 		a0, a1 := x[0], x[1]
 		b0, b1, b2, b3 := y[0], y[1], y[2], y[3]
 		c00 += a0 * b0
@@ -108,9 +114,10 @@ func multiplyGeneric(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	r1[3] += alpha * c13
 }
 
-// multiplyEdgeGeneric is multiplyGeneric for a tile over an edge of C: of row r only columns max(0, from+r) to cols exist,
-// and only the first rows rows.
-func multiplyEdgeGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+// multiplyEdgeGeneric is multiplyGeneric for a tile over an edge of C: of row r only columns max(0,
+// from+r) to cols exist, and only the first rows rows.
+func multiplyEdgeGeneric(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int,
+	alpha float64, add bool, rows, from, cols int) {
 	const nr = 4
 	var tile [2 * nr]float64
 	for r := range rows {
@@ -135,7 +142,8 @@ func substituteGeneric(t, c []float64, origin, ldc int) {
 	}
 }
 
-// transposeGeneric copies a block of src, rows r0 to r1 and columns c0 to c1: dst[c·ldd + r] = src[r·lds + c].
+// transposeGeneric copies a block of src, rows r0 to r1 and columns c0 to c1: dst[c·ldd + r] =
+// src[r·lds + c].
 func transposeGeneric(r0, r1, c0, c1 int, src []float64, lds int, dst []float64, ldd int) {
 	if c0 == c1 {
 		return
@@ -183,8 +191,9 @@ func axpyGeneric(a []float64, lda int, y []float64, w *[4]float64) {
 	}
 }
 
-// expGeneric is the exponential function: x = n ln 2 + r with |r| about ½ ln 2 at most, eˣ = 2ⁿ eʳ, eʳ by its Taylor
-// polynomial of degree 13. (math.Exp overflows from 709.4 on and is a little less exact on some machines.)
+// expGeneric is the exponential function: x = n ln 2 + r with |r| about ½ ln 2 at most, eˣ = 2ⁿ eʳ,
+// eʳ by its Taylor polynomial of degree 13. (math.Exp overflows from 709.4 on and is a little less
+// exact on some machines.)
 func expGeneric(dst, src []float64) {
 	const (
 		ln2High = 0x1.62e42fep-1 // so few digits that its product with n is exact

@@ -28,22 +28,28 @@ func multiplyAVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64,
 func multiplyAVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool)
 
 //go:noescape
-func multiplyEdge3AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge3AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
-func multiplyEdge2AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge2AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
-func multiplyEdge1AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge1AVX512(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
-func multiplyEdge3AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge3AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
-func multiplyEdge2AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge2AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
-func multiplyEdge1AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)
+func multiplyEdge1AVX2(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int,
+	alpha float64, add bool, rows, from, cols int)
 
 //go:noescape
 func substituteAVX512(t, c *float64, ldc int)
@@ -89,7 +95,8 @@ func expAVX2(n int, dst, src *float64)
 
 func data(s []float64) *float64 { return unsafe.SliceData(s) }
 
-func (s simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool) {
+func (s simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int,
+	alpha float64, add bool) {
 	switch s {
 	case avx512:
 		multiplyAVX512(k, data(a), lda, data(b), ldb, data(c), ldc, alpha, add)
@@ -100,7 +107,8 @@ func (s simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []fl
 	}
 }
 
-func (s simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+func (s simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int,
+	alpha float64, add bool, rows, from, cols int) {
 	if s == generic {
 		multiplyEdgeGeneric(k, a, lda, b, ldb, c, ldc, alpha, add, rows, from, cols)
 		return

@@ -8,7 +8,8 @@ func (simd) multiply(k int, a []float64, lda int, b []float64, ldb int, c []floa
 	multiplyGeneric(k, a, lda, b, ldb, c, ldc, alpha, add)
 }
 
-func (simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, alpha float64, add bool, rows, from, cols int) {
+func (simd) multiplyEdge(k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int,
+	alpha float64, add bool, rows, from, cols int) {
 	multiplyEdgeGeneric(k, a, lda, b, ldb, c, ldc, alpha, add, rows, from, cols)
 }
 

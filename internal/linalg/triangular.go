@@ -2,14 +2,17 @@ package linalg
 
 import "sync"
 
-// blockLimit bounds the blocks of the factorisations and triangular solves. A block fits the second cache.
+// blockLimit bounds the blocks of the factorisations and triangular solves. A block fits the second
+// cache.
 const blockLimit = sumBlock
 
-// triangle is an upper triangle U packed to solve Uᵀ X = B, forwards, or U X = B, backwards, in tiles of mr rows of X.
+// triangle is an upper triangle U packed to solve Uᵀ X = B, forwards, or U X = B, backwards, in
+// tiles of mr rows of X.
 //
-// Solved backwards a tile has its rows in reverse, so that both ways its own triangle L is lower: row r of its mr×mr tile
-// holds 1/L[r][r] at column r and L[q][r] at columns q > r. The last tile is completed by rows of the identity.
-// The strip of a tile holds the coefficients of the unknowns known before it, mr to each.
+// Solved backwards a tile has its rows in reverse, so that both ways its own triangle L is lower:
+// row r of its mr×mr tile holds 1/L[r][r] at column r and L[q][r] at columns q > r. The last tile
+// is completed by rows of the identity. The strip of a tile holds the coefficients of the unknowns
+// known before it, mr to each.
 type triangle struct {
 	n             int
 	backwards     bool
@@ -69,8 +72,9 @@ func (t *triangle) pack(n int, u []float64, ldu int, backwards bool) {
 	}
 }
 
-// solve replaces a panel of nr right-hand sides by the unknowns. The panel is row-major and padded with zero rows to whole
-// tiles. Forwards, its first rows, a number of whole tiles, may be passed over if they are zero.
+// solve replaces a panel of nr right-hand sides by the unknowns. The panel is row-major and padded
+// with zero rows to whole tiles. Forwards, its first rows, a number of whole tiles, may be passed
+// over if they are zero.
 func (t *triangle) solve(panel []float64, first int) {
 	s := active
 	mr, nr := s.tile()
@@ -102,19 +106,14 @@ const (
 	right                 // X U = B
 )
 
-// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n.
+// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. One block
+// of unknowns after the other is solved for and subtracted from the equations left.
 func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	if n == 0 || m == 0 {
 		return
 	}
 	ws := solverPool.Get().(*solver)
-	ws.eliminate(s, n, u, ldu, m, b, ldb)
-	solverPool.Put(ws)
-}
-
-// eliminate is solveTriangular with the memory given: one block of unknowns after the other is solved for and subtracted
-// from the equations left.
-func (ws *solver) eliminate(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
+	defer solverPool.Put(ws)
 	nb := even(n, blockLimit)
 	for done := 0; done < n; done += nb {
 		w := min(nb, n-done)
@@ -147,9 +146,9 @@ func (ws *solver) eliminate(s side, n int, u []float64, ldu, m int, b []float64,
 	}
 }
 
-// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after the other. With the
-// triangle on the left it leaves the unknowns in ws.panels too; where n is a multiple of 24 they are packed as a factor of
-// a product.
+// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after
+// the other. With the triangle on the left it leaves the unknowns in ws.panels too; where n is a
+// multiple of 24 they are packed as a factor of a product.
 func (ws *solver) solveBlock(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	mr, nr := active.tile()
 	rows, panels := (n+mr-1)/mr*mr, (m+nr-1)/nr
@@ -194,8 +193,9 @@ func (ws *solver) solvePanel(s side, place, j, m int, b []float64, ldb int) {
 	}
 }
 
-// invertTriangular replaces an n×n upper triangle U by V = U⁻¹, block column by block column: V₁₂ = -(V₁₁ U₁₂) U₂₂⁻¹.
-// In this order |VU - I| stays within n rounding errors of |V||U|, however ill-conditioned U is.
+// invertTriangular replaces an n×n upper triangle U by V = U⁻¹, block column by block column: V₁₂ =
+// -(V₁₁ U₁₂) U₂₂⁻¹. In this order |VU - I| stays within n rounding errors of |V||U|, however
+// ill-conditioned U is.
 func invertTriangular(n int, u []float64, ldu int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)
@@ -241,8 +241,8 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 	}
 }
 
-// squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the top: each needs the
-// rows below it and a copy of what it has right of the diagonal block.
+// squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the
+// top: each needs the rows below it and a copy of what it has right of the diagonal block.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)

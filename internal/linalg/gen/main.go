@@ -1,13 +1,16 @@
-// Command gen writes kernels_amd64.s, the vector kernels of package linalg in Go assembly, once for AVX-512 and once for AVX2 with FMA.
+// Command gen writes kernels_amd64.s, the vector kernels of package linalg in Go assembly, once for
+// AVX-512 and once for AVX2 with FMA.
 //
-// Every kernel is written once, over a vector register of either width; the two instruction sets differ in the shape of
-// the tile (as many accumulators as the register file holds) and in how a partial vector is masked.
+// Every kernel is written once, over a vector register of either width; the two instruction sets
+// differ in the shape of the tile (as many accumulators as the register file holds) and in how a
+// partial vector is masked.
 package main
 
 import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"os"
 	"strings"
 )
@@ -83,7 +86,27 @@ func (p *printer) op(mnemonic string, operands ...any) {
 	p.WriteString("\t" + strings.TrimRight(mnemonic+" "+strings.Join(args, ", "), " ") + "\n")
 }
 
-func (p *printer) label(name string) { p.WriteString(name + ":\n") }
+// opf prints an instruction by its format.
+func (p *printer) opf(format string, args ...any) { p.lines("\t" + fmt.Sprintf(format, args...)) }
+
+// arguments loads arguments of eight bytes each, from the given offset on: "name:register
+// name:register".
+func (p *printer) arguments(offset int, list string) {
+	for i, argument := range strings.Fields(list) {
+		name, register, _ := strings.Cut(argument, ":")
+		p.opf("MOVQ %s+%d(FP), %s", name, offset+8*i, register)
+	}
+}
+
+// asm prints instructions and labels as they are written.
+func (p *printer) asm(lines ...string) {
+	for _, l := range lines {
+		if !strings.HasSuffix(l, ":") {
+			l = "\t" + l
+		}
+		p.lines(l)
+	}
+}
 
 func (p *printer) text(name, signature string, args int) {
 	p.lines(
@@ -93,8 +116,7 @@ func (p *printer) text(name, signature string, args int) {
 }
 
 func (p *printer) ret() {
-	p.op("VZEROUPPER")
-	p.op("RET")
+	p.asm("VZEROUPPER", "RET")
 	p.lines("")
 }
 
@@ -108,14 +130,22 @@ func offset(n int, address string) string {
 	return fmt.Sprint(n) + address
 }
 
-// multiply prints C ← α A B (+ C) on one tile. Step p of the sum reads mr values at a + p·lda and nr values at b + p·ldb:
-// packed panels have lda = mr and ldb = nr.
+// fourRows is the addresses of the beginnings of four rows, from a base at a stride, three times
+// which is in another register.
+func fourRows(base, stride, triple string) []string {
+	return []string{"(" + base + ")", "(" + base + ")(" + stride + "*1)",
+		"(" + base + ")(" + stride + "*2)", "(" + base + ")(" + triple + "*1)"}
+}
+
+// product is the parameters of the two kernels that multiply.
+const product = "k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool"
+
+// multiply prints C ← α A B (+ C) on one tile. Step p of the sum reads mr values at a + p·lda and
+// nr values at b + p·ldb: packed panels have lda = mr and ldb = nr.
 func (p *printer) multiply() {
-	p.text("multiply", "(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool)", 65)
+	p.text("multiply", "("+product+")", 65)
 	alpha := p.accumulate(p.nrv, 4)
-	p.op("MOVBLZX", "add+64(FP)", "AX")
-	p.op("TESTL", "AX", "AX")
-	p.op("JZ", "overwrite")
+	p.asm("MOVBLZX add+64(FP), AX", "TESTL AX, AX", "JZ overwrite")
 	rows := func(finish func(acc, c string)) {
 		for i := range p.mr {
 			for j := range p.nrv {
@@ -129,20 +159,18 @@ func (p *printer) multiply() {
 		}
 	}
 	rows(func(acc, c string) { p.op("VFMADD213PD", c, alpha, acc) })
-	p.op("VZEROUPPER")
-	p.op("RET")
-	p.label("overwrite")
+	p.asm("VZEROUPPER", "RET", "overwrite:")
 	rows(func(acc, c string) { p.op("VMULPD", acc, alpha, acc) })
 	p.ret()
 }
 
-// multiplyEdge prints multiply for a tile of the given number of vectors that lies over an edge of C or its diagonal:
-// of row r only columns max(0, from+r) to cols exist, and only the first rows rows.
+// multiplyEdge prints multiply for a tile of the given number of vectors that lies over an edge of
+// C or its diagonal: of row r only columns max(0, from+r) to cols exist, and only the first rows
+// rows.
 func (p *printer) multiplyEdge(vectors int) {
-	p.text(fmt.Sprintf("multiplyEdge%d", vectors), "(k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int, alpha float64, add bool, rows, from, cols int)", 96)
+	p.text(fmt.Sprintf("multiplyEdge%d", vectors), "("+product+", rows, from, cols int)", 96)
 	alpha := p.accumulate(vectors, 2)
-	p.op("MOVQ", "rows+72(FP)", "CX")
-	p.op("MOVBLZX", "add+64(FP)", "AX")
+	p.asm("MOVQ rows+72(FP), CX", "MOVBLZX add+64(FP), AX")
 	// exists leaves the mask of the row's existing columns in vector j in K2, or in mask
 	from, cols, mask, spare := p.v(p.files-3), p.v(p.files-4), p.v(p.files-1), p.v(p.files-2)
 	p.op("VPBROADCASTQ", "from+80(FP)", from)
@@ -176,15 +204,13 @@ func (p *printer) multiplyEdge(vectors int) {
 				}
 			}
 			if i < p.mr-1 {
-				p.op("DECQ", "CX")
-				p.op("JZ", "done")
+				p.asm("DECQ CX", "JZ done")
 				p.op("VPADDQ", "ones<>(SB)", from, from)
 				p.op("ADDQ", "BX", "DX")
 			}
 		}
 	}
-	p.op("TESTL", "AX", "AX")
-	p.op("JZ", "overwrite")
+	p.asm("TESTL AX, AX", "JZ overwrite")
 	rows(func(acc, c string) {
 		if p.lanes == 8 {
 			p.op("VMOVUPD.Z", c, "K2", spare)
@@ -193,36 +219,24 @@ func (p *printer) multiplyEdge(vectors int) {
 		}
 		p.op("VFMADD213PD", spare, alpha, acc)
 	})
-	p.op("JMP", "done")
-	p.label("overwrite")
+	p.asm("JMP done", "overwrite:")
 	rows(func(acc, c string) { p.op("VMULPD", acc, alpha, acc) })
-	p.label("done")
+	p.asm("done:")
 	p.ret()
 }
 
-// accumulate prints the sum over k for mr rows of some vectors, in the first registers, and returns the register after
-// them, which holds α.
+// accumulate prints the sum over k for mr rows of some vectors, in the first registers, and returns
+// the register after them, which holds α.
 func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 	nacc := p.mr * vectors
 	spare := p.files - nacc - vectors // registers for the broadcasts of A
-	p.op("MOVQ", "k+0(FP)", "CX")
-	p.op("MOVQ", "a+8(FP)", "SI")
-	p.op("MOVQ", "lda+16(FP)", "R8")
-	p.op("MOVQ", "b+24(FP)", "DI")
-	p.op("MOVQ", "ldb+32(FP)", "R10")
-	p.op("MOVQ", "c+40(FP)", "DX")
-	p.op("MOVQ", "ldc+48(FP)", "BX")
-	p.op("SHLQ", "$3", "R8")
-	p.op("SHLQ", "$3", "R10")
-	p.op("SHLQ", "$3", "BX")
-	p.op("LEAQ", "(R8)(R8*2)", "R9")
-	p.op("LEAQ", "(R10)(R10*2)", "R11")
+	p.arguments(0, "k:CX a:SI lda:R8 b:DI ldb:R10 c:DX ldc:BX")
+	p.asm("SHLQ $3, R8", "SHLQ $3, R10", "SHLQ $3, BX", "LEAQ (R8)(R8*2), R9", "LEAQ (R10)(R10*2), R11")
 	for r := range nacc {
 		p.op("VXORPD", p.v(r), p.v(r), p.v(r))
 	}
 	step := func(u int) {
-		a := []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R9*1)"}[u]
-		b := []string{"(DI)", "(DI)(R10*1)", "(DI)(R10*2)", "(DI)(R11*1)"}[u]
+		a, b := fourRows("SI", "R8", "R9")[u], fourRows("DI", "R10", "R11")[u]
 		for j := range vectors {
 			p.op("VMOVUPD", offset(j*p.width(), b), p.v(nacc+j))
 		}
@@ -235,17 +249,18 @@ func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 		}
 	}
 	advance := func() {
-		p.op("LEAQ", fmt.Sprintf("(SI)(R8*%d)", unroll), "SI")
-		p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", unroll), "DI")
+		p.opf("LEAQ (SI)(R8*%d), SI", unroll)
+		p.opf("LEAQ (DI)(R10*%d), DI", unroll)
 	}
 	p.op("MOVQ", "CX", "R12")
-	p.op("SHRQ", fmt.Sprintf("$%d", log2(unroll)), "R12")
-	p.lines("\t// C is wanted at the end: ask for it now, in a long sum a line every other step, so that A and B are not kept waiting")
+	p.opf("SHRQ $%d, R12", bits.TrailingZeros(uint(unroll)))
+	p.lines("\t// C is wanted at the end: ask for it now, in a long sum a line every other step, " +
+		"so that A and B are not kept waiting")
 	lines := vectors*p.width()/64 + 1 // in a row of C
 	perLine := 2 * p.mr / unroll      // turns of the loop to ask for one line of every row
-	p.op("SUBQ", fmt.Sprintf("$%d", lines*perLine), "R12")
+	p.opf("SUBQ $%d, R12", lines*perLine)
 	p.op("JCC", "long")
-	p.op("ADDQ", fmt.Sprintf("$%d", lines*perLine), "R12")
+	p.opf("ADDQ $%d, R12", lines*perLine)
 	p.op("MOVQ", "DX", "AX")
 	for i := range p.mr {
 		for l := range lines {
@@ -255,62 +270,42 @@ func (p *printer) accumulate(vectors, unroll int) (alpha string) {
 			p.op("ADDQ", "BX", "AX")
 		}
 	}
-	p.op("JMP", "asked")
-	p.label("long")
-	p.op("MOVQ", "DX", "R13")
-	p.op("MOVQ", fmt.Sprintf("$%d", lines), "R14")
-	p.label("line")
-	p.op("MOVQ", "R13", "AX")
-	p.op("MOVQ", fmt.Sprintf("$%d", perLine), "R15")
-	p.op("PCALIGN", "$32")
-	p.label("asking")
+	p.asm("JMP asked", "long:", "MOVQ DX, R13")
+	p.opf("MOVQ $%d, R14", lines)
+	p.asm("line:", "MOVQ R13, AX")
+	p.opf("MOVQ $%d, R15", perLine)
+	p.asm("PCALIGN $32", "asking:")
 	for u := range unroll {
 		if u%2 == 0 {
-			p.op("PREFETCHT0", "(AX)")
-			p.op("ADDQ", "BX", "AX")
+			p.asm("PREFETCHT0 (AX)", "ADDQ BX, AX")
 		}
 		step(u)
 	}
 	advance()
-	p.op("DECQ", "R15")
-	p.op("JNZ", "asking")
-	p.op("ADDQ", "$64", "R13")
-	p.op("DECQ", "R14")
-	p.op("JNZ", "line")
-	p.label("asked")
-	p.op("TESTQ", "R12", "R12")
-	p.op("JZ", "rest")
-	p.op("PCALIGN", "$32")
-	p.label("loop")
+	p.asm(
+		"DECQ R15", "JNZ asking", "ADDQ $64, R13", "DECQ R14", "JNZ line", "asked:",
+		"TESTQ R12, R12", "JZ rest", "PCALIGN $32", "loop:",
+	)
 	for u := range unroll {
 		step(u)
 	}
 	advance()
-	p.op("DECQ", "R12")
-	p.op("JNZ", "loop")
-	p.label("rest")
-	p.op("ANDQ", fmt.Sprintf("$%d", unroll-1), "CX")
-	p.op("JZ", "store")
-	p.label("single")
+	p.asm("DECQ R12", "JNZ loop", "rest:")
+	p.opf("ANDQ $%d, CX", unroll-1)
+	p.asm("JZ store", "single:")
 	step(0)
-	p.op("ADDQ", "R8", "SI")
-	p.op("ADDQ", "R10", "DI")
-	p.op("DECQ", "CX")
-	p.op("JNZ", "single")
-	p.label("store")
+	p.asm("ADDQ R8, SI", "ADDQ R10, DI", "DECQ CX", "JNZ single", "store:")
 	p.op("VBROADCASTSD", "alpha+56(FP)", p.v(nacc))
 	return p.v(nacc)
 }
 
-// substitute prints forward substitution on one tile. Row r of t holds 1/L[r][r] at column r and L[s][r] at columns s > r.
+// substitute prints forward substitution on one tile. Row r of t holds 1/L[r][r] at column r and
+// L[s][r] at columns s > r.
 func (p *printer) substitute() {
 	x := p.v(p.mr * p.nrv)
 	p.text("substitute", "(t, c *float64, ldc int)", 24)
-	p.op("MOVQ", "t+0(FP)", "SI")
-	p.op("MOVQ", "c+8(FP)", "DX")
-	p.op("MOVQ", "ldc+16(FP)", "BX")
-	p.op("SHLQ", "$3", "BX")
-	p.op("MOVQ", "DX", "AX")
+	p.arguments(0, "t:SI c:DX ldc:BX")
+	p.asm("SHLQ $3, BX", "MOVQ DX, AX")
 	for i := range p.mr {
 		for j := range p.nrv {
 			p.op("VMOVUPD", at(j*p.width(), "AX"), p.v(i*p.nrv+j))
@@ -338,26 +333,18 @@ func (p *printer) substitute() {
 	p.ret()
 }
 
-// transpose prints the copy of lanes rows into columns, dst[c·ldd + r] = src[r·lds + c], for n vectors of columns.
+// transpose prints the copy of lanes rows into columns, dst[c·ldd + r] = src[r·lds + c], for n
+// vectors of columns.
 func (p *printer) transpose() {
 	p.text("transpose", "(n int, src *float64, lds int, dst *float64, ldd int)", 40)
-	p.op("MOVQ", "n+0(FP)", "CX")
-	p.op("MOVQ", "src+8(FP)", "SI")
-	p.op("MOVQ", "lds+16(FP)", "R8")
-	p.op("MOVQ", "dst+24(FP)", "DI")
-	p.op("MOVQ", "ldd+32(FP)", "R10")
-	p.op("SHLQ", "$3", "R8")
-	p.op("SHLQ", "$3", "R10")
-	p.op("LEAQ", "(R8)(R8*2)", "R9")
-	p.op("LEAQ", "(R10)(R10*2)", "R11")
+	p.arguments(0, "n:CX src:SI lds:R8 dst:DI ldd:R10")
+	p.asm("SHLQ $3, R8", "SHLQ $3, R10", "LEAQ (R8)(R8*2), R9", "LEAQ (R10)(R10*2), R11")
 	if p.lanes == 8 {
-		p.op("LEAQ", "(SI)(R8*4)", "DX")
-		p.op("LEAQ", "(DI)(R10*4)", "BX")
+		p.asm("LEAQ (SI)(R8*4), DX", "LEAQ (DI)(R10*4), BX")
 	}
-	p.op("PCALIGN", "$32")
-	p.label("loop")
-	from := []string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R9*1)", "(DX)", "(DX)(R8*1)", "(DX)(R8*2)", "(DX)(R9*1)"}
-	to := []string{"(DI)", "(DI)(R10*1)", "(DI)(R10*2)", "(DI)(R11*1)", "(BX)", "(BX)(R10*1)", "(BX)(R10*2)", "(BX)(R11*1)"}
+	p.asm("PCALIGN $32", "loop:")
+	from := append(fourRows("SI", "R8", "R9"), fourRows("DX", "R8", "R9")...)
+	to := append(fourRows("DI", "R10", "R11"), fourRows("BX", "R10", "R11")...)
 	for r := range p.lanes {
 		p.op("VMOVUPD", from[r], p.v(r))
 	}
@@ -386,112 +373,80 @@ func (p *printer) transpose() {
 			p.op("VMOVUPD", p.v(3), to[4*half+2+parity])
 		}
 	}
-	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "SI")
-	p.op("LEAQ", fmt.Sprintf("(DI)(R10*%d)", p.lanes), "DI")
+	p.opf("ADDQ $%d, SI", p.width())
+	p.opf("LEAQ (DI)(R10*%d), DI", p.lanes)
 	if p.lanes == 8 {
-		p.op("ADDQ", "$64", "DX")
-		p.op("LEAQ", "(BX)(R10*8)", "BX")
+		p.asm("ADDQ $64, DX", "LEAQ (BX)(R10*8), BX")
 	}
-	p.op("DECQ", "CX")
-	p.op("JNZ", "loop")
+	p.asm("DECQ CX", "JNZ loop")
 	p.ret()
 }
 
 // copy prints the copy of r rows of c entries each.
 func (p *printer) copy() {
 	p.text("copy", "(r, c int, src *float64, lds int, dst *float64, ldd int)", 48)
-	p.op("MOVQ", "r+0(FP)", "R13")
-	p.op("MOVQ", "c+8(FP)", "CX")
-	p.op("MOVQ", "src+16(FP)", "R8")
-	p.op("MOVQ", "lds+24(FP)", "R9")
-	p.op("MOVQ", "dst+32(FP)", "R10")
-	p.op("MOVQ", "ldd+40(FP)", "R11")
-	p.op("SHLQ", "$3", "R9")
-	p.op("SHLQ", "$3", "R11")
+	p.arguments(0, "r:R13 c:CX src:R8 lds:R9 dst:R10 ldd:R11")
+	p.asm("SHLQ $3, R9", "SHLQ $3, R11")
 	p.op("MOVQ", "CX", "BX")
-	p.op("SHRQ", fmt.Sprintf("$%d", log2(p.lanes)), "BX")
-	p.op("ANDQ", fmt.Sprintf("$%d", p.lanes-1), "CX")
+	p.opf("SHRQ $%d, BX", bits.TrailingZeros(uint(p.lanes)))
+	p.opf("ANDQ $%d, CX", p.lanes-1)
 	p.op("MOVQ", "CX", "DX")
 	p.mask()
-	p.label("row")
-	p.op("MOVQ", "R8", "SI")
-	p.op("MOVQ", "R10", "DI")
-	p.op("MOVQ", "BX", "R12")
-	p.op("TESTQ", "R12", "R12")
-	p.op("JZ", "rest")
-	p.label("loop")
+	p.asm("row:", "MOVQ R8, SI", "MOVQ R10, DI", "MOVQ BX, R12", "TESTQ R12, R12", "JZ rest", "loop:")
 	p.op("VMOVUPD", "(SI)", p.v(0))
 	p.op("VMOVUPD", p.v(0), "(DI)")
-	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "SI")
-	p.op("ADDQ", fmt.Sprintf("$%d", p.width()), "DI")
-	p.op("DECQ", "R12")
-	p.op("JNZ", "loop")
-	p.label("rest")
-	p.op("TESTQ", "DX", "DX")
-	p.op("JZ", "next")
+	p.opf("ADDQ $%d, SI", p.width())
+	p.opf("ADDQ $%d, DI", p.width())
+	p.asm("DECQ R12", "JNZ loop", "rest:", "TESTQ DX, DX", "JZ next")
 	p.load("(SI)", p.v(0))
 	p.store(p.v(0), "(DI)")
-	p.label("next")
-	p.op("ADDQ", "R9", "R8")
-	p.op("ADDQ", "R11", "R10")
-	p.op("DECQ", "R13")
-	p.op("JNZ", "row")
+	p.asm("next:", "ADDQ R9, R8", "ADDQ R11, R10", "DECQ R13", "JNZ row")
 	p.ret()
 }
 
 // mask prepares a partial vector of the CX mod lanes elements left, and load and store move one.
 func (p *printer) mask() {
 	if p.lanes == 8 {
-		p.op("MOVL", "$1", "AX")
-		p.op("SHLL", "CX", "AX")
-		p.op("DECL", "AX")
-		p.op("KMOVW", "AX", "K1")
+		p.asm("MOVL $1, AX", "SHLL CX, AX", "DECL AX", "KMOVW AX, K1")
 		return
 	}
-	p.op("LEAQ", "tails<>(SB)", "AX")
-	p.op("NEGQ", "CX")
-	p.op("VMOVDQU", "32(AX)(CX*8)", "Y15")
+	p.asm("LEAQ tails<>(SB), AX", "NEGQ CX", "VMOVDQU 32(AX)(CX*8), Y15")
 }
 
 func (p *printer) load(from, to string) {
 	if p.lanes == 8 {
 		p.op("VMOVUPD.Z", from, "K1", to)
-		return
+	} else {
+		p.op("VMASKMOVPD", from, "Y15", to)
 	}
-	p.op("VMASKMOVPD", from, "Y15", to)
 }
 
 func (p *printer) store(from, to string) {
 	if p.lanes == 8 {
 		p.op("VMOVUPD", from, "K1", to)
-		return
+	} else {
+		p.op("VMASKMOVPD", from, "Y15", to)
 	}
-	p.op("VMASKMOVPD", from, "Y15", to)
 }
 
-// rows4 prints products with four rows of a matrix, A of 4×n: dot ← A x, or y ← y + Aᵀw, or both in one pass.
+// rows4 prints products with four rows of a matrix, A of 4×n: dot ← A x, or y ← y + Aᵀw, or both in
+// one pass.
 func (p *printer) rows4(name string, dot, axpy bool) {
 	const rows = 4
 	x, y := p.v(2*rows), p.v(2*rows+1)
 	switch {
 	case dot && axpy:
 		p.text(name, "(n int, a *float64, lda int, x, y *float64, w, dot *[4]float64)", 56)
-		p.op("MOVQ", "x+24(FP)", "DI")
-		p.op("MOVQ", "y+32(FP)", "DX")
-		p.op("MOVQ", "w+40(FP)", "BX")
+		p.arguments(24, "x:DI y:DX w:BX")
 	case dot:
 		p.text(name, "(n int, a *float64, lda int, x *float64, dot *[4]float64)", 40)
 		p.op("MOVQ", "x+24(FP)", "DI")
 	case axpy:
 		p.text(name, "(n int, a *float64, lda int, y *float64, w *[4]float64)", 40)
-		p.op("MOVQ", "y+24(FP)", "DX")
-		p.op("MOVQ", "w+32(FP)", "BX")
+		p.arguments(24, "y:DX w:BX")
 	}
-	p.op("MOVQ", "n+0(FP)", "CX")
-	p.op("MOVQ", "a+8(FP)", "SI")
-	p.op("MOVQ", "lda+16(FP)", "R8")
-	p.op("SHLQ", "$3", "R8")
-	p.op("LEAQ", "(R8)(R8*2)", "R9")
+	p.arguments(0, "n:CX a:SI lda:R8")
+	p.asm("SHLQ $3, R8", "LEAQ (R8)(R8*2), R9")
 	pointers := []string{"SI"}
 	if dot {
 		pointers = append(pointers, "DI")
@@ -514,7 +469,7 @@ func (p *printer) rows4(name string, dot, axpy bool) {
 		}
 		for r := range rows {
 			a := p.v(2*rows + 2 + r)
-			load([]string{"(SI)", "(SI)(R8*1)", "(SI)(R8*2)", "(SI)(R9*1)"}[r], a)
+			load(fourRows("SI", "R8", "R9")[r], a)
 			if dot {
 				p.op("VFMADD231PD", x, a, p.v(r))
 			}
@@ -529,59 +484,59 @@ func (p *printer) rows4(name string, dot, axpy bool) {
 	move := func(from, to string) { p.op("VMOVUPD", from, to) }
 	p.vectors(pointers, func() { step(move, move) }, func() { step(p.load, p.store) })
 	if dot {
-		if p.lanes == 8 {
-			for r := range rows {
-				p.op("VEXTRACTF64X4", "$1", p.v(r), fmt.Sprintf("Y%d", rows+r))
-				p.op("VADDPD", fmt.Sprintf("Y%d", rows+r), fmt.Sprintf("Y%d", r), fmt.Sprintf("Y%d", r))
-			}
-		}
-		p.op("VHADDPD", "Y1", "Y0", "Y0")
-		p.op("VHADDPD", "Y3", "Y2", "Y2")
-		p.op("VPERM2F128", "$0x20", "Y2", "Y0", "Y1")
-		p.op("VPERM2F128", "$0x31", "Y2", "Y0", "Y3")
-		p.op("VADDPD", "Y3", "Y1", "Y1")
+		p.sumRows()
 		p.op("MOVQ", map[bool]string{true: "dot+48(FP)", false: "dot+32(FP)"}[axpy], "AX")
 		p.op("VMOVUPD", "Y1", "(AX)")
 	}
 	p.ret()
 }
 
-// vectors prints a loop over CX elements: whole for every full vector, advancing the pointers, and then partial for what
-// is left, if anything.
+// sumRows prints the sums over the lanes of each of the first four registers, together in Y1.
+func (p *printer) sumRows() {
+	if p.lanes == 8 {
+		for r := range 4 {
+			p.op("VEXTRACTF64X4", "$1", p.v(r), fmt.Sprintf("Y%d", 4+r))
+			p.op("VADDPD", fmt.Sprintf("Y%d", 4+r), fmt.Sprintf("Y%d", r), fmt.Sprintf("Y%d", r))
+		}
+	}
+	p.asm(
+		"VHADDPD Y1, Y0, Y0", "VHADDPD Y3, Y2, Y2", "VPERM2F128 $0x20, Y2, Y0, Y1",
+		"VPERM2F128 $0x31, Y2, Y0, Y3", "VADDPD Y3, Y1, Y1",
+	)
+}
+
+// vectors prints a loop over CX elements: whole for every full vector, advancing the pointers, and
+// then partial for what is left, if anything.
 func (p *printer) vectors(pointers []string, whole, partial func()) {
 	p.op("MOVQ", "CX", "R12")
-	p.op("SHRQ", fmt.Sprintf("$%d", log2(p.lanes)), "R12")
-	p.op("JZ", "rest")
-	p.op("PCALIGN", "$32")
-	p.label("loop")
+	p.opf("SHRQ $%d, R12", bits.TrailingZeros(uint(p.lanes)))
+	p.asm("JZ rest", "PCALIGN $32", "loop:")
 	whole()
 	for _, r := range pointers {
 		p.op("ADDQ", fmt.Sprintf("$%d", p.width()), r)
 	}
-	p.op("DECQ", "R12")
-	p.op("JNZ", "loop")
-	p.label("rest")
-	p.op("ANDQ", fmt.Sprintf("$%d", p.lanes-1), "CX")
+	p.asm("DECQ R12", "JNZ loop", "rest:")
+	p.opf("ANDQ $%d, CX", p.lanes-1)
 	p.op("JZ", "done")
 	p.mask()
 	partial()
-	p.label("done")
+	p.asm("done:")
 }
 
-// exp prints the exponential function: x = n ln 2 + r with |r| ≤ ½ ln 2, eˣ = 2ⁿ eʳ, eʳ by its Taylor polynomial of
-// degree 13, whose truncation error is below 2⁻⁵⁷. Arguments are clamped to where the result is already 0 or +Inf;
-// the order of the operands of VMINPD and VMAXPD lets NaN through.
+// exp prints the exponential function: x = n ln 2 + r with |r| ≤ ½ ln 2, eˣ = 2ⁿ eʳ, eʳ by its
+// Taylor polynomial of degree 13, whose truncation error is below 2⁻⁵⁷. Arguments are clamped to
+// where the result is already 0 or +Inf; the order of the operands of VMINPD and VMAXPD lets NaN
+// through.
 func (p *printer) exp() {
 	const x, n, e = 0, 1, 2
 	const low, high = 3, 4
 	p.text("exp", "(n int, dst, src *float64)", 24)
-	p.op("MOVQ", "n+0(FP)", "CX")
-	p.op("MOVQ", "dst+8(FP)", "DI")
-	p.op("MOVQ", "src+16(FP)", "SI")
+	p.arguments(0, "n:CX dst:DI src:SI")
 	broadcast := func(name string, to int) { p.op("VBROADCASTSD", constant(name), p.v(to)) }
 	broadcast("low", low)
 	broadcast("high", high)
-	// operand returns a constant as the last operand of an instruction: a register where there are enough of them
+	// operand returns a constant as the last operand of an instruction: a register where there are
+	// enough of them
 	next := high + 1
 	held := map[string]string{}
 	hold := func(names ...string) {
@@ -620,9 +575,7 @@ func (p *printer) exp() {
 			return
 		}
 		// 2ⁿ in two factors, each a normal number; only the second product can round
-		p.op("VCVTPD2DQY", "Y1", "X1")
-		p.op("VPSRAD", "$1", "X1", "X5")
-		p.op("VPSUBD", "X5", "X1", "X1")
+		p.asm("VCVTPD2DQY Y1, X1", "VPSRAD $1, X1, X5", "VPSUBD X5, X1, X1")
 		for _, half := range []int{5, 1} {
 			p.op("VPMOVSXDQ", fmt.Sprintf("X%d", half), p.v(half))
 			p.op("VPADDQ", constant("bias"), p.v(half), p.v(half))
@@ -648,8 +601,9 @@ func coefficient(d int) string { return fmt.Sprintf("inverse_factorial%d", d) }
 
 func constant(name string) string { return name + "<>(SB)" }
 
-// constants prints the table of exp, each value four times so that an AVX2 instruction can take it from memory, and the
-// masks of a partial AVX2 vector, a window of four on four set and four clear lanes.
+// constants prints the table of exp, each value four times so that an AVX2 instruction can take it
+// from memory, and the masks of a partial AVX2 vector, a window of four on four set and four clear
+// lanes.
 func (p *printer) constants() {
 	define := func(name string, values ...uint64) {
 		for i, v := range values {
@@ -660,7 +614,8 @@ func (p *printer) constants() {
 	}
 	four := func(name string, v uint64) { define(name, v, v, v, v) }
 	float := func(name string, v float64) { four(name, math.Float64bits(v)) }
-	ln2, _ := new(big.Float).SetPrec(200).SetString("0.693147180559945309417232121458176568075500134360255254120680009493393621969694716")
+	const digits = "0.693147180559945309417232121458176568075500134360255254120680009493393621969694716"
+	ln2, _ := new(big.Float).SetPrec(200).SetString(digits)
 	high, _ := ln2.Float64()
 	low, _ := new(big.Float).Sub(ln2, big.NewFloat(high)).Float64()
 	float("low", -746) // e⁻⁷⁴⁶ is less than half the least denormal
@@ -682,12 +637,4 @@ func (p *printer) constants() {
 		lanes[i] = uint64(i)
 	}
 	define("lanes", lanes...)
-}
-
-func log2(n int) int {
-	l := 0
-	for 1<<l < n {
-		l++
-	}
-	return l
 }

@@ -1,0 +1,93 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// bench is one run of the program.
+type bench struct {
+	page        bytes.Buffer
+	dir         string // for files that pass between processes
+	train, test string // the digits, if they are there
+	tenTrain    string
+	ways        []*peer // Python with OpenBLAS as it comes, and with the kernels for this processor
+	r           *peer   // kernlab
+	sets        []set
+	stride      int
+	rounds      int
+	peak        float64 // floating-point operations a second of one core, from registers
+}
+
+// failure ends a run, wherever it is.
+type failure struct{ error }
+
+// must ends the run where err is one.
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// got is v, where err is none.
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+// pageText is what the page says, as formats, each after a comment that names it.
+//
+//go:embed page.md
+var pageText string
+
+// say writes the text of that name.
+func (b *bench) say(name string, args ...any) {
+	_, text, ok := strings.Cut(pageText, "<!-- "+name+" -->\n")
+	if !ok {
+		panic("page.md has no text " + name)
+	}
+	text, _, _ = strings.Cut(text, "<!-- ")
+	fmt.Fprintf(&b.page, strings.TrimRight(text, "\n")+"\n\n", args...)
+}
+
+// table writes one; every row has its bars.
+func (b *bench) table(header, rule string, rows ...string) {
+	fmt.Fprintf(&b.page, "%s\n%s\n%s\n\n", header, rule, strings.Join(rows, "\n"))
+}
+
+// write puts numbers into a file.
+func (b *bench) write(name string, parts ...[]float64) (path string) {
+	var raw []byte
+	for _, p := range parts {
+		for _, v := range p {
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+		}
+	}
+	path = filepath.Join(b.dir, name)
+	must(os.WriteFile(path, raw, 0o600))
+	return path
+}
+
+// hand gives a problem to a peer.
+func (b *bench) hand(p *peer, s set) {
+	path := b.write(s.name, s.x.RawMatrix().Data, s.y.Value, s.z.RawMatrix().Data)
+	n, d := s.x.Dims()
+	m, _ := s.z.Dims()
+	p.do("load set=%s path=%s n=%d d=%d m=%d", s.name, path, n, d, m)
+}
+
+// digits is the larger problem, if it is there; else the page says so.
+func (b *bench) digits() (set, bool) {
+	if b.train == "" {
+		b.say("digits missing")
+	}
+	return b.sets[len(b.sets)-1], b.train != ""
+}
