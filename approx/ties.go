@@ -1,7 +1,6 @@
 package approx
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,7 +19,7 @@ import (
 // share f; sites that match moments do not, so that merged cases have another evidence there.
 type tied struct {
 	*laplacePosterior // of the distinct values
-	method            Laplace
+	maxIterations     int
 	cov               []Cov // of all cases
 	targets           Targets
 	base              likelihood.Differentiable
@@ -77,7 +76,9 @@ func (s *sites) sameRow(i, j int) bool {
 
 // tie merges the cases of p that share latent values, if there are any, and takes the state from
 // them.
-func (l Laplace) tie(p *laplacePosterior, cov []Cov, y Targets, start State) (latentModel, State, error) {
+func (p *laplacePosterior) tie(
+	cov []Cov, y Targets, start State, maxIterations int,
+) (latentModel, State, error) {
 	of, first := p.ties()
 	if of == nil {
 		return p, start, nil
@@ -90,12 +91,13 @@ func (l Laplace) tie(p *laplacePosterior, cov []Cov, y Targets, start State) (la
 		labels[a] = append(labels[a], p.y[i])
 	}
 	prior := []Cov{{K: principal(p.k, first), Mean: mean}}
-	distinct, err := l.binary(prior, Targets{Classes: y.Classes, Value: value}, p.lik)
+	targets := Targets{Classes: y.Classes, Value: value}
+	distinct, err := newLaplacePosterior(p.work, p.tolerance, prior, targets, p.lik)
 	if err != nil {
 		return nil, nil, err
 	}
 	distinct.model = together{p.model, labels}
-	t := &tied{distinct, l, cov, y, p.model, of, first}
+	t := &tied{distinct, maxIterations, cov, y, p.model, of, first}
 	if start != nil {
 		start, err = t.gather(start)
 	}
@@ -215,11 +217,11 @@ type untier interface {
 
 // untied implements untier. It starts at the mode.
 func (t *tied) untied() (*laplacePosterior, error) {
-	p, err := t.method.binary(t.cov, t.targets, t.lik)
+	p, err := newLaplacePosterior(t.work, t.tolerance, t.cov, t.targets, t.lik)
 	if err != nil {
 		return nil, err
 	}
-	at, length, iterations, err := seek(context.Background(), p, t.state, cmp.Or(t.method.MaxIterations, defaultIterations))
+	at, length, iterations, err := seek(context.Background(), p, t.state, t.maxIterations)
 	if err != nil {
 		return nil, err
 	}
