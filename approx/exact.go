@@ -38,9 +38,11 @@ func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	case classes == 0 && !gaussian:
 		return Caps{}, errors.New("exact needs Gaussian noise; use likelihood: gaussian")
 	case !gaussian:
-		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric targets; for classes use inference: ep with likelihood: probit, or laplace with softmax")
+		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric " +
+			"targets; for classes use inference: ep with likelihood: probit, or laplace with softmax")
 	case classes != 0:
-		return Caps{}, errors.New("exact explains numeric targets; for classes use likelihood: probit with inference: ep, or softmax with laplace")
+		return Caps{}, errors.New("exact explains numeric targets; " +
+			"for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
 	gradient := isGaussian(lik) || !hasFree(lik)
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
@@ -54,10 +56,10 @@ func (Exact) Memory(s Size) Memory {
 }
 
 // Fit implements Approximation.
-func (e Exact) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		return e.Restore(cov, y, lik, start)
-	})
+func (e Exact) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return interrupt.Do(ctx, func() (Posterior, error) { return e.Restore(cov, y, lik, start) })
 }
 
 // Restore implements Approximation, GPML Algorithm 2.1 lines 2-3 and 7.
@@ -71,11 +73,7 @@ func (Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poste
 	}
 	n := len(base.y)
 	p := &exactPosterior{sites: base, noise: lik.(likelihood.GaussianNoise).NoiseVariance()}
-	tau := make([]float64, n)
-	for i := range tau {
-		tau[i] = 1 / p.noise
-	}
-	if err := p.factorise(tau); err != nil {
+	if err := p.factorise(slices.Repeat([]float64{1 / p.noise}, n)); err != nil {
 		return nil, err
 	}
 	for i, m := range p.mean {
@@ -89,7 +87,8 @@ func (Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poste
 	}
 	value := -fit/2 - linalg.LogDet(p.u) - float64(n)*math.Log(2*math.Pi*p.noise)/2
 	if !finite(value) {
-		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow", ErrNotPositiveDefinite, value)
+		return nil, fmt.Errorf("%w: exact, log evidence %v; the targets or the prior variances overflow",
+			ErrNotPositiveDefinite, value)
 	}
 	p.evidence = p.functional(value, p.stationaryAdjoint)
 	p.diagnostics.Converged = true
@@ -176,57 +175,77 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	r := mat.NewSymDense(n, nil)
 	p.information(r, nil)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
-	roots := make([]blas64.Triangular, len(groups)) // U with C_gg = UᵀU
+	roots := make([]blas64.Triangular, len(groups))
 	for k, g := range groups {
-		block, own, qg := linalg.NewSym(len(g)), make([]float64, len(g)), make([]float64, len(g))
-		for a, i := range g {
-			own[a] = p.b[i]
-			for c := a; c < len(g); c++ {
-				block.Data[a*block.Stride+c] = r.At(i, g[c])
-			}
+		logDet, square, err := p.leftOutGroup(g, r, q, &roots[k])
+		if err != nil {
+			return nil, fmt.Errorf("%w of group %d given the others", err, k)
 		}
-		u, ok := linalg.Cholesky(block)
-		if !ok {
-			return nil, fmt.Errorf("%w: exact, the precision of group %d given the others", ErrNotPositiveDefinite, k)
-		}
-		value += linalg.LogDet(u)
-		block = linalg.InverseCholesky(u)
-		linalg.Symv(1, block, own, 0, qg)
-		value -= dot(own, qg) / 2
-		for a, i := range g {
-			q[i] = qg[a]
-			for c := a; c < len(g); c++ {
-				block.Data[a*block.Stride+c] = (qg[a]*qg[c] + block.Data[a*block.Stride+c]) / 2
-			}
-		}
-		if roots[k], ok = linalg.Cholesky(block); !ok {
-			return nil, fmt.Errorf("%w: exact, the covariance of group %d given the others", ErrNotPositiveDefinite, k)
-		}
+		value += logDet
+		value -= square / 2
 	}
 	return p.functional(value, func(dst *Cov) {
-		root, ones := linalg.NewGeneral(n, n), slices.Repeat([]float64{1}, n)
-		for k, g := range groups { // R C R = Σ_g (R_·g Uᵀ)(R_·g Uᵀ)ᵀ
-			m := len(g)
-			u := linalg.NewGeneral(m, m)
-			for a := range g {
-				copy(u.Data[a*m+a:(a+1)*m], roots[k].Data[a*roots[k].Stride+a:])
-			}
-			for from := 0; from < n; from += block {
-				rows := min(block, n-from)
-				columns, product := linalg.NewGeneral(rows, m), linalg.NewGeneral(rows, m)
-				for row := range rows {
-					for a, i := range g {
-						columns.Data[row*m+a] = r.At(from+row, i)
-					}
+		ones := slices.Repeat([]float64{1}, n)
+		p.leftOutAdjoint(dst, r, q, groupRoot(groups, r, roots), ones)
+	}), nil
+}
+
+// leftOutGroup fills q_g and U with C_gg = UᵀU, and returns ½ log|R_gg| and b_gᵀ R_gg⁻¹ b_g.
+func (p *exactPosterior) leftOutGroup(
+	g []int, r *mat.SymDense, q []float64, root *blas64.Triangular,
+) (logDet, square float64, err error) {
+	block, own, qg := linalg.NewSym(len(g)), make([]float64, len(g)), make([]float64, len(g))
+	for a, i := range g {
+		own[a] = p.b[i]
+		for c := a; c < len(g); c++ {
+			block.Data[a*block.Stride+c] = r.At(i, g[c])
+		}
+	}
+	u, ok := linalg.Cholesky(block)
+	if !ok {
+		return 0, 0, fmt.Errorf("%w: exact, the precision", ErrNotPositiveDefinite)
+	}
+	logDet = linalg.LogDet(u)
+	block = linalg.InverseCholesky(u)
+	linalg.Symv(1, block, own, 0, qg)
+	for a, i := range g {
+		q[i] = qg[a]
+		for c := a; c < len(g); c++ {
+			block.Data[a*block.Stride+c] = (qg[a]*qg[c] + block.Data[a*block.Stride+c]) / 2
+		}
+	}
+	if *root, ok = linalg.Cholesky(block); !ok {
+		return 0, 0, fmt.Errorf("%w: exact, the covariance", ErrNotPositiveDefinite)
+	}
+	return logDet, dot(own, qg), nil
+}
+
+// groupRoot has the columns R_·g Uᵀ of every group, so that R C R is its product with its
+// transpose.
+func groupRoot(groups [][]int, r *mat.SymDense, roots []blas64.Triangular) blas64.General {
+	n := r.SymmetricDim()
+	root := linalg.NewGeneral(n, n)
+	for k, g := range groups {
+		m := len(g)
+		u := linalg.NewGeneral(m, m)
+		for a := range g {
+			copy(u.Data[a*m+a:(a+1)*m], roots[k].Data[a*roots[k].Stride+a:])
+		}
+		for from := 0; from < n; from += block {
+			rows := min(block, n-from)
+			columns, product := linalg.NewGeneral(rows, m), linalg.NewGeneral(rows, m)
+			for row := range rows {
+				for a, i := range g {
+					columns.Data[row*m+a] = r.At(from+row, i)
 				}
-				linalg.Gemm(blas.NoTrans, blas.Trans, 1, columns, u, 0, product)
-				for row := range rows {
-					for a, i := range g {
-						root.Data[(from+row)*n+i] = product.Data[row*m+a]
-					}
+			}
+			linalg.Gemm(blas.NoTrans, blas.Trans, 1, columns, u, 0, product)
+			for row := range rows {
+				for a, i := range g {
+					root.Data[(from+row)*n+i] = product.Data[row*m+a]
 				}
 			}
 		}
-		p.leftOutAdjoint(dst, r, q, root, ones)
-	}), nil
+	}
+	return root
 }

@@ -20,11 +20,6 @@ type Memory struct {
 	LeaveOneOut Bytes // by the leave-one-out sum with its adjoint
 }
 
-// Abridger methods take so long that a shorter fit tells how long: so many times as much.
-type Abridger interface {
-	Abridged() (quick Approximation, times float64)
-}
-
 // words is the memory of so many numbers, some that stay and some in passing.
 func words(kept, passing int) Bytes { return Bytes{8 * int64(kept), 8 * int64(passing)} }
 

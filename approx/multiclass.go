@@ -1,7 +1,6 @@
 package approx
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -68,18 +67,20 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	return nil
 }
 
-func newMulticlass(l Laplace, cov []Cov, y Targets, lik likelihood.Bound) (*multiclass, error) {
+func newMulticlass(
+	work *Work, tolerance float64, points int, cov []Cov, y Targets, lik likelihood.Bound,
+) (*multiclass, error) {
 	n, classes := y.Len(), y.Classes
 	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
 	}
-	v := l.work.take
+	v := work.take
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}
 	}
 	p := &multiclass{
-		room: l.work, n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
-		tolerance: cmp.Or(l.Tolerance, defaultTolerance), points: l.Points,
+		room: work, n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
+		tolerance: tolerance, points: points,
 		mean: v(classes * n), root: v(classes * n), left: v(classes * n), b: v(classes * n), m: triangle(),
 		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
 	}

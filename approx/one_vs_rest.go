@@ -24,7 +24,8 @@ type OneVsRest struct {
 // Uses asks the binary method about two classes.
 func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if classes <= 2 {
-		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint", classes)
+		return Caps{}, fmt.Errorf("one_vs_rest is for more than two classes and there are %d; use classes: joint",
+			classes)
 	}
 	return a.Binary.Uses(lik, 2)
 }
@@ -43,13 +44,14 @@ func (a OneVsRest) Memory(s Size) Memory {
 	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut} {
 		b.Kept *= int64(classes)
 	}
-	m.Evidence.Passing += words(0, n2).Passing
-	m.LeaveOneOut.Passing += words(0, n2).Passing
+	m.Evidence, m.LeaveOneOut = m.Evidence.And(words(0, n2)), m.LeaveOneOut.And(words(0, n2))
 	return m
 }
 
 // Fit fits every class against the rest.
-func (a OneVsRest) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+func (a OneVsRest) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
 	return a.each(cov, y, start, func(cov []Cov, y Targets, start State) (Posterior, error) {
 		return a.Binary.Fit(ctx, cov, y, lik, start)
 	})
@@ -62,12 +64,15 @@ func (a OneVsRest) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) 
 	})
 }
 
-func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targets, State) (Posterior, error)) (Posterior, error) {
+// each calls fit with the problem of every class and its part of the state; nil is none.
+func (a OneVsRest) each(
+	cov []Cov, y Targets, s State, fit func([]Cov, Targets, State) (Posterior, error),
+) (Posterior, error) {
 	if y.Classes < 3 || len(cov) != 1 && len(cov) != y.Classes {
-		panic(fmt.Sprintf("approx: %d covariances for %d classes, want 1 or one per class of at least 3", len(cov), y.Classes))
+		panic(fmt.Sprintf("approx: %d covariances for %d classes, want 1 or one per class of at least 3",
+			len(cov), y.Classes))
 	}
 	p := &oneVsRest{shared: len(cov) == 1}
-	kept := start != nil
 	for c := range y.Classes {
 		against := Targets{Classes: 2, Value: make([]float64, len(y.Index))}
 		for i, class := range y.Index {
@@ -77,12 +82,13 @@ func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targe
 			}
 		}
 		var own State
-		if kept {
-			if len(start) == 0 || !(start[0] >= 0 && start[0] < float64(len(start))) {
-				return nil, fmt.Errorf("one_vs_rest: the state ends before that of class %d does; it belongs to other data or another method", c)
+		if s != nil {
+			if len(s) == 0 || !(s[0] >= 0 && s[0] < float64(len(s))) {
+				return nil, fmt.Errorf("one_vs_rest: the state ends before that of class %d does; "+
+					"it belongs to other data or another method", c)
 			}
-			end := 1 + int(start[0])
-			own, start = start[1:end:end], start[end:]
+			end := 1 + int(s[0])
+			own, s = s[1:end:end], s[end:]
 		}
 		k := min(c, len(cov)-1)
 		binary, err := fit(cov[k:k+1], against, own)
@@ -91,8 +97,9 @@ func (a OneVsRest) each(cov []Cov, y Targets, start State, fit func([]Cov, Targe
 		}
 		p.classes = append(p.classes, binary)
 	}
-	if len(start) > 0 {
-		return nil, fmt.Errorf("one_vs_rest: state has %d numbers more than its classes; it belongs to other data or another method", len(start))
+	if len(s) > 0 {
+		return nil, fmt.Errorf("one_vs_rest: state has %d numbers more than its classes; "+
+			"it belongs to other data or another method", len(s))
 	}
 	return p, nil
 }
@@ -105,22 +112,23 @@ type oneVsRest struct {
 
 // Evidence is the sum of the classes' log evidences.
 func (p *oneVsRest) Evidence() Functional {
-	sum := sumOfClasses{shared: p.shared}
-	for _, c := range p.classes {
-		sum.terms = append(sum.terms, c.Evidence())
-	}
-	return sum
+	f, _ := p.sum(func(c Posterior) (Functional, error) { return c.Evidence(), nil })
+	return f
 }
 
 // LeaveOneOut is the sum of the classes' leave-one-out log probabilities.
 func (p *oneVsRest) LeaveOneOut() (Functional, error) {
+	return p.sum(func(c Posterior) (Functional, error) { return c.(LeaveOneOuter).LeaveOneOut() })
+}
+
+func (p *oneVsRest) sum(term func(c Posterior) (Functional, error)) (Functional, error) {
 	sum := sumOfClasses{shared: p.shared}
 	for _, c := range p.classes {
-		term, err := c.(LeaveOneOuter).LeaveOneOut()
+		t, err := term(c)
 		if err != nil {
 			return nil, err
 		}
-		sum.terms = append(sum.terms, term)
+		sum.terms = append(sum.terms, t)
 	}
 	return sum, nil
 }
@@ -217,9 +225,7 @@ func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
 			return err
 		}
 		dst.K.AddSym(dst.K, one.K)
-		if dst.Mean != nil {
-			floats.Add(dst.Mean, one.Mean)
-		}
+		floats.Add(dst.Mean, one.Mean)
 	}
 	return nil
 }

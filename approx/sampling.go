@@ -70,6 +70,11 @@ type Sampling struct {
 	Seed uint64 `yaml:"seed" within:"[0,inf]"`
 }
 
+// Abridger methods take so long that a shorter fit tells how long: so many times as much.
+type Abridger interface {
+	Abridged() (quick Approximation, times float64)
+}
+
 // Sampled posteriors estimate class probabilities from samples.
 type Sampled interface {
 	Posterior

@@ -1,7 +1,6 @@
 package approx
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,9 +14,12 @@ import (
 // means are equal, bit for bit, as they are for equal inputs and a kernel without noise. The m
 // distinct values, each with the likelihood of all its cases, have the same mode and the same
 // evidence as the n equal ones, for O(m³).
+//
+// No other method merges cases. Laplace's sees log p(y|f) alone, which adds up over the cases that
+// share f; sites that match moments do not, so that merged cases have another evidence there.
 type tied struct {
 	*laplacePosterior // of the distinct values
-	method            Laplace
+	maxIterations     int
 	cov               []Cov // of all cases
 	targets           Targets
 	base              likelihood.Differentiable
@@ -42,10 +44,7 @@ func (l together) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 // ties finds the cases that share a latent value; nil, nil if none do.
 func (s *sites) ties() (of, first []int) {
 	n := len(s.y)
-	of = make([]int, n)
-	for i := range of {
-		of[i] = -1
-	}
+	of = slices.Repeat([]int{-1}, n)
 	for i := range n {
 		if of[i] >= 0 {
 			continue
@@ -65,51 +64,43 @@ func (s *sites) ties() (of, first []int) {
 	return of, first
 }
 
-// sameRow reports whether cases i < j have the same rows of K and the same prior mean.
+// sameRow reports whether cases i and j have the same rows of K and the same prior mean.
 func (s *sites) sameRow(i, j int) bool {
-	k, stride := s.k.Data, s.k.Stride
-	if s.mean[i] != s.mean[j] || k[j*stride+j] != k[i*stride+i] {
-		return false
-	}
-	for a := range i {
-		if k[a*stride+i] != k[a*stride+j] {
+	for a := range s.y {
+		if s.k.Data[min(a, i)*s.k.Stride+max(a, i)] != s.k.Data[min(a, j)*s.k.Stride+max(a, j)] {
 			return false
 		}
 	}
-	for a := i; a < j; a++ {
-		if k[i*stride+a] != k[a*stride+j] {
-			return false
-		}
-	}
-	return slices.Equal(k[i*stride+j:i*stride+len(s.y)], k[j*stride+j:j*stride+len(s.y)])
+	return s.mean[i] == s.mean[j]
 }
 
 // tie merges the cases of p that share latent values, if there are any, and takes the state from
 // them.
-func (l Laplace) tie(p *laplacePosterior, cov []Cov, y Targets, start State) (latentModel, State, error) {
+func (p *laplacePosterior) tie(
+	cov []Cov, y Targets, start State, maxIterations int,
+) (latentModel, State, error) {
 	of, first := p.ties()
 	if of == nil {
 		return p, start, nil
 	}
-	t := &tied{method: l, cov: cov, targets: y, base: p.model, of: of, first: first}
-	mean, labels := make([]float64, len(first)), make([][]float64, len(first))
-	value := make([]float64, len(first))
+	mean, value, labels := make([]float64, len(first)), make([]float64, len(first)), make([][]float64, len(first))
 	for a, i := range first {
 		mean[a], value[a] = p.mean[i], float64(a)
 	}
 	for i, a := range of {
 		labels[a] = append(labels[a], p.y[i])
 	}
-	distinct, err := l.binary([]Cov{{K: principal(p.k, first), Mean: mean}}, Targets{Classes: y.Classes, Value: value}, p.lik)
+	prior := []Cov{{K: principal(p.k, first), Mean: mean}}
+	targets := Targets{Classes: y.Classes, Value: value}
+	distinct, err := newLaplacePosterior(p.work, p.tolerance, prior, targets, p.lik)
 	if err != nil {
 		return nil, nil, err
 	}
 	distinct.model = together{p.model, labels}
-	t.laplacePosterior = distinct
-	if start == nil {
-		return t, nil, nil
+	t := &tied{distinct, maxIterations, cov, y, p.model, of, first}
+	if start != nil {
+		start, err = t.gather(start)
 	}
-	start, err = t.gather(start)
 	return t, start, err
 }
 
@@ -226,11 +217,11 @@ type untier interface {
 
 // untied implements untier. It starts at the mode.
 func (t *tied) untied() (*laplacePosterior, error) {
-	p, err := t.method.binary(t.cov, t.targets, t.lik)
+	p, err := newLaplacePosterior(t.work, t.tolerance, t.cov, t.targets, t.lik)
 	if err != nil {
 		return nil, err
 	}
-	at, length, iterations, err := seek(context.Background(), p, t.state, cmp.Or(t.method.MaxIterations, defaultIterations))
+	at, length, iterations, err := seek(context.Background(), p, t.state, t.maxIterations)
 	if err != nil {
 		return nil, err
 	}

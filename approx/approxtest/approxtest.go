@@ -94,15 +94,6 @@ func (c check) run(t *testing.T) {
 	}
 }
 
-// AtInit is a likelihood at the start of its parameters.
-func AtInit(lik likelihood.Likelihood) likelihood.Bound {
-	theta := make([]float64, len(lik.Params()))
-	for i, s := range lik.Params() {
-		theta[i] = s.Map.Theta(s.Init)
-	}
-	return lik.At(theta)
-}
-
 // cases draws n inputs in the plane and labels of two overlapping classes, or numbers.
 func (c check) cases(n int, seed uint64) (x [][]float64, y []float64) {
 	x, y = TwoClasses(n, seed)
@@ -112,51 +103,6 @@ func (c check) cases(n int, seed uint64) (x [][]float64, y []float64) {
 		}
 	}
 	return x, y
-}
-
-// TwoClasses draws two overlapping classes in the plane, labelled ±1.
-func TwoClasses(n int, seed uint64) (x [][]float64, y []float64) {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range n {
-		p := []float64{rng.NormFloat64(), rng.NormFloat64()}
-		x = append(x, p)
-		y = append(y, math.Copysign(1, p[0]+p[1]*p[1]/2+0.7*rng.NormFloat64()-0.3))
-	}
-	return x, y
-}
-
-// SquaredExponential returns σ² exp(-|x_i - x_j|²/2l²) over x, n×n, and its derivatives with
-// respect to log l and log σ.
-func SquaredExponential(x [][]float64, logLength, logAmp float64) (k, byLength, byAmp *mat.SymDense) {
-	n := len(x)
-	k, byLength, byAmp = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
-	for i := range x {
-		for j := i; j < n; j++ {
-			d := 0.0
-			for c := range x[i] {
-				d += (x[i][c] - x[j][c]) * (x[i][c] - x[j][c])
-			}
-			v := math.Exp(2*logAmp - d/2*math.Exp(-2*logLength))
-			k.SetSym(i, j, v)
-			byAmp.SetSym(i, j, 2*v)
-			byLength.SetSym(i, j, v*d*math.Exp(-2*logLength))
-		}
-	}
-	return k, byLength, byAmp
-}
-
-// Prior is the covariance that lik is tried with: k, with noise of variance 1 on its diagonal where
-// the likelihood jumps and has none of its own.
-func Prior(lik likelihood.Bound, k *mat.SymDense) *mat.SymDense {
-	if _, smooth := lik.(likelihood.Differentiable); smooth || lik.Likelihood().Domain() != likelihood.Binary {
-		return k
-	}
-	noisy := mat.NewSymDense(k.SymmetricDim(), nil)
-	noisy.CopySym(k)
-	for i := range k.SymmetricDim() {
-		noisy.SetSym(i, i, k.At(i, i)+1)
-	}
-	return noisy
 }
 
 func (c check) prior(k *mat.SymDense, mean []float64) []approx.Cov {
@@ -595,6 +541,19 @@ func (c check) defaults(t *testing.T) {
 	if !slices.Equal(a.State(), b.State()) || !reflect.DeepEqual(a.Diagnostics(), b.Diagnostics()) {
 		t.Errorf("%+v, %v, by default %+v, %v", b.Diagnostics(), b.State(), a.Diagnostics(), a.State())
 	}
+}
+
+// memory holds what the method says of its memory to what it allocates.
+func (c check) memory(t *testing.T) {
+	if c.classes > 2 {
+		return // a method says of itself what its classes take one after the other
+	}
+	x, y := c.cases(memoryCases, 30)
+	k, _, _ := SquaredExponential(x, 0.5, 1)
+	size := approx.Size{Cases: memoryCases, Distinct: memoryCases, New: memoryNew, Classes: c.classes, Kernels: 1}
+	CheckMemory(t, MemoryProblem{
+		Method: c.method, Lik: c.lik.Likelihood(), Cov: c.prior(k, nil), Targets: c.targets(y), Size: size,
+	})
 }
 
 // options holds to the bounds what the options of a file say of theirs, and to two and three

@@ -27,18 +27,6 @@ const (
 	memoryNew   = 80
 )
 
-func (c check) memory(t *testing.T) {
-	if c.classes > 2 {
-		return // a method says of itself what its classes take one after the other
-	}
-	x, y := c.cases(memoryCases, 30)
-	k, _, _ := SquaredExponential(x, 0.5, 1)
-	size := approx.Size{Cases: memoryCases, Distinct: memoryCases, New: memoryNew, Classes: c.classes, Kernels: 1}
-	CheckMemory(t, MemoryProblem{
-		Method: c.method, Lik: c.lik.Likelihood(), Cov: c.prior(k, nil), Targets: c.targets(y), Size: size,
-	})
-}
-
 // CheckMemory holds what a method says of its memory to what it allocates, by a factor of 1.5 and a
 // quarter of a matrix: of a fit with a prediction, and of a fit with an adjoint and with
 // leave-one-out.
