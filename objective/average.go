@@ -80,7 +80,8 @@ func (MacKay) Uses(lik likelihood.Likelihood) error {
 	case likelihood.Logit, likelihood.Softmax:
 		return nil
 	}
-	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
+	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; "+
+		"use averaged", lik)
 }
 
 func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {

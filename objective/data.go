@@ -14,7 +14,9 @@ type Data struct {
 	X       *kernel.Inputs
 	Y       approx.Targets
 	Classes []string // labels in natural order, for names; nil: the classes are numbered
-	Groups  []string // of every case, for learners that hold cases out of their training set: those of one group belong together; nil: every case is its own
+	// Groups has the group of every case, for learners that hold cases out of their training set:
+	// cases of one group stay together; nil: every case is its own.
+	Groups []string
 	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts
 	// at √d; otherwise it starts at the median distance between cases.
 	Scaled bool
@@ -32,11 +34,14 @@ func (d Data) Check() error {
 	case y.Len() != n:
 		return fmt.Errorf("%d rows of inputs and %d targets", n, y.Len())
 	case y.Classes < 0 || y.Classes == 1:
-		return fmt.Errorf("%d classes; want 2, whose labels are -1 and +1 in Value, or more, whose numbers are in Index, or 0 for numbers in Value", y.Classes)
+		return fmt.Errorf("%d classes; want 2, whose labels are -1 and +1 in Value, "+
+			"or more, whose numbers are in Index, or 0 for numbers in Value", y.Classes)
 	case y.Classes > 2 && len(y.Value) > 0:
-		return fmt.Errorf("%d classes and %d targets in Value; their labels 0 … %d belong into Index", y.Classes, len(y.Value), y.Classes-1)
+		return fmt.Errorf("%d classes and %d targets in Value; their labels 0 … %d belong into Index",
+			y.Classes, len(y.Value), y.Classes-1)
 	case y.Classes <= 2 && len(y.Index) > 0:
-		return fmt.Errorf("%d classes and %d targets in Index; the labels -1 and +1 of two classes, and numbers, belong into Value", y.Classes, len(y.Index))
+		return fmt.Errorf("%d classes and %d targets in Index; "+
+			"the labels -1 and +1 of two classes, and numbers, belong into Value", y.Classes, len(y.Index))
 	case d.Classes != nil && len(d.Classes) != y.Classes:
 		return fmt.Errorf("%d names of classes and %d classes", len(d.Classes), y.Classes)
 	case d.Groups != nil && len(d.Groups) != n:
@@ -45,14 +50,16 @@ func (d Data) Check() error {
 	for i, v := range y.Value {
 		switch {
 		case y.Classes == 2 && v != -1 && v != 1:
-			return fmt.Errorf("label %v in row %d (counted from 1); the labels of two classes must be -1 and +1", v, i+1)
+			return fmt.Errorf("label %v in row %d (counted from 1); "+
+				"the labels of two classes must be -1 and +1", v, i+1)
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return fmt.Errorf("target %v in row %d (counted from 1); every target must be a finite number", v, i+1)
 		}
 	}
 	for i, c := range y.Index {
 		if c < 0 || c >= y.Classes {
-			return fmt.Errorf("label %d in row %d (counted from 1); the labels of %d classes must be 0 … %d", c, i+1, y.Classes, y.Classes-1)
+			return fmt.Errorf("label %d in row %d (counted from 1); the labels of %d classes must be 0 … %d",
+				c, i+1, y.Classes, y.Classes-1)
 		}
 	}
 	return d.X.Check(d.X.Dim())

@@ -27,11 +27,13 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
 	if j := len(m.Kernels); j > 1 && (classes <= 2 || j != classes) {
-		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, or, for more than two classes, one per class", j, classes)
+		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
+			"or, for more than two classes, one per class", j, classes)
 	}
 	caps, err := m.Inference.Uses(m.Likelihood, classes)
 	if err == nil && caps.Covariance != approx.Dense {
-		err = fmt.Errorf("%T reads covariances with inducing inputs, which a model does not have; choose a dense method", m.Inference)
+		err = fmt.Errorf("%T reads covariances with inducing inputs, which a model does not have; "+
+			"choose a dense method", m.Inference)
 	}
 	return caps, err
 }

@@ -209,7 +209,8 @@ func (p *Point) Value() float64 { return p.value }
 // unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
-		return fmt.Errorf("objective: at %s: %w", p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
+		return fmt.Errorf("objective: at %s: %w",
+			p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -22,9 +23,11 @@ import (
 // errors, and keeps every failure. The sequence, from the first evaluation on, determines every
 // value in it. It is not safe for concurrent use.
 type Run struct {
-	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
-	Fails       []error // what failed, fits and gradients, in order, fits that did not converge among them; the end of the context is no failure
-	Limit       int     // evaluations after which a Problem stops; 0: none
+	Evaluations int // fits asked for, failed ones included, repetitions of the last point not
+	Limit       int // evaluations after which a Problem stops; 0: none
+	// Fails has the errors of fits and gradients, in order, of fits that did not converge among
+	// them. The end of the context is no failure.
+	Fails []error
 
 	gradients Gradients
 	ctx       context.Context
@@ -66,19 +69,12 @@ func (r *Run) start(free []float64) approx.State {
 	for _, c := range r.last {
 		floats.SubTo(apart, c.free, latest.free)
 		reach, t := floats.Norm(apart, 2), floats.Dot(apart, line)/square
-		if floats.AddScaled(apart, -t, line); len(c.state) != len(latest.state) || !(floats.Norm(apart, 2) <= 1e-9*reach) {
+		floats.AddScaled(apart, -t, line)
+		if len(c.state) != len(latest.state) || !(floats.Norm(apart, 2) <= 1e-9*reach) {
 			break
 		}
 		at, states = append(at, t), append(states, c.state)
-		w := make([]float64, len(at))
-		for i, t := range at {
-			w[i] = 1
-			for j, s := range at {
-				if j != i {
-					w[i] *= (1 - s) / (t - s)
-				}
-			}
-		}
+		w := lagrange(at)
 		if !(floats.Norm(w, 1) <= math.Exp2(float64(len(w)))) {
 			break
 		}
@@ -88,6 +84,20 @@ func (r *Run) start(free []float64) approx.State {
 		return latest.state
 	}
 	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
+}
+
+// lagrange are the weights of the values at these positions in the polynomial through them, at 1.
+func lagrange(at []float64) []float64 {
+	w := make([]float64, len(at))
+	for i, t := range at {
+		w[i] = 1
+		for j, s := range at {
+			if j != i {
+				w[i] *= (1 - s) / (t - s)
+			}
+		}
+	}
+	return w
 }
 
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
@@ -124,7 +134,8 @@ func (r *Run) At(free []float64) (*Point, error) {
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
-			r.last = slices.Insert(r.last[:min(len(r.last), furthest-1)], 0, converged{r.free, r.point.Posterior.State()})
+			before := r.last[:min(len(r.last), furthest-1)]
+			r.last = slices.Insert(before, 0, converged{r.free, r.point.Posterior.State()})
 		}
 		if ended || start == nil || r.ctx.Err() != nil {
 			break
@@ -177,6 +188,16 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	copy(dst, r.gradient)
 	return r.gradErr
+}
+
+// failed says how many evaluations failed, and why the first did.
+func (r *Run) failed(what string) []string {
+	if len(r.Fails) == 0 {
+		return nil
+	}
+	first, _, _ := strings.Cut(r.Fails[0].Error(), "\n")
+	return []string{fmt.Sprintf("%d of %d evaluations %s, the first with: %s",
+		len(r.Fails), r.Evaluations, what, first)}
 }
 
 // HasGradient says whether there is a Gradient.

@@ -31,7 +31,8 @@ type CMAES struct {
 
 // Check implements Strategy.
 func (c CMAES) Check(s Space) error {
-	err := checkSearch(s, count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
+	err := checkSearch(s,
+		count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
 	if c = c.on(s); err == nil && c.Evaluations < c.Population {
 		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
 	}

@@ -22,7 +22,8 @@ type NelderMead struct {
 
 // Check implements Strategy.
 func (n NelderMead) Check(s Space) error {
-	return checkSearch(s, count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
+	return checkSearch(s,
+		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
 }
 
 // on fills in the defaults.
