@@ -97,9 +97,7 @@ var knotted = []string{
 	"experiments",
 	"internal/linalg",
 	"internal/record",
-	"objective",
 	"objective/comparator",
-	"objective/param",
 	"reports",
 }
 
