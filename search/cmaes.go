@@ -51,11 +51,8 @@ func (CMAES) Optimizer() string { return "" }
 
 // Budget implements Strategy: whole generations, unless it converges.
 func (c CMAES) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
 	c = c.on(s)
-	return Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population}
+	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population})
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.
