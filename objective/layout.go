@@ -106,7 +106,7 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	if j < 0 {
 		return fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
 	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
+	if !finite(value) {
 		return fmt.Errorf("%s = %v must be finite", name, value)
 	}
 	theta[j] = value
@@ -125,3 +125,5 @@ func (l Layout) describe(theta []float64) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

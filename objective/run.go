@@ -14,8 +14,50 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
+
+// Gradients is where a local optimisation has its gradients from.
+type Gradients int
+
+const (
+	// Exact gradients come from the adjoint of a fit.
+	Exact Gradients = iota
+	// Differences are central ones of values: two more fits for each free hyperparameter, all of
+	// them cold, so that the value is a function of theta alone. They are for criteria without an
+	// exact gradient, and right to about 1e-7 of the value.
+	Differences
+)
+
+// Names are the names of the sources.
+func (Gradients) Names() []string { return []string{"exact", "differences"} }
+
+// UnmarshalText reads one of the names.
+func (g *Gradients) UnmarshalText(text []byte) error {
+	i := slices.Index(g.Names(), string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown gradient %q%s", text, registry.Suggest(string(text), g.Names()))
+	}
+	*g = Gradients(i)
+	return nil
+}
+
+// threshold is the default of Settings.GradientThreshold.
+func (g Gradients) threshold() float64 {
+	if g == Differences { // which are right to a hundredth of it
+		return 1e-5
+	}
+	return 1e-6
+}
+
+// Evaluations is how many fits a value with its gradient over so many free hyperparameters takes.
+func (g Gradients) Evaluations(free int) int {
+	if g == Differences {
+		return 2*free + 1
+	}
+	return 1
+}
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last
 // one that converged, extrapolated where those before lie on a line with it, unless what a fit
@@ -32,7 +74,7 @@ type Run struct {
 	gradients Gradients
 	ctx       context.Context
 	objective *Objective
-	last      []converged // the fits that converged, the latest first, at most furthest
+	last      []waypoint // the fits that converged, the latest first, at most furthest
 
 	free        []float64 // of the last evaluation
 	point       *Point    // nil: it failed with err
@@ -43,8 +85,8 @@ type Run struct {
 	best        best
 }
 
-// converged is where a fit converged, and its state.
-type converged struct {
+// waypoint is where a fit converged, and its state.
+type waypoint struct {
 	free  []float64
 	state approx.State
 }
@@ -135,7 +177,7 @@ func (r *Run) At(free []float64) (*Point, error) {
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
 			before := r.last[:min(len(r.last), furthest-1)]
-			r.last = slices.Insert(before, 0, converged{r.free, r.point.Posterior.State()})
+			r.last = slices.Insert(before, 0, waypoint{r.free, r.point.Posterior.State()})
 		}
 		if ended || start == nil || r.ctx.Err() != nil {
 			break
