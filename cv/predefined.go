@@ -19,7 +19,7 @@ func (Predefined) Split(n int, labels []int, groups []string, _ uint64) ([]Fold,
 		return nil, err
 	}
 	if groups == nil {
-		return nil, errors.New("the data do not say to which fold a case belongs; "+
+		return nil, errors.New("the data do not say to which fold a case belongs; " +
 			"name a column of integers in data.group")
 	}
 	number := make([]int, n)

@@ -29,7 +29,7 @@ func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 	if r, c := dst.Dims(); r != z.N() || c != p.objective.data.Y.Classes {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
 	}
-	blocks(z, func(first int, z *kernel.Inputs) {
+	batches(z, func(first int, z *kernel.Inputs) {
 		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
 	})
 }
@@ -41,11 +41,7 @@ type Averaged struct{}
 func (Averaged) Uses(likelihood.Likelihood) error { return nil }
 
 func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
-	kernels := len(p.objective.model.Kernels)
-	cross, diag, mean := make([]*mat.Dense, kernels), make([][]float64, kernels), make([][]float64, kernels)
-	for j := range kernels {
-		cross[j], diag[j], mean[j] = p.prior(z, j)
-	}
+	cross, diag, mean := p.priors(z)
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
 
@@ -80,7 +76,8 @@ func (MacKay) Uses(lik likelihood.Likelihood) error {
 	case likelihood.Logit, likelihood.Softmax:
 		return nil
 	}
-	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; use averaged", lik)
+	return fmt.Errorf("%T has no MacKay form, which approximates the average of the logistic function; "+
+		"use averaged", lik)
 }
 
 func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {

@@ -25,7 +25,8 @@ type LogEvidence struct{}
 // Uses follows the approximation.
 func (LogEvidence) Uses(c approx.Caps) (bool, error) {
 	if c.NoEvidence {
-		return false, errors.New("this inference method has no log evidence with these options; maximise a cv score, or tune with another inference")
+		return false, errors.New("this inference method has no log evidence with these options; " +
+			"maximise a cv score, or tune with another inference")
 	}
 	return c.Gradient, nil
 }
@@ -57,7 +58,8 @@ type LeaveOneOut struct{}
 // Uses follows the approximation.
 func (LeaveOneOut) Uses(c approx.Caps) (bool, error) {
 	if !c.LeaveOneOut {
-		return false, errors.New("this inference method has no leave-one-out probabilities from one fit; maximise log_evidence")
+		return false, errors.New("this inference method has no leave-one-out probabilities from one fit; " +
+			"maximise log_evidence")
 	}
 	return c.LeaveOneOutGradient, nil
 }

@@ -38,17 +38,12 @@ const (
 // a gradient; an f without a maximum at the point is not an error.
 func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, error) {
 	run := NewRun(ctx, o)
-	gradient := func(i int, step float64) ([]float64, error) {
-		u, g := slices.Clone(free), make([]float64, len(free))
-		u[i] += step
-		return g, run.Gradient(g, u)
-	}
-	at := make([]float64, len(free))
 	point, err := run.Converged(free)
 	if err != nil {
 		return nil, err
 	}
 	noise := gradientRounding * max(1, math.Abs(point.Value())) / curvatureStep // error of H
+	at := make([]float64, len(free))
 	if err := run.Gradient(at, free); err != nil {
 		return nil, err
 	}
@@ -60,21 +55,15 @@ func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, 
 			atBound = append(atBound, s.ThetaName())
 			continue
 		}
-		up, err := gradient(i, curvatureStep)
+		row, err := run.hessianRow(free, i)
 		if err != nil {
 			return nil, err
 		}
-		down, err := gradient(i, -curvatureStep)
-		if err != nil {
-			return nil, err
-		}
-		floats.Sub(up, down)
-		floats.Scale(1/(2*curvatureStep), up)
-		if floats.Norm(up, math.Inf(1)) <= noise {
+		if floats.Norm(row, math.Inf(1)) <= noise {
 			flat = append(flat, s.ThetaName())
 			continue
 		}
-		c.Inside, rows = append(c.Inside, i), append(rows, up)
+		c.Inside, rows = append(c.Inside, i), append(rows, row)
 	}
 	if len(atBound) > 0 {
 		c.Warnings = append(c.Warnings, "no standard error at a bound: "+strings.Join(atBound, ", "))
@@ -95,6 +84,22 @@ func (o *Objective) Curvature(ctx context.Context, free []float64) (*Curvature, 
 	return c, nil
 }
 
+// hessianRow is the central difference of the gradient along a free hyperparameter.
+func (r *Run) hessianRow(free []float64, i int) ([]float64, error) {
+	var gradient [2][]float64
+	for side, step := range [2]float64{curvatureStep, -curvatureStep} {
+		at := slices.Clone(free)
+		at[i] += step
+		gradient[side] = make([]float64, len(free))
+		if err := r.Gradient(gradient[side], at); err != nil {
+			return nil, err
+		}
+	}
+	floats.Sub(gradient[0], gradient[1])
+	floats.Scale(1/(2*curvatureStep), gradient[0])
+	return gradient[0], nil
+}
+
 // invert fills what follows from H, given the gradient g at the point and the error of H.
 func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64) {
 	n := len(c.Inside)
@@ -111,7 +116,8 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		for a, v := range last {
 			last[a] = math.Abs(v)
 		}
-		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: the objective has no maximum here, for its second derivative is %.3g in a direction that is mostly %s",
+		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: the objective has no maximum here, "+
+			"for its second derivative is %.3g in a direction that is mostly %s",
 			values[n-1], specs[c.Inside[floats.MaxIdx(last)]].ThetaName()))
 		return
 	}
@@ -138,6 +144,7 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		}
 	}
 	if d := math.Sqrt(decrement); d > 0.1 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are those of the curvature at a point that is about %.2g of them from a maximum", d))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are those of the curvature at a point "+
+			"that is about %.2g of them from a maximum", d))
 	}
 }

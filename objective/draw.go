@@ -28,7 +28,9 @@ type Draw struct {
 // two classes, their names. Draws depend on the arguments alone, each on its own index and not on
 // their number. K without full rank in floating point receives the returned jitter on its diagonal,
 // see linalg.CholeskyJitter; one that has no factor even so is an error.
-func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, seed uint64) (draws []Draw, jitter float64, err error) {
+func (m Model) Draw(
+	ctx context.Context, theta []float64, d Data, count int, seed uint64,
+) (draws []Draw, jitter float64, err error) {
 	l, n, processes := m.LayoutOn(d), d.X.N(), 1
 	if m.Likelihood.Domain() == likelihood.Categorical {
 		processes = len(d.Classes)
@@ -42,7 +44,9 @@ func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, see
 		kernel.Gram(part, k, l.kernel(theta, j), d.X)
 		u, added, ok := linalg.CholeskyJitter(k.RawSymmetric())
 		if !ok {
-			return nil, 0, fmt.Errorf("objective: K at %s overflows, or has a negative eigenvalue beyond rounding error", l.describe(theta))
+			return nil, 0, fmt.Errorf("objective: K at %s overflows, "+
+				"or has a negative eigenvalue beyond rounding error",
+				l.describe(theta))
 		}
 		roots[j], jitter = u, max(jitter, added)
 	}
@@ -57,8 +61,8 @@ func (m Model) Draw(ctx context.Context, theta []float64, d Data, count int, see
 			for j := range z {
 				z[j] = rng.NormFloat64()
 			}
-			u := roots[min(c, len(roots)-1)]
-			linalg.Gemv(blas.Trans, 1, blas64.General{Rows: n, Cols: n, Stride: u.Stride, Data: u.Data}, z, 1, f) // below U's diagonal are zeros
+			u := roots[min(c, len(roots)-1)] // below its diagonal are zeros
+			linalg.Gemv(blas.Trans, 1, blas64.General{Rows: n, Cols: n, Stride: u.Stride, Data: u.Data}, z, 1, f)
 			draw.Latent = append(draw.Latent, f)
 		}
 		draw.squash(lik)

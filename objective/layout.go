@@ -38,11 +38,25 @@ func (l Layout) FreeSpecs() []param.Spec {
 
 // Start is theta with every hyperparameter at its Init.
 func (l Layout) Start() []float64 {
-	theta := make([]float64, len(l.Specs))
+	return l.each(func(_ int, s param.Spec) float64 { return s.Map.Theta(s.Init) })
+}
+
+// Natural converts theta to natural units.
+func (l Layout) Natural(theta []float64) []float64 {
+	return l.each(func(j int, s param.Spec) float64 { return s.Map.Natural(theta[j]) })
+}
+
+// Theta converts natural units to theta.
+func (l Layout) Theta(natural []float64) []float64 {
+	return l.each(func(j int, s param.Spec) float64 { return s.Map.Theta(natural[j]) })
+}
+
+func (l Layout) each(f func(j int, s param.Spec) float64) []float64 {
+	v := make([]float64, len(l.Specs))
 	for j, s := range l.Specs {
-		theta[j] = s.Map.Theta(s.Init)
+		v[j] = f(j, s)
 	}
-	return theta
+	return v
 }
 
 // Fill returns theta with the free entries given and the fixed ones at their Init.
@@ -64,24 +78,6 @@ func (l Layout) Pick(theta []float64) []float64 {
 		free[i] = theta[j]
 	}
 	return free
-}
-
-// Natural converts theta to natural units.
-func (l Layout) Natural(theta []float64) []float64 {
-	natural := make([]float64, len(theta))
-	for j, s := range l.Specs {
-		natural[j] = s.Map.Natural(theta[j])
-	}
-	return natural
-}
-
-// Theta converts natural units to theta.
-func (l Layout) Theta(natural []float64) []float64 {
-	theta := make([]float64, len(natural))
-	for j, s := range l.Specs {
-		theta[j] = s.Map.Theta(natural[j])
-	}
-	return theta
 }
 
 // LogPrior returns the sum of the log prior densities, over theta, of the free hyperparameters that
@@ -110,7 +106,7 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	if j < 0 {
 		return fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
 	}
-	if math.IsNaN(value) || math.IsInf(value, 0) {
+	if !finite(value) {
 		return fmt.Errorf("%s = %v must be finite", name, value)
 	}
 	theta[j] = value
@@ -129,3 +125,5 @@ func (l Layout) describe(theta []float64) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

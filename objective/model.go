@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -27,24 +28,26 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		panic("objective: a model needs a kernel, a likelihood and an inference method")
 	}
 	if j := len(m.Kernels); j > 1 && (classes <= 2 || j != classes) {
-		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, or, for more than two classes, one per class", j, classes)
+		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
+			"or, for more than two classes, one per class", j, classes)
 	}
 	caps, err := m.Inference.Uses(m.Likelihood, classes)
 	if err == nil && caps.Covariance != approx.Dense {
-		err = fmt.Errorf("%T reads covariances with inducing inputs, which a model does not have; choose a dense method", m.Inference)
+		err = fmt.Errorf("%T reads covariances with inducing inputs, which a model does not have; "+
+			"choose a dense method", m.Inference)
 	}
 	return caps, err
 }
 
-// block is how many new cases are predicted at once, so that K(X, Z) stays small however many there
+// batch is how many new cases are predicted at once, so that K(X, Z) stays small however many there
 // are.
-const block = 2048
+const batch = 2048
 
 // Memory is how many bytes a fit of the model takes, with covariances and what inputs keep, c
 // unless it is nil, and its gradient if wanted.
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
-	s.New = min(s.New, block)
+	s.New = min(s.New, batch)
 	n, held := int64(s.Cases), int64(s.New)
 	method := m.Inference.Memory(s)
 	sum := method.Fit
@@ -114,4 +117,69 @@ func (m Model) LayoutOn(d Data) Layout {
 		}
 	}
 	return l
+}
+
+// Data is a training set.
+type Data struct {
+	X       *kernel.Inputs
+	Y       approx.Targets
+	Classes []string // labels in natural order, for names; nil: the classes are numbered
+	// Groups has the group of every case, for learners that hold cases out of their training set:
+	// cases of one group stay together; nil: every case is its own.
+	Groups []string
+	// Scaled says that the columns of X are standardised or whitened, so that a length scale starts
+	// at √d; otherwise it starts at the median distance between cases.
+	Scaled bool
+}
+
+// Check says what is wrong with the data by themselves, with the case: counts that do not match,
+// inputs and targets that are not finite, labels that are none of the classes. A class may have no
+// case.
+func (d Data) Check() error {
+	if d.X == nil || d.X.X == nil || d.X.X.IsEmpty() {
+		return errors.New("there are no cases; the inputs must have at least one row and one column")
+	}
+	n, y := d.X.N(), d.Y
+	switch {
+	case y.Len() != n:
+		return fmt.Errorf("%d rows of inputs and %d targets", n, y.Len())
+	case y.Classes < 0 || y.Classes == 1:
+		return fmt.Errorf("%d classes; want 2, whose labels are -1 and +1 in Value, "+
+			"or more, whose numbers are in Index, or 0 for numbers in Value", y.Classes)
+	case y.Classes > 2 && len(y.Value) > 0:
+		return fmt.Errorf("%d classes and %d targets in Value; their labels 0 … %d belong into Index",
+			y.Classes, len(y.Value), y.Classes-1)
+	case y.Classes <= 2 && len(y.Index) > 0:
+		return fmt.Errorf("%d classes and %d targets in Index; "+
+			"the labels -1 and +1 of two classes, and numbers, belong into Value", y.Classes, len(y.Index))
+	case d.Classes != nil && len(d.Classes) != y.Classes:
+		return fmt.Errorf("%d names of classes and %d classes", len(d.Classes), y.Classes)
+	case d.Groups != nil && len(d.Groups) != n:
+		return fmt.Errorf("%d rows of inputs and %d groups", n, len(d.Groups))
+	}
+	for i, v := range y.Value {
+		switch {
+		case y.Classes == 2 && v != -1 && v != 1:
+			return fmt.Errorf("label %v in row %d (counted from 1); "+
+				"the labels of two classes must be -1 and +1", v, i+1)
+		case !finite(v):
+			return fmt.Errorf("target %v in row %d (counted from 1); every target must be a finite number", v, i+1)
+		}
+	}
+	for i, c := range y.Index {
+		if c < 0 || c >= y.Classes {
+			return fmt.Errorf("label %d in row %d (counted from 1); the labels of %d classes must be 0 … %d",
+				c, i+1, y.Classes, y.Classes-1)
+		}
+	}
+	return d.X.Check(d.X.Dim())
+}
+
+// scale is where length scales and periods start that nobody set.
+func (d Data) scale() float64 {
+	s := math.Sqrt(float64(d.X.Dim()))
+	if !d.Scaled {
+		s = d.X.MedianDistance()
+	}
+	return s
 }

@@ -76,11 +76,7 @@ func (p *Point) covariances(z *kernel.Inputs) []*mat.SymDense {
 	if !ok {
 		return nil
 	}
-	kernels := len(p.objective.model.Kernels)
-	cross, diag := make([]*mat.Dense, kernels), make([][]float64, kernels)
-	for j := range kernels {
-		cross[j], diag[j], _ = p.prior(z, j)
-	}
+	cross, diag, _ := p.priors(z)
 	s := make([]*mat.SymDense, z.N())
 	for i := range s {
 		s[i] = mat.NewSymDense(p.objective.data.Y.Classes, nil)

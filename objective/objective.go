@@ -46,26 +46,9 @@ type room struct {
 // what Data.Check finds, labels that are not those of the classes among it, are errors. Without a
 // criterion, nil, points are there to predict: their Value is NaN and they have no gradient.
 func New(m Model, c Criterion, d Data) (*Objective, error) {
-	if err := linalg.Err(); err != nil {
+	o := &Objective{model: m, criterion: c, data: d}
+	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
-	}
-	if err := d.Check(); err != nil {
-		return nil, fmt.Errorf("objective: %w", err)
-	}
-	caps, err := m.Check(d.Y.Classes)
-	if err != nil {
-		return nil, fmt.Errorf("objective: %w", err)
-	}
-	for _, k := range m.Kernels {
-		if err := kernel.CheckDim(k, d.X.Dim()); err != nil {
-			return nil, fmt.Errorf("objective: %w", err)
-		}
-	}
-	o := &Objective{model: m, criterion: c, caps: caps, data: d}
-	if c != nil {
-		if o.gradient, err = c.Uses(caps); err != nil {
-			return nil, fmt.Errorf("objective: %w", err)
-		}
 	}
 	o.Layout = m.LayoutOn(d)
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
@@ -79,14 +62,30 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	return o, nil
 }
 
+// check sets what the parts can do together.
+func (o *Objective) check() (err error) {
+	if err := cmp.Or(linalg.Err(), o.data.Check()); err != nil {
+		return err
+	}
+	if o.caps, err = o.model.Check(o.data.Y.Classes); err != nil {
+		return err
+	}
+	for _, k := range o.model.Kernels {
+		if err := kernel.CheckDim(k, o.data.X.Dim()); err != nil {
+			return err
+		}
+	}
+	if o.criterion != nil {
+		o.gradient, err = o.criterion.Uses(o.caps)
+	}
+	return err
+}
+
 // MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
 // own.
 func (o *Objective) MergesEqual() bool {
-	_, d := o.data.X.X.Dims()
-	twice := mat.NewDense(2, d, nil)
-	for i := range 2 {
-		twice.SetRow(i, o.data.X.X.RawRowView(0))
-	}
+	first := o.data.X.X.RawRowView(0)
+	twice := mat.NewDense(2, len(first), slices.Repeat(first, 2))
 	k, theta := mat.NewSymDense(2, nil), o.Layout.Start()
 	for j, kernelOf := range o.model.Kernels {
 		kernel.Gram(kernelOf, k, o.Layout.kernel(theta, j), &kernel.Inputs{X: twice})
@@ -122,7 +121,7 @@ func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 // and changes the result within the approximation's tolerance only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
 	return interrupt.Do(ctx, func() (*Point, error) {
-		p, err := o.prior(theta)
+		p, err := o.unfitted(theta)
 		if err == nil {
 			p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
 		}
@@ -132,22 +131,22 @@ func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State
 
 // Restore rebuilds, without iterating, the point that was fitted at theta and left this state.
 func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error) {
-	p, err := o.prior(theta)
+	p, err := o.unfitted(theta)
 	if err == nil {
 		p.Posterior, err = o.model.Inference.Restore(p.cov, o.data.Y, p.lik, state)
 	}
 	return o.finish(p, err)
 }
 
-// prior makes a point that has its covariances and no posterior yet.
-func (o *Objective) prior(theta []float64) (*Point, error) {
+// unfitted makes a point that has its covariances and no posterior yet.
+func (o *Objective) unfitted(theta []float64) (*Point, error) {
 	l, n := o.Layout, o.data.X.N()
 	if len(theta) != len(l.Specs) {
 		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
 	}
 	p := &Point{Theta: slices.Clone(theta), objective: o}
 	for j, v := range theta {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite(v) {
 			return p, fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
 		}
 	}
@@ -196,7 +195,7 @@ func (p *Point) evaluate() (err error) {
 	if o.criterion.AddsPrior() {
 		p.value += o.Layout.LogPrior(nil, p.Theta)
 	}
-	if math.IsNaN(p.value) || math.IsInf(p.value, 0) {
+	if !finite(p.value) {
 		return fmt.Errorf("%w: the value is %v", ErrNotFinite, p.value)
 	}
 	return nil
@@ -209,7 +208,8 @@ func (p *Point) Value() float64 { return p.value }
 // unless its inference takes it as it is.
 func (p *Point) Converged() error {
 	if d := p.Diagnostics(); !d.Converged && !p.objective.caps.Unconverged {
-		return fmt.Errorf("objective: at %s: %w", p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
+		return fmt.Errorf("objective: at %s: %w",
+			p.objective.Layout.describe(p.Theta), cmp.Or(d.Failure, approx.ErrNotConverged))
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (p *Point) Gradient(dst []float64) error {
 	err := p.pullback(grad)
 	for i, j := range l.Free {
 		dst[i] = grad[j]
-		if err == nil && (math.IsNaN(grad[j]) || math.IsInf(grad[j], 0)) {
+		if err == nil && !finite(grad[j]) {
 			err = fmt.Errorf("%w: the derivative by %s is %v", ErrNotFinite, l.Specs[j].ThetaName(), grad[j])
 		}
 	}

@@ -104,20 +104,20 @@ func TestOptimumOfTheEvidence(t *testing.T) {
 	}
 }
 
-// The prediction of exact with everything free against the textbook formula, across the block boundary.
+// The prediction of exact with everything free against the textbook formula, across the batch boundary.
 func TestLatentIncludesTheMeanAndKnowsNoBlocks(t *testing.T) {
 	o := freeRegression(t)
 	p, err := o.At(context.Background(), []float64{0.2, 0.1, 0.7, -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := mat.NewDense(2*block+3, 1, nil)
-	for i := range 2*block + 3 {
+	many := mat.NewDense(2*batch+3, 1, nil)
+	for i := range 2*batch + 3 {
 		many.Set(i, 0, 0.003*float64(i))
 	}
-	mean, variance := make([]float64, 2*block+3), make([]float64, 2*block+3)
+	mean, variance := make([]float64, 2*batch+3), make([]float64, 2*batch+3)
 	p.Latent(mean, variance, &kernel.Inputs{X: many}, 0)
-	for _, i := range []int{0, 17, block - 1, block, 2*block + 2} {
+	for _, i := range []int{0, 17, batch - 1, batch, 2*batch + 2} {
 		one := &kernel.Inputs{X: mat.NewDense(1, 1, []float64{many.At(i, 0)})}
 		k := mat.NewDense(12, 1, nil)
 		kernel.Cross(squaredExponential{}, k, o.Layout.kernel(p.Theta, 0), o.data.X, one)

@@ -1,11 +1,11 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/optimize"
 )
@@ -53,9 +53,11 @@ type Optimum struct {
 	Status      Status
 	Evaluations int
 	AtBound     []AtBound
-	Path        []Step   // the way there: the start, where each iteration ended, and last of all Theta; nil with nothing to optimise
-	Fails       []error  // evaluations that failed; the optimisation stepped back from them
-	Warnings    []string // what a user should know, the fit's own warnings included
+	// Path is the way there: the start, where each iteration ended, and last of all Theta; nil with
+	// nothing to optimise.
+	Path     []Step
+	Fails    []error  // evaluations that failed; the optimisation stepped back from them
+	Warnings []string // what a user should know, the fit's own warnings included
 }
 
 // Step is a point on the way of a local optimisation.
@@ -85,15 +87,8 @@ const reach = 10
 // start that cannot be evaluated; the end of ctx. The Optimum holds what was reached, if anything
 // was.
 func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (Optimum, error) {
-	if s.Method == "" {
-		s.Method = "bfgs"
-	}
-	if s.GradientThreshold == 0 {
-		s.GradientThreshold = s.Gradients.threshold()
-	}
-	if s.Evaluations == 0 {
-		s.Evaluations = 500 * s.Gradients.Evaluations(len(start))
-	}
+	s.Method = cmp.Or(s.Method, "bfgs")
+	s.GradientThreshold = cmp.Or(s.GradientThreshold, s.Gradients.threshold())
 	entry, err := Optimizers.Lookup("local optimiser", s.Method)
 	if err != nil {
 		return Optimum{}, err
@@ -104,20 +99,20 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	}
 	c := climb{Run: NewRun(ctx, o), threshold: s.GradientThreshold}
 	c.gradients = s.Gradients
+	c.Limit = cmp.Or(s.Evaluations, 500*s.Gradients.Evaluations(len(start)))
 	if len(start) > 0 && !c.HasGradient() {
-		return Optimum{}, fmt.Errorf("%s needs a gradient, which %T with %T does not have; take differences of values, or use a method that needs none, such as nelder_mead", s.Method, o.model.Inference, o.model.Likelihood)
+		return Optimum{}, fmt.Errorf("%s needs a gradient, which %T with %T does not have; "+
+			"take differences of values, or use a method that needs none, such as nelder_mead",
+			s.Method, o.model.Inference, o.model.Likelihood)
 	}
-	c.Limit = s.Evaluations
-	x := make([]float64, len(start))
-	for i, p := range o.Layout.FreeSpecs() {
+	for _, p := range o.Layout.FreeSpecs() {
 		lo, hi := p.ThetaBounds()
 		c.lo, c.hi = append(c.lo, lo), append(c.hi, hi)
-		x[i] = min(max(start[i], lo), hi)
 	}
-	if _, err := c.try(x); err != nil {
+	if _, err := c.try(clip(start, c.lo, c.hi)); err != nil {
 		return c.optimum(Failed), fmt.Errorf("start point: %w", err)
 	}
-	if len(x) == 0 {
+	if len(start) == 0 {
 		return c.optimum(Evaluated), nil
 	}
 	for {
@@ -125,8 +120,9 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		lo, hi := c.box()
 		// The run knows more than gonum's result: the best point, not the last, and what failed on
 		// the way.
-		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{Converger: small(c.threshold), Recorder: round{&c, lo, hi}},
-			optimizer.Method(c.threshold))
+		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{
+			Converger: small(c.threshold), Recorder: round{&c, lo, hi},
+		}, optimizer.Method(c.threshold))
 		if ctx.Err() != nil {
 			return c.optimum(Interrupted), ctx.Err()
 		}
@@ -208,6 +204,7 @@ func (c climb) optimum(status Status) Optimum {
 		c.step(m.Theta, m.Value)
 		m.Path = c.path
 	}
+	warn := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
 	for i, p := range c.objective.Layout.FreeSpecs() {
 		b := AtBound{Name: p.Name, Side: "lower", Value: p.Lo}
 		switch m.Theta[i] {
@@ -218,19 +215,17 @@ func (c climb) optimum(status Status) Optimum {
 			continue
 		}
 		m.AtBound = append(m.AtBound, b)
-		m.Warnings = append(m.Warnings, fmt.Sprintf(
-			"%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with {fixed: %.6g}", b.Name, b.Side, b.Value, b.Value))
+		warn("%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with {fixed: %.6g}",
+			b.Name, b.Side, b.Value, b.Value)
 	}
 	switch status {
 	case EvaluationLimit:
-		m.Warnings = append(m.Warnings, fmt.Sprintf("stopped after %d evaluations; a higher limit may find a better value", m.Evaluations))
+		warn("stopped after %d evaluations; a higher limit may find a better value", m.Evaluations)
 	case Stalled:
-		m.Warnings = append(m.Warnings, fmt.Sprintf("stopped without a better point at a gradient of %.3g nats per unit of theta", c.steepness()*max(1, math.Abs(m.Value))))
+		warn("stopped without a better point at a gradient of %.3g nats per unit of theta",
+			c.steepness()*max(1, math.Abs(m.Value)))
 	}
-	if n := len(m.Fails); n > 0 {
-		first, _, _ := strings.Cut(m.Fails[0].Error(), "\n")
-		m.Warnings = append(m.Warnings, fmt.Sprintf("%d of %d evaluations failed, the first with: %s", n, m.Evaluations, first))
-	}
+	m.Warnings = append(m.Warnings, c.failed("failed")...)
 	m.Warnings = append(m.Warnings, c.best.diagnostics.Warnings...)
 	return m
 }

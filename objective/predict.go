@@ -11,21 +11,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// blocks calls f for consecutive parts of z, or z itself if it is small enough, with the index of
+// batches calls f for consecutive parts of z, or z itself if it is small enough, with the index of
 // their first case.
-func blocks(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
-	if z.N() <= block {
+func batches(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
+	if z.N() <= batch {
 		f(0, z) // the same set again, at another theta, finds its distances remembered
 		return
 	}
-	for i := 0; i < z.N(); i += block {
-		part := z.X.Slice(i, min(i+block, z.N()), 0, z.Dim()).(*mat.Dense)
+	for i := 0; i < z.N(); i += batch {
+		part := z.X.Slice(i, min(i+batch, z.N()), 0, z.Dim()).(*mat.Dense)
 		f(i, &kernel.Inputs{X: part})
 	}
 }
-
-// kernelOf is the index of the kernel of a class.
-func (p *Point) kernelOf(class int) int { return min(class, len(p.objective.model.Kernels)-1) }
 
 // prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
@@ -50,6 +47,15 @@ func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []f
 	return cross, diag, mean
 }
 
+// priors has those of all kernels.
+func (p *Point) priors(z *kernel.Inputs) (cross []*mat.Dense, diag, mean [][]float64) {
+	for j := range p.objective.model.Kernels {
+		k, d, m := p.prior(z, j)
+		cross, diag, mean = append(cross, k), append(diag, d), append(mean, m)
+	}
+	return cross, diag, mean
+}
+
 // Latent sets mean[i] and variance[i] of the latent process of a class (0 where there is one
 // process only) at the i-th case of z, prior mean and the kernel's noise included. A variance that
 // is nil is not wanted, and the mean alone takes n operations a case in place of n².
@@ -57,8 +63,8 @@ func (p *Point) Latent(mean, variance []float64, z *kernel.Inputs, class int) {
 	if len(mean) != z.N() || variance != nil && len(variance) != z.N() {
 		panic(fmt.Sprintf("objective: len(mean) = %d and len(variance) = %d, want %d", len(mean), len(variance), z.N()))
 	}
-	blocks(z, func(first int, z *kernel.Inputs) {
-		cross, diag, prior := p.prior(z, p.kernelOf(class))
+	batches(z, func(first int, z *kernel.Inputs) {
+		cross, diag, prior := p.prior(z, min(class, len(p.objective.model.Kernels)-1))
 		m, v := mean[first:first+z.N()], variance
 		if v != nil {
 			v = v[first : first+z.N()]

@@ -91,14 +91,14 @@ func TestAveragesAreRefusedWhereTheyAreNotDefined(t *testing.T) {
 
 func TestPredictionsKnowNoBlocks(t *testing.T) {
 	p := fitted(t, likelihood.Logit{})
-	many := mat.NewDense(block+5, 2, nil)
-	for i := range block + 5 {
+	many := mat.NewDense(batch+5, 2, nil)
+	for i := range batch + 5 {
 		many.SetRow(i, []float64{math.Sin(float64(i)), math.Cos(float64(3 * i))})
 	}
 	all := predict(p, &kernel.Inputs{X: many}, Averaged{})
-	last := predict(p, &kernel.Inputs{X: many.Slice(block-5, block+5, 0, 2).(*mat.Dense)}, Averaged{})
+	last := predict(p, &kernel.Inputs{X: many.Slice(batch-5, batch+5, 0, 2).(*mat.Dense)}, Averaged{})
 	for i := range 10 {
-		if d := math.Abs(all.At(block-5+i, 1) - last.At(i, 1)); d > 1e-13 {
+		if d := math.Abs(all.At(batch-5+i, 1) - last.At(i, 1)); d > 1e-13 {
 			t.Errorf("case %d differs by %v", i, d)
 		}
 	}
@@ -137,7 +137,7 @@ func TestClassifierLearns(t *testing.T) {
 
 // Without the variances the latent means are the same, to the last bit, for every way to infer, also in several blocks.
 func TestLatentMeans(t *testing.T) {
-	many := ring(block+3, 4).X
+	many := ring(batch+3, 4).X
 	tested := 0
 	for _, classes := range []int{0, 2, 3} {
 		d := ring(12, 3)

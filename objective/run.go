@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -13,8 +14,50 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
+
+// Gradients is where a local optimisation has its gradients from.
+type Gradients int
+
+const (
+	// Exact gradients come from the adjoint of a fit.
+	Exact Gradients = iota
+	// Differences are central ones of values: two more fits for each free hyperparameter, all of
+	// them cold, so that the value is a function of theta alone. They are for criteria without an
+	// exact gradient, and right to about 1e-7 of the value.
+	Differences
+)
+
+// Names are the names of the sources.
+func (Gradients) Names() []string { return []string{"exact", "differences"} }
+
+// UnmarshalText reads one of the names.
+func (g *Gradients) UnmarshalText(text []byte) error {
+	i := slices.Index(g.Names(), string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown gradient %q%s", text, registry.Suggest(string(text), g.Names()))
+	}
+	*g = Gradients(i)
+	return nil
+}
+
+// threshold is the default of Settings.GradientThreshold.
+func (g Gradients) threshold() float64 {
+	if g == Differences { // which are right to a hundredth of it
+		return 1e-5
+	}
+	return 1e-6
+}
+
+// Evaluations is how many fits a value with its gradient over so many free hyperparameters takes.
+func (g Gradients) Evaluations(free int) int {
+	if g == Differences {
+		return 2*free + 1
+	}
+	return 1
+}
 
 // Run is a sequence of evaluations of an Objective. It starts each fit from the state of the last
 // one that converged, extrapolated where those before lie on a line with it, unless what a fit
@@ -22,14 +65,16 @@ import (
 // errors, and keeps every failure. The sequence, from the first evaluation on, determines every
 // value in it. It is not safe for concurrent use.
 type Run struct {
-	Evaluations int     // fits asked for, failed ones included, repetitions of the last point not
-	Fails       []error // what failed, fits and gradients, in order, fits that did not converge among them; the end of the context is no failure
-	Limit       int     // evaluations after which a Problem stops; 0: none
+	Evaluations int // fits asked for, failed ones included, repetitions of the last point not
+	Limit       int // evaluations after which a Problem stops; 0: none
+	// Fails has the errors of fits and gradients, in order, of fits that did not converge among
+	// them. The end of the context is no failure.
+	Fails []error
 
 	gradients Gradients
 	ctx       context.Context
 	objective *Objective
-	last      []converged // the fits that converged, the latest first, at most furthest
+	last      []waypoint // the fits that converged, the latest first, at most furthest
 
 	free        []float64 // of the last evaluation
 	point       *Point    // nil: it failed with err
@@ -40,8 +85,8 @@ type Run struct {
 	best        best
 }
 
-// converged is where a fit converged, and its state.
-type converged struct {
+// waypoint is where a fit converged, and its state.
+type waypoint struct {
 	free  []float64
 	state approx.State
 }
@@ -66,19 +111,12 @@ func (r *Run) start(free []float64) approx.State {
 	for _, c := range r.last {
 		floats.SubTo(apart, c.free, latest.free)
 		reach, t := floats.Norm(apart, 2), floats.Dot(apart, line)/square
-		if floats.AddScaled(apart, -t, line); len(c.state) != len(latest.state) || !(floats.Norm(apart, 2) <= 1e-9*reach) {
+		floats.AddScaled(apart, -t, line)
+		if len(c.state) != len(latest.state) || !(floats.Norm(apart, 2) <= 1e-9*reach) {
 			break
 		}
 		at, states = append(at, t), append(states, c.state)
-		w := make([]float64, len(at))
-		for i, t := range at {
-			w[i] = 1
-			for j, s := range at {
-				if j != i {
-					w[i] *= (1 - s) / (t - s)
-				}
-			}
-		}
+		w := lagrange(at)
 		if !(floats.Norm(w, 1) <= math.Exp2(float64(len(w)))) {
 			break
 		}
@@ -88,6 +126,20 @@ func (r *Run) start(free []float64) approx.State {
 		return latest.state
 	}
 	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
+}
+
+// lagrange are the weights of the values at these positions in the polynomial through them, at 1.
+func lagrange(at []float64) []float64 {
+	w := make([]float64, len(at))
+	for i, t := range at {
+		w[i] = 1
+		for j, s := range at {
+			if j != i {
+				w[i] *= (1 - s) / (t - s)
+			}
+		}
+	}
+	return w
 }
 
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
@@ -124,7 +176,8 @@ func (r *Run) At(free []float64) (*Point, error) {
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
-			r.last = slices.Insert(r.last[:min(len(r.last), furthest-1)], 0, converged{r.free, r.point.Posterior.State()})
+			before := r.last[:min(len(r.last), furthest-1)]
+			r.last = slices.Insert(before, 0, waypoint{r.free, r.point.Posterior.State()})
 		}
 		if ended || start == nil || r.ctx.Err() != nil {
 			break
@@ -177,6 +230,16 @@ func (r *Run) Gradient(dst, free []float64) error {
 	}
 	copy(dst, r.gradient)
 	return r.gradErr
+}
+
+// failed says how many evaluations failed, and why the first did.
+func (r *Run) failed(what string) []string {
+	if len(r.Fails) == 0 {
+		return nil
+	}
+	first, _, _ := strings.Cut(r.Fails[0].Error(), "\n")
+	return []string{fmt.Sprintf("%d of %d evaluations %s, the first with: %s",
+		len(r.Fails), r.Evaluations, what, first)}
 }
 
 // HasGradient says whether there is a Gradient.

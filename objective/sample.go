@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,7 +21,9 @@ import (
 // Chain is the length of a Markov chain over the free hyperparameters, and its random numbers. The
 // zero value is useful.
 type Chain struct {
-	Burn    int // moves before those of the first sample, in which the base adapts; 0 is 100 for each free hyperparameter
+	// Burn is the number of moves before those of the first sample, in which the base adapts; 0 is
+	// 100 for each free hyperparameter.
+	Burn    int
 	Samples int // kept; 0 is DefaultSamples
 	Thin    int // moves for each of them; 0 is DefaultThin
 	Seed    uint64
@@ -64,7 +65,8 @@ const tails = 4
 // the end of ctx.
 func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samples, error) {
 	specs := o.Layout.FreeSpecs()
-	c.Burn, c.Samples, c.Thin = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, DefaultSamples), cmp.Or(c.Thin, DefaultThin)
+	c.Burn, c.Samples = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, DefaultSamples)
+	c.Thin = cmp.Or(c.Thin, DefaultThin)
 	if o.criterion == nil || !o.criterion.AddsPrior() {
 		return nil, errors.New("objective: a chain needs a log posterior density; make the objective with LogPosterior")
 	}
@@ -76,8 +78,9 @@ func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samp
 	}
 	w := newWalk(NewRun(ctx, o), specs, start, c.Seed)
 	if w.value = w.logDensity(w.at(w.d)); math.IsInf(w.value, -1) {
-		return nil, fmt.Errorf("start point: %w", cmp.Or(ctx.Err(), w.out.Fails[0]))
+		return nil, fmt.Errorf("start point: %w", cmp.Or(ctx.Err(), w.err))
 	}
+	var out Samples
 	var history [][]float64
 	for step := 1; step <= c.Burn+c.Samples*c.Thin; step++ {
 		w.move()
@@ -92,15 +95,12 @@ func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samp
 				w.adapt(history[step/2:])
 			}
 		case (step-c.Burn)%c.Thin == 0:
-			w.out.Theta, w.out.Values = append(w.out.Theta, theta), append(w.out.Values, w.value)
+			out.Theta, out.Values = append(out.Theta, theta), append(out.Values, w.value)
 		}
 	}
-	w.out.Evaluations = w.run.Evaluations
-	if n := len(w.out.Fails); n > 0 {
-		first, _, _ := strings.Cut(w.out.Fails[0].Error(), "\n")
-		w.out.Warnings = append(w.out.Warnings, fmt.Sprintf("%d of %d evaluations failed, and count as of density 0, the first with: %s", n, w.out.Evaluations, first))
-	}
-	return &w.out, nil
+	out.Evaluations, out.Fails = w.run.Evaluations, w.run.Fails
+	out.Warnings = w.run.failed("failed, and count as of density 0")
+	return &out, nil
 }
 
 // walk is the state of a chain.
@@ -108,7 +108,7 @@ type walk struct {
 	run    *Run
 	rng    *rand.Rand
 	lo, hi []float64
-	out    Samples
+	err    error // of the last evaluation, if it failed
 
 	mu    []float64         // of the base
 	u     blas64.Triangular // likewise, Σ = UᵀU
@@ -121,8 +121,11 @@ type walk struct {
 func newWalk(run *Run, specs []param.Spec, start []float64, seed uint64) *walk {
 	n := len(specs)
 	zeros := func() []float64 { return make([]float64, n) }
-	w := &walk{run: run, rng: rand.New(rand.NewPCG(seed, 0)), mu: zeros(), u: blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)},
-		d: zeros(), z: zeros(), zeta: zeros(), nu: zeros(), nextZ: zeros(), nextD: zeros()}
+	w := &walk{
+		run: run, rng: rand.New(rand.NewPCG(seed, 0)), mu: zeros(), d: zeros(), z: zeros(),
+		u:    blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: make([]float64, n*n)},
+		zeta: zeros(), nu: zeros(), nextZ: zeros(), nextD: zeros(),
+	}
 	for i, s := range specs {
 		lo, hi := s.ThetaBounds()
 		w.lo, w.hi = append(w.lo, lo), append(w.hi, hi)
@@ -143,8 +146,7 @@ func (w *walk) logDensity(theta []float64) float64 {
 		}
 	}
 	p, err := w.run.Converged(theta)
-	if err != nil {
-		w.out.Fails = append(w.out.Fails, err)
+	if w.err = err; err != nil {
 		return math.Inf(-1)
 	}
 	return p.Value()

@@ -32,11 +32,13 @@ type Surrogate struct {
 func surrogateModel(d int) Model {
 	half := 0.5 * math.Sqrt(float64(d))
 	prior := func(median, sd float64, bounds *[2]float64) param.Setting {
-		return param.Setting{Init: &median, Bounds: bounds, Prior: param.LogNormal{Normal: param.Normal{Mean: math.Log(median), SD: sd}}}
+		normal := param.Normal{Mean: math.Log(median), SD: sd}
+		return param.Setting{Init: &median, Bounds: bounds, Prior: param.LogNormal{Normal: normal}}
 	}
 	return Model{
 		Kernels: []kernel.Kernel{kernel.Matern52{
-			ARD: true, Amplitude: prior(1, 1, &[2]float64{1e-2, 1e2}), LengthScale: prior(half, 1, &[2]float64{1e-2 * half, 1e2 * half}),
+			ARD: true, Amplitude: prior(1, 1, &[2]float64{1e-2, 1e2}),
+			LengthScale: prior(half, 1, &[2]float64{1e-2 * half, 1e2 * half}),
 		}},
 		Mean:       Constant{Setting: param.Setting{Prior: param.Normal{SD: 1}}},
 		Likelihood: likelihood.Gaussian{Noise: prior(1e-3, 1, &[2]float64{1e-5, 1})},
@@ -57,7 +59,8 @@ func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
 		s.y[i] = (v - s.mean) / s.sd
 	}
 	_, d := x.Dims()
-	fitted, err := Classifier{Model: surrogateModel(d), Criterion: LogPosterior{}, Restarts: 2}.Fit(context.Background(), s.data(), seed)
+	fitted, err := Classifier{Model: surrogateModel(d), Criterion: LogPosterior{}, Restarts: 2}.
+		Fit(context.Background(), s.data(), seed)
 	if err != nil {
 		return nil, err
 	}

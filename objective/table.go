@@ -4,23 +4,30 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 
 // Averages lists them.
 var Averages = registry.Table[Average]{
-	registry.Of[Averaged, Average]("averaged", "E[p(y|f)] under the posterior of f, GPML (3.25) and, for softmax, 3.5.2; deterministic"),
+	registry.Of[Averaged, Average]("averaged",
+		"E[p(y|f)] under the posterior of f, GPML (3.25) and, for softmax, 3.5.2; deterministic"),
 	registry.Of[MAP, Average]("map", "p(y|E[f]), which ignores the variance of f"),
-	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]), κ = (1 + πv/8)^-½ with the variance v of each f: a closed form near the average; logit and softmax"),
-	registry.Of[MonteCarlo, Average]("monte_carlo", "averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)"),
+	registry.Of[MacKay, Average]("mackay", "p(y|κE[f]), κ = (1 + πv/8)^-½ with the variance v of each f: "+
+		"a closed form near the average; logit and softmax"),
+	registry.Of[MonteCarlo, Average]("monte_carlo",
+		"averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)"),
 }
 
 // Criteria lists what can be maximised.
 var Criteria = registry.Table[Criterion]{
-	registry.Of[LogEvidence, Criterion]("log_evidence", "the (approximate) log marginal likelihood log p(y|X, θ), in nats"),
-	registry.Of[LogPosterior, Criterion]("log_posterior", "log_evidence plus the log prior densities of the free hyperparameters over theta, in nats"),
-	registry.Of[LeaveOneOut, Criterion]("loo_log_probability", "Σ_i log p(y_i|X, y without y_i, θ), in nats, from one fit"),
+	registry.Of[LogEvidence, Criterion]("log_evidence",
+		"the (approximate) log marginal likelihood log p(y|X, θ), in nats"),
+	registry.Of[LogPosterior, Criterion]("log_posterior",
+		"log_evidence plus the log prior densities of the free hyperparameters over theta, in nats"),
+	registry.Of[LeaveOneOut, Criterion]("loo_log_probability",
+		"Σ_i log p(y_i|X, y without y_i, θ), in nats, from one fit"),
 }
 
 // Means lists the prior means.
 var Means = registry.Table[Mean]{
 	registry.Of[Zero, Mean]("zero", "m(x) = 0"),
-	registry.Of[Constant, Mean]("constant", "m(x) = c, the hyperparameter mean.constant: free from 0 unless given a number"),
+	registry.Of[Constant, Mean]("constant",
+		"m(x) = c, the hyperparameter mean.constant: free from 0 unless given a number"),
 }
 
 // Optimizers lists the local optimisers; all of them need the gradient.

@@ -54,11 +54,8 @@ func (Bayes) Optimizer() string { return "" }
 
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
 	b = b.on(s)
-	return Budget{Trials: b.Trials, AtOnce: b.Batch}
+	return s.budget(Budget{Trials: b.Trials, AtOnce: b.Batch})
 }
 
 // Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on,

@@ -31,7 +31,8 @@ type CMAES struct {
 
 // Check implements Strategy.
 func (c CMAES) Check(s Space) error {
-	err := checkSearch(s, count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
+	err := checkSearch(s,
+		count{"population", c.Population, 4, maxTrials}, count{"evaluations", c.Evaluations, 1, maxTrials})
 	if c = c.on(s); err == nil && c.Evaluations < c.Population {
 		err = fmt.Errorf("evaluations = %d are less than one generation of %d", c.Evaluations, c.Population)
 	}
@@ -50,11 +51,8 @@ func (CMAES) Optimizer() string { return "" }
 
 // Budget implements Strategy: whole generations, unless it converges.
 func (c CMAES) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
 	c = c.on(s)
-	return Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population}
+	return s.budget(Budget{Trials: c.Evaluations / c.Population * c.Population, AtMost: true, AtOnce: c.Population})
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.

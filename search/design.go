@@ -33,10 +33,7 @@ func (Design) Optimizer() string { return "" }
 
 // Budget implements Strategy.
 func (d Design) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
-	return Budget{Trials: cmp.Or(d.Trials, defaultTrials)}
+	return s.budget(Budget{Trials: cmp.Or(d.Trials, defaultTrials)})
 }
 
 // ask proposes the points whose places in the unit cube sample draws, one a row.
@@ -52,6 +49,14 @@ func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Pro
 		proposals[i].Points = [][]float64{s.place(u.RawRowView(i))}
 	}
 	return proposals
+}
+
+// budget is b, or a single trial where nothing is free.
+func (s Space) budget(b Budget) Budget {
+	if len(s) == 0 {
+		return Budget{Trials: 1}
+	}
+	return b
 }
 
 // askOnce proposes the one point of a space without free hyperparameters.

@@ -130,7 +130,8 @@ func (g Grid) resolve(s Space) ([]axis, error) {
 		}
 	}
 	if size > maxTrials {
-		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points", size, maxTrials))
+		errs = append(errs, fmt.Errorf("the grid has %.3g points, more than %d; use fewer axes or points",
+			size, maxTrials))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -63,12 +63,7 @@ func (m MultiStart) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 }
 
 // Budget implements Strategy.
-func (m MultiStart) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
-	return Budget{Trials: max(1, m.Restarts)}
-}
+func (m MultiStart) Budget(s Space) Budget { return s.budget(Budget{Trials: max(1, m.Restarts)}) }
 
 // Optimizer implements Strategy.
 func (BFGS) Optimizer() string { return "bfgs" }

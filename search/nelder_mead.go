@@ -22,7 +22,8 @@ type NelderMead struct {
 
 // Check implements Strategy.
 func (n NelderMead) Check(s Space) error {
-	return checkSearch(s, count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
+	return checkSearch(s,
+		count{"restarts", n.Restarts, 1, maxTrials}, count{"evaluations", n.Evaluations, 1, maxTrials})
 }
 
 // on fills in the defaults.
@@ -35,11 +36,8 @@ func (NelderMead) Optimizer() string { return "" }
 
 // Budget implements Strategy: every simplex may converge before it has used up its evaluations.
 func (n NelderMead) Budget(s Space) Budget {
-	if len(s) == 0 {
-		return Budget{Trials: 1}
-	}
 	n = n.on()
-	return Budget{Trials: n.Restarts * n.Evaluations, AtMost: true, AtOnce: n.Restarts}
+	return s.budget(Budget{Trials: n.Restarts * n.Evaluations, AtMost: true, AtOnce: n.Restarts})
 }
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.

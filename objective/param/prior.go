@@ -1,9 +1,9 @@
 package param
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
 	"gonum.org/v1/gonum/mathext"
@@ -13,6 +13,7 @@ import (
 
 // Prior is a prior distribution of one hyperparameter. Its density p(v) is that of the value in
 // natural units; over theta it is p(v) |dv/dθ|, so that a mode is one over theta.
+// Its parameters are its fields, and each but a mean must be greater than 0.
 type Prior interface {
 	// Transform is that of the hyperparameters that the prior is for: Log for those greater than 0,
 	// Logit for those between 0 and 1, Identity for any number.
@@ -21,8 +22,6 @@ type Prior interface {
 	LogDensity(theta float64) (value, slope float64)
 	// Spread returns the standard deviation of θ.
 	Spread() float64
-	// check says which parameter is wrong.
-	check() error
 }
 
 // Priors lists the priors.
@@ -36,14 +35,6 @@ var Priors = registry.Table[Prior]{
 	registry.Of[InverseGamma, Prior]("inverse_gamma", "{shape: 2, scale: 1}: p(v) ∝ v^-(shape+1) exp(-scale/v), v > 0"),
 	registry.Of[Normal, Prior]("normal", "{mean: 0, sd: 1}: for a constant mean"),
 	registry.Of[Beta, Prior]("beta", "{a: 1, b: 9}: p(v) ∝ v^(a-1) (1-v)^(b-1), 0 < v < 1"),
-}
-
-// positive says that a parameter is not greater than 0.
-func positive(name string, v float64) error {
-	if v > 0 {
-		return nil
-	}
-	return fmt.Errorf("%s = %v must be greater than 0", name, v)
 }
 
 // trigamma is the variance of ln v for v ~ Gamma{Shape: x}.
@@ -73,8 +64,6 @@ func (p Normal) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (p Normal) Spread() float64 { return p.SD }
 
-func (p Normal) check() error { return positive("sd", p.SD) }
-
 // LogNormal says that ln v is normal with mean Mean and standard deviation SD. Over theta = ln v
 // the mode is Mean.
 type LogNormal struct {
@@ -102,8 +91,6 @@ func (p HalfNormal) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (HalfNormal) Spread() float64 { return math.Sqrt(trigamma(0.5)) / 2 }
 
-func (p HalfNormal) check() error { return positive("scale", p.Scale) }
-
 // HalfT is Student's t density around 0, for v > 0. Its tail is heavy: DegreesOfFreedom = 1 is the
 // half-Cauchy.
 type HalfT struct {
@@ -124,10 +111,6 @@ func (p HalfT) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (p HalfT) Spread() float64 { return math.Sqrt(trigamma(0.5)+trigamma(p.DegreesOfFreedom/2)) / 2 }
 
-func (p HalfT) check() error {
-	return errors.Join(positive("scale", p.Scale), positive("degrees_of_freedom", p.DegreesOfFreedom))
-}
-
 // Gamma is Rate^Shape/Γ(Shape) · v^(Shape-1) exp(-Rate v), of mean Shape/Rate.
 type Gamma struct {
 	Shape float64 `yaml:"shape"`
@@ -145,10 +128,6 @@ func (p Gamma) LogDensity(theta float64) (value, slope float64) {
 
 // Spread implements Prior.
 func (p Gamma) Spread() float64 { return math.Sqrt(trigamma(p.Shape)) }
-
-func (p Gamma) check() error {
-	return errors.Join(positive("shape", p.Shape), positive("rate", p.Rate))
-}
 
 // InverseGamma is Scale^Shape/Γ(Shape) · v^-(Shape+1) exp(-Scale/v): 1/v has the density
 // Gamma{Shape, Rate: Scale}.
@@ -168,10 +147,6 @@ func (p InverseGamma) LogDensity(theta float64) (value, slope float64) {
 
 // Spread implements Prior.
 func (p InverseGamma) Spread() float64 { return math.Sqrt(trigamma(p.Shape)) }
-
-func (p InverseGamma) check() error {
-	return errors.Join(positive("shape", p.Shape), positive("scale", p.Scale))
-}
 
 // Beta is Γ(A+B)/(Γ(A) Γ(B)) · v^(A-1) (1-v)^(B-1), of mean A/(A+B).
 type Beta struct {
@@ -193,8 +168,6 @@ func (p Beta) LogDensity(theta float64) (value, slope float64) {
 // Spread implements Prior.
 func (p Beta) Spread() float64 { return math.Sqrt(trigamma(p.A) + trigamma(p.B)) }
 
-func (p Beta) check() error { return errors.Join(positive("a", p.A), positive("b", p.B)) }
-
 // checkPrior says what is wrong with the prior of a hyperparameter under transform m.
 func checkPrior(p Prior, name string, m Transform) error {
 	if p.Transform() != m {
@@ -207,8 +180,16 @@ func checkPrior(p Prior, name string, m Transform) error {
 		return fmt.Errorf("the prior of %s must be one for numbers that are %s: %s",
 			name, domain[m], strings.Join(suitable, ", "))
 	}
-	if err := p.check(); err != nil {
-		return fmt.Errorf("the prior of %s: %s", name, strings.ReplaceAll(err.Error(), "\n", "; "))
+	var wrong []string // every parameter but a mean is greater than 0
+	v := reflect.ValueOf(p)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		x := v.FieldByIndex(f.Index)
+		if parameter := f.Tag.Get("yaml"); parameter != "mean" && x.Kind() == reflect.Float64 && !(x.Float() > 0) {
+			wrong = append(wrong, fmt.Sprintf("%s = %v must be greater than 0", parameter, x.Float()))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the prior of %s: %s", name, strings.Join(wrong, "; "))
 	}
 	return nil
 }

@@ -111,7 +111,8 @@ func Proper(free []Spec) error {
 	for _, s := range free {
 		if s.Prior == nil {
 			errs = append(errs, fmt.Errorf("%s has no prior, and a flat one over %s is improper; "+
-				"add for example {prior: %s}, or hold it with {fixed: %.6g}", s.Name, s.ThetaName(), example[s.Map], s.Init))
+				"add for example {prior: %s}, or hold it with {fixed: %.6g}",
+				s.Name, s.ThetaName(), example[s.Map], s.Init))
 		}
 	}
 	return errors.Join(errs...)
