@@ -205,10 +205,10 @@ func TestAdversarial(t *testing.T) {
 		switch p.method.(type) {
 		case approx.EP:
 			if !p.fickle() {
-				list = append(list, pair{p.name + ", parallel", approx.EP{Schedule: approx.Parallel}, p.lik}, pair{p.name + ", mixed", approx.EP{Schedule: approx.Mixed}, p.lik})
+				list = append(list, pair{p.name + ", parallel", approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, p.lik}, pair{p.name + ", mixed", approx.EP{Iteration: approx.Iteration{Schedule: approx.Mixed}}, p.lik})
 			}
 		case approx.PL:
-			list = append(list, pair{p.name + ", parallel", approx.PL{Schedule: approx.Parallel}, p.lik})
+			list = append(list, pair{p.name + ", parallel", approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}, p.lik})
 		}
 	}
 	for i, p := range list {

@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, bad := range []approx.Approximation{
-		approx.EP{Damping: -0.1}, approx.EP{Quadrature: approx.Quadrature{Order: 101}},
+		approx.EP{Iteration: approx.Iteration{Damping: -0.1}}, approx.EP{Quadrature: approx.Quadrature{Order: 101}},
 		approx.PL{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: -1}},
 	} {
 		if _, err := bad.Uses(likelihood.Probit{}, 2); err == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var _ Approximation = EP{}
@@ -23,79 +22,37 @@ var _ Approximation = EP{}
 // A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
 // sites, and its adjoint is ErrNotConverged.
 type EP struct {
-	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed. Sequential updates end in
-	// steps of Newton's method for all sites at once, to the same fixed point, where p(y|f) is log-concave and nothing is
-	// damped.
-	Schedule Schedule `yaml:"schedule"`
-	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
-	// where the updates go in circles, and for a while where a parallel one overshoots.
-	Damping float64 `yaml:"damping" within:"(0,1]"`
-	// Tolerance bounds, at every site, the difference of the tilted mean from the marginal mean, in units of the marginal
-	// standard deviation, and the relative difference of their variances, and what the two do to the log evidence. Where the
-	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
-	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
-	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
-	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
-	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
-	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point. Above 0 it is an error,
-	// for then the updates diverge.
-	Unconverged Unconverged `yaml:"unconverged"`
+	Iteration `yaml:",inline"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature takes the place of exact moments.
 	Quadrature Quadrature `yaml:"quadrature"`
-
-	work *Work
-}
-
-// NegativeSites is what EP does with a negative site precision, which likelihoods that are not log-concave call for.
-type NegativeSites int
-
-const (
-	FloorNegative  NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
-	RefuseNegative                      // stop with an error
-	KeepNegative                        // keep it; a cavity or a posterior without a positive definite covariance is an error
-)
-
-// Names are the policies' names.
-func (NegativeSites) Names() []string { return []string{"floor", "error", "keep"} }
-
-// UnmarshalText reads a policy's name.
-func (p *NegativeSites) UnmarshalText(text []byte) error {
-	i, err := choose("policy for negative sites", string(text), p.Names()...)
-	*p = NegativeSites(i)
-	return err
 }
 
 // Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
 func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if err := e.iteration().check("ep"); err != nil {
+	if err := e.Iteration.check("ep"); err != nil {
 		return Caps{}, err
 	}
 	if err := usesOneProcess("ep", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
-	smooth, err := e.Evidence.check("ep", e.Quadrature, lik)
+	smooth, err := e.Quadrature.check("ep", e.Evidence, lik)
 	if err != nil {
 		return Caps{}, err
 	}
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
-	params := knowsParameters(lik) && !e.iteration().accepts()
-	_, positive := moments.(likelihood.LogConcave) // sites, as p(y|f) is log-concave
+	params := knowsParameters(lik) && !e.accepts()
+	positive := isConcave(moments) // sites
 	// The evidence is stationary in the sites unless one is floored or the averages are those of a rule.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
-		Unconverged: e.iteration().accepts(),
+		Unconverged: e.accepts(),
 	}, nil
-}
-
-func (e EP) iteration() iteration {
-	return iteration{e.Schedule, e.Damping, e.Tolerance, e.MaxIterations, e.Unconverged, e.work}
 }
 
 func (EP) powers() bool { return true }
@@ -107,48 +64,27 @@ func (e EP) in(w *Work) Approximation {
 
 // Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
 func (e EP) Memory(s Size) Memory {
-	return e.iteration().memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
+	return e.memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
 }
 
 // Fit implements Approximation.
-func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, err := e.begin(cov, y, lik)
-		if err != nil {
-			return nil, err
-		}
-		f, err := p.run(ctx, start)
-		if err != nil {
-			return nil, err
-		}
-		return p, e.finish(p, f)
-	})
+func (e EP) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return fitSites(ctx, e, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := e.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.restore(s)
-	if err != nil {
-		return nil, err
-	}
-	return p, e.finish(p, f)
+	return restoreSites(e, cov, y, lik, s)
 }
 
 func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("ep", e.iteration(), e.Evidence, e.Quadrature, cov, y, lik)
+	p, err := newSiteFit("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik)
 	if err == nil {
 		p.rule = matching{p, e.NegativeSites}
 	}
 	return p, err
-}
-
-// finish: without floors the cavity form is stationary in the sites at the fixed point of exact moments.
-func (e EP) finish(p *siteFit, f fixedPoint) error {
-	return p.finish(f, f.floors == 0 && e.Evidence == CavityForm && !isRule(p.moments) && !p.accepts())
 }
 
 // matching is EP's rule: a site makes the marginal have the moments of the tilted distribution.
@@ -164,8 +100,9 @@ func (p matching) match(i int, v, b float64) (site, error) {
 		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
-	_, d := p.moments.Moments(p.y[i], p.mu[i]-cavity*b, cavity)
-	s := site{tau: -d[1] / max(1+cavity*d[1], eps)}
+	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})
+	d := own.d
+	s := site{tau: -d[1] / max(1+cavity*d[1], eps), own: own}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
 		s.tau = 0
@@ -178,6 +115,19 @@ func (p matching) match(i int, v, b float64) (site, error) {
 }
 
 func (p matching) negative() bool { return p.policy == KeepNegative }
+
+// stationary: the cavity form is, at the fixed point of exact moments, without floors.
+func (p matching) stationary(f fixedPoint) bool {
+	return f.floors == 0 && p.nodes == nil && !isRule(p.moments) && !p.options.accepts()
+}
+
+// term: the averages are those that the site was made of.
+func (p matching) term(i int) term {
+	if p.nodes != nil || isRule(p.moments) {
+		return p.siteFit.term(i)
+	}
+	return p.cavityTerm(i, p.next[i].own)
+}
 
 // negligible is how far below 0, relative to the cavity precision, rounding may take a site precision.
 const negligible = 1e-12
@@ -192,8 +142,8 @@ type tilt struct {
 
 func (p matching) tilt(i int) tilt {
 	t := tilt{cavity: p.siteFit.cavity(i)}
-	m, c := t.cavity.mean, t.cavity.variance
-	at, by, byC := momentSlopes(p.moments, p.y[i], m, c)
+	c := t.cavity.variance
+	at, by, byC := p.momentSlopes(p.next[i].own, p.y[i], t.cavity)
 	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
 	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}

@@ -48,7 +48,7 @@ func TestNewtonOfSites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.correlations(w.sigma, v)
+			p.correlate(w.sigma, linalg.SquareTri(upper(v)).Data)
 			p.newton(w.sigma, v, 1e-12)
 			after, err := p.refresh(v)
 			if err != nil {

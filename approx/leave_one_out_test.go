@@ -204,7 +204,7 @@ func TestLeaveOneOutByRefits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refit := pair{"ep", approx.EP{Tolerance: 1e-4}, p.lik}
+		refit := pair{"ep", approx.EP{Iteration: approx.Iteration{Tolerance: 1e-4}}, p.lik}
 		sum := 0.0
 		for i := range n {
 			rest := mat.NewSymDense(n-1, nil)

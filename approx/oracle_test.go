@@ -259,7 +259,7 @@ func TestEPIsExactForOneCase(t *testing.T) {
 					return math.Exp(logp)
 				}, mean, p.prior(k).At(0, 0)))
 				for _, schedule := range []approx.Schedule{approx.Sequential, approx.Parallel} {
-					p.method = approx.EP{Schedule: schedule}
+					p.method = approx.EP{Iteration: approx.Iteration{Schedule: schedule}}
 					if got := p.fit(t, k, []float64{mean}, []float64{-1}, nil).Evidence().Value(); !near(got, want, 1e-9) {
 						t.Errorf("%s, prior N(%v, %v): %.13g, want %.13g", p.name, mean, variance, got, want)
 					}
@@ -339,7 +339,7 @@ func TestSweep(t *testing.T) {
 				sigma.SymRankOne(sigma, -dTau/(1+dTau*v), mat.NewVecDense(n, mat.Col(nil, i, sigma)))
 				mu = product(sigma, nu)
 			}
-			post, err := approx.EP{MaxIterations: sweep, Damping: damping}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
+			post, err := approx.EP{Iteration: approx.Iteration{MaxIterations: sweep, Damping: damping}}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +357,7 @@ func TestDamping(t *testing.T) {
 	x, y := twoClasses(50, 11)
 	k, _, _ := seGram(x, 0, 2)
 	plain := pair{"ep", approx.EP{}, likelihood.Probit{}}.fit(t, k, nil, y, nil)
-	damped := pair{"ep", approx.EP{Damping: 0.5}, likelihood.Probit{}}.fit(t, k, nil, y, nil)
+	damped := pair{"ep", approx.EP{Iteration: approx.Iteration{Damping: 0.5}}, likelihood.Probit{}}.fit(t, k, nil, y, nil)
 	if !near(damped.Evidence().Value(), plain.Evidence().Value(), 1e-10) || damped.Diagnostics().Iterations <= plain.Diagnostics().Iterations {
 		t.Errorf("damped %v %+v, plain %v %+v", damped.Evidence().Value(), damped.Diagnostics(), plain.Evidence().Value(), plain.Diagnostics())
 	}
@@ -407,7 +407,7 @@ func TestNegativeSites(t *testing.T) {
 	if _, err := (approx.EP{}).Uses(outlier{}, 2); err != nil {
 		t.Error(err)
 	}
-	post, err := approx.EP{Damping: 0.5}.Fit(context.Background(), cov, targets, outlier{}, nil)
+	post, err := approx.EP{Iteration: approx.Iteration{Damping: 0.5}}.Fit(context.Background(), cov, targets, outlier{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +427,7 @@ func TestNegativeSites(t *testing.T) {
 	const h = 1e-4
 	evidence := func(h float64) float64 {
 		k, _, _ := seGram(x, 0.5, 0.5+h)
-		post, err := approx.EP{Damping: 0.5}.Fit(context.Background(), []approx.Cov{{K: k}}, targets, outlier{}, nil)
+		post, err := approx.EP{Iteration: approx.Iteration{Damping: 0.5}}.Fit(context.Background(), []approx.Cov{{K: k}}, targets, outlier{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

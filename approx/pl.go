@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var (
@@ -30,49 +29,27 @@ var (
 // stationary in them: its gradient takes the fixed point's own derivative into account (see siteFunctional). A fit that
 // stops before it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
 type PL struct {
-	// Schedule is the order of the updates: sequential, parallel or mixed.
-	Schedule Schedule `yaml:"schedule"`
-	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is halved, with a warning,
-	// where the updates go in circles, as parallel ones do with noisy_threshold, and for a while where a parallel one
-	// overshoots.
-	Damping float64 `yaml:"damping" within:"(0,1]"`
-	// Tolerance bounds, at every site, the change of the marginal that a further update would make, in units of its
-	// standard deviation and as a share of its variance, and what all these changes do to the log evidence. Where the
-	// rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
-	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
-	// MaxIterations bounds the sweeps, parallel updates and Newton steps together. Default 1000.
-	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
-	// Unconverged says what to do with a fit that has not converged by then: error, the default, or accept, which takes it as
-	// it is, with a warning. With accept the updates are plain: no Newton steps, and no damping but Damping. The evidence,
-	// the formula above at the last sites, has no gradient then, as it is not that of a fixed point. Above 0 it is an error,
-	// for then the updates diverge.
-	Unconverged Unconverged `yaml:"unconverged"`
+	Iteration `yaml:",inline"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature is the paper's, in place of exact averages.
 	Quadrature Quadrature `yaml:"quadrature"`
-
-	work *Work
-}
-
-func (l PL) iteration() iteration {
-	return iteration{l.Schedule, l.Damping, l.Tolerance, l.MaxIterations, l.Unconverged, l.work}
 }
 
 // Uses implements Approximation: any binary likelihood that has Gaussian averages.
 func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
-	if err := l.iteration().check("pl"); err != nil {
+	if err := l.Iteration.check("pl"); err != nil {
 		return Caps{}, err
 	}
 	if err := usesBinary("pl", lik, classes, nil); err != nil {
 		return Caps{}, err
 	}
-	smooth, err := l.Evidence.check("pl", l.Quadrature, lik)
+	smooth, err := l.Quadrature.check("pl", l.Evidence, lik)
 	if err != nil {
 		return Caps{}, err
 	}
-	slopes := knowsParameters(lik) && !l.iteration().accepts()
-	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes, Unconverged: l.iteration().accepts()}, nil
+	slopes := knowsParameters(lik) && !l.accepts()
+	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes, Unconverged: l.accepts()}, nil
 }
 
 func (PL) powers() bool { return true }
@@ -83,38 +60,22 @@ func (l PL) in(w *Work) Approximation {
 }
 
 // Memory implements Approximation.
-func (l PL) Memory(s Size) Memory { return l.iteration().memory(s, false) }
+func (l PL) Memory(s Size) Memory { return l.memory(s, false) }
 
 // Fit implements Approximation.
-func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, err := l.begin(cov, y, lik)
-		if err != nil {
-			return nil, err
-		}
-		f, err := p.run(ctx, start)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.finish(f, false)
-	})
+func (l PL) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return fitSites(ctx, l, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (l PL) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := l.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.restore(s)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.finish(f, false)
+	return restoreSites(l, cov, y, lik, s)
 }
 
 func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("pl", l.iteration(), l.Evidence, l.Quadrature, cov, y, lik)
+	p, err := newSiteFit("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik)
 	if err == nil {
 		p.rule = linearisation{p}
 	}
@@ -126,21 +87,24 @@ type linearisation struct{ *siteFit }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
 func (p linearisation) match(i int, v, _ float64) (site, error) {
-	_, d := p.moments.Moments(p.y[i], p.mu[i], v)
-	_, other := p.moments.Moments(-p.y[i], p.mu[i], v)
-	product := -d[0] * other[0]
+	at := gaussian{p.mu[i], v}
+	own, other := averaged(p.moments, p.y[i], at), averaged(p.moments, -p.y[i], at)
+	product := -own.d[0] * other.d[0]
 	rest := 1 - v*product // Ω/Var(y)
-	return site{tau: product / rest, pull: d[0] / rest}, nil
+	return site{tau: product / rest, pull: own.d[0] / rest, own: own, other: other}, nil
 }
 
 func (linearisation) negative() bool { return false }
 
+// stationary: the evidence is EP's, the fixed point another.
+func (linearisation) stationary(fixedPoint) bool { return false }
+
 // slopes differentiates match.
 func (p linearisation) slopes(i int) siteSlopes {
-	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
-	own, byMean, byVariance := momentSlopes(p.moments, y, mu, v)
-	other, otherByMean, otherByVariance := momentSlopes(p.moments, -y, mu, v)
-	at := linearised{own[1], other[1], v}
+	marginal, kept := gaussian{p.mu[i], p.sigma[i]}, p.next[i]
+	own, byMean, byVariance := p.momentSlopes(kept.own, p.y[i], marginal)
+	other, otherByMean, otherByVariance := p.momentSlopes(kept.other, -p.y[i], marginal)
+	at := linearised{own[1], other[1], marginal.variance}
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = at.slope(byMean[1], otherByMean[1], 0)
 	s.tauByVariance, s.pullByVariance = at.slope(byVariance[1], otherByVariance[1], 1)
@@ -148,15 +112,14 @@ func (p linearisation) slopes(i int) siteSlopes {
 }
 
 func (p linearisation) paramSlopes(i int, tau, pull []float64) {
-	mu, v, y := p.mu[i], p.sigma[i], p.y[i]
-	_, d := p.lik.Moments(y, mu, v)
-	_, e := p.lik.Moments(-y, mu, v)
-	model, n := p.lik.(likelihood.Parametric), len(tau)
+	mu, v, n := p.mu[i], p.sigma[i], len(tau)
+	at := linearised{p.next[i].own.d[0], p.next[i].other.d[0], v}
+	model := p.lik.(likelihood.Parametric)
 	dt, et, rest := make([]float64, n), make([]float64, n), make([]float64, n)
-	model.DMoments(rest, dt, rest, y, mu, v)
-	model.DMoments(rest, et, rest, -y, mu, v)
+	model.DMoments(rest, dt, rest, p.y[i], mu, v)
+	model.DMoments(rest, et, rest, -p.y[i], mu, v)
 	for j := range tau {
-		tau[j], pull[j] = linearised{d[0], e[0], v}.slope(dt[j], et[j], 0)
+		tau[j], pull[j] = at.slope(dt[j], et[j], 0)
 	}
 }
 

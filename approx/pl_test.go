@@ -108,7 +108,7 @@ func TestPLIsExactForOneCase(t *testing.T) {
 				k := p.prior(mat.NewSymDense(1, []float64{variance}))
 				want, _ := p.lik.(likelihood.MomentMatcher).Moments(-1, mean, k.At(0, 0))
 				for _, schedule := range []approx.Schedule{approx.Sequential, approx.Parallel} {
-					p.method = approx.PL{Schedule: schedule}
+					p.method = approx.PL{Iteration: approx.Iteration{Schedule: schedule}}
 					post := p.fit(t, mat.NewSymDense(1, []float64{variance}), []float64{mean}, []float64{-1}, nil)
 					if got := post.Evidence().Value(); !near(got, want, 1e-9) {
 						t.Errorf("%s, prior N(%v, %v): %.13g, want %.13g", p.name, mean, variance, got, want)
@@ -217,9 +217,9 @@ func TestSchedules(t *testing.T) {
 			var of func(s approx.Schedule) approx.Approximation
 			switch p.method.(type) {
 			case approx.EP:
-				of = func(s approx.Schedule) approx.Approximation { return approx.EP{Schedule: s} }
+				of = func(s approx.Schedule) approx.Approximation { return approx.EP{Iteration: approx.Iteration{Schedule: s}} }
 			case approx.PL:
-				of = func(s approx.Schedule) approx.Approximation { return approx.PL{Schedule: s} }
+				of = func(s approx.Schedule) approx.Approximation { return approx.PL{Iteration: approx.Iteration{Schedule: s}} }
 			default:
 				continue
 			}
@@ -258,13 +258,13 @@ func TestTwoFixedPoints(t *testing.T) {
 		want     float64
 		floors   int
 	}{{approx.Sequential, -4.187592, 0}, {approx.Parallel, -4.114254, 1}} {
-		post := fit(approx.EP{Schedule: c.schedule}, nil)
+		post := fit(approx.EP{Iteration: approx.Iteration{Schedule: c.schedule}}, nil)
 		got, d := post.Evidence().Value(), post.Diagnostics()
 		if math.Abs(got-c.want) > 5e-7 || d.Floors != c.floors {
 			t.Errorf("schedule %d: log evidence %.7f, want %.6f; %+v", c.schedule, got, c.want, d)
 		}
 		for _, s := range []approx.Schedule{approx.Sequential, approx.Parallel} {
-			if other := fit(approx.EP{Schedule: s}, post.State()).Evidence().Value(); other != got {
+			if other := fit(approx.EP{Iteration: approx.Iteration{Schedule: s}}, post.State()).Evidence().Value(); other != got {
 				t.Errorf("schedule %d leaves the fixed point of schedule %d for %v", s, c.schedule, other)
 			}
 		}
@@ -274,7 +274,7 @@ func TestTwoFixedPoints(t *testing.T) {
 		}
 		t.Logf("ep, schedule %d: log evidence %.6f, %d sites floored", c.schedule, got, d.Floors)
 	}
-	sequential, parallel := fit(approx.PL{}, nil).Evidence().Value(), fit(approx.PL{Schedule: approx.Parallel}, nil).Evidence().Value()
+	sequential, parallel := fit(approx.PL{}, nil).Evidence().Value(), fit(approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}, nil).Evidence().Value()
 	if !near(parallel, sequential, 1e-9) {
 		t.Errorf("pl: %.12g one by one, %.12g in parallel", sequential, parallel)
 	}
@@ -304,7 +304,7 @@ func TestEPFailsOnTheSupplementsPair(t *testing.T) {
 		return ep.Fit(context.Background(), []approx.Cov{{K: k, Mean: mean}}, approx.Targets{Classes: 2, Value: y}, noisyThreshold, nil)
 	}
 	for _, s := range []approx.Schedule{approx.Sequential, approx.Parallel} {
-		_, err := fit(false, approx.EP{Schedule: s, NegativeSites: approx.KeepNegative})
+		_, err := fit(false, approx.EP{Iteration: approx.Iteration{Schedule: s}, NegativeSites: approx.KeepNegative})
 		if !errors.Is(err, approx.ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "-117.9") {
 			t.Errorf("schedule %d: error %v, want the cavity variance -117.9", s, err)
 		}
@@ -317,7 +317,7 @@ func TestEPFailsOnTheSupplementsPair(t *testing.T) {
 	if tau := post.State()[:2]; !(tau[0] < 0 && tau[1] > 0) || !post.Diagnostics().Converged {
 		t.Errorf("order 2, 1: %+v, precisions %v", post.Diagnostics(), tau)
 	}
-	damped, err := fit(false, approx.EP{NegativeSites: approx.KeepNegative, Damping: 0.3})
+	damped, err := fit(false, approx.EP{Iteration: approx.Iteration{Damping: 0.3}, NegativeSites: approx.KeepNegative})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestNegativeSitesAgainstDenseAlgebra(t *testing.T) {
 	k := mat.NewSymDense(n, nil)
 	k.CopySym(joint)
 	fit := func(k *mat.SymDense) approx.Posterior {
-		post, err := approx.EP{NegativeSites: approx.KeepNegative, Damping: 0.5}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y[:n]}, noisyThreshold, nil)
+		post, err := approx.EP{Iteration: approx.Iteration{Damping: 0.5}, NegativeSites: approx.KeepNegative}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y[:n]}, noisyThreshold, nil)
 		if err != nil || !post.Diagnostics().Converged {
 			t.Fatal(err, post)
 		}
@@ -442,7 +442,7 @@ func TestPLOnTheSupplementsPair(t *testing.T) {
 	}
 	want := latent(fit(approx.PL{}))
 	for _, s := range []approx.Schedule{approx.Sequential, approx.Parallel} {
-		end, sixth := fit(approx.PL{Schedule: s}), fit(approx.PL{Schedule: s, MaxIterations: 6})
+		end, sixth := fit(approx.PL{Iteration: approx.Iteration{Schedule: s}}), fit(approx.PL{Iteration: approx.Iteration{Schedule: s, MaxIterations: 6}})
 		if d := end.Diagnostics(); !d.Converged || len(d.Warnings) > 0 {
 			t.Errorf("schedule %d: %+v", s, d)
 		}
@@ -464,12 +464,12 @@ func TestParallelPLGoesInCircles(t *testing.T) {
 	k, _, _ := seGram(x, 0, 2)
 	p := pair{"pl", approx.PL{}, noisyThreshold}
 	want := p.fit(t, k, nil, y, nil).Evidence().Value()
-	p.method = approx.PL{Schedule: approx.Parallel}
+	p.method = approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}
 	post := p.fit(t, k, nil, y, nil)
 	if w := post.Diagnostics().Warnings; len(w) != 1 || !strings.Contains(w[0], "circles") || !near(post.Evidence().Value(), want, 1e-9) {
 		t.Errorf("%.12g, sequential %.12g, warnings %q", post.Evidence().Value(), want, w)
 	}
-	p.method = approx.PL{Schedule: approx.Parallel, Damping: 0.5}
+	p.method = approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel, Damping: 0.5}}
 	if post := p.fit(t, k, nil, y, nil); len(post.Diagnostics().Warnings) > 0 || !near(post.Evidence().Value(), want, 1e-9) {
 		t.Errorf("damped: %+v", post.Diagnostics())
 	}
@@ -481,7 +481,7 @@ func TestGradientOverEpsilon(t *testing.T) {
 	const h = 1e-4
 	x, y := twoClasses(25, 18)
 	for name, method := range map[string]approx.Approximation{
-		"ep": approx.EP{Tolerance: 1e-13}, "pl": approx.PL{Tolerance: 1e-13}, "parallel pl": approx.PL{Schedule: approx.Parallel, Tolerance: 1e-13}, "online": approx.Online{},
+		"ep": approx.EP{Iteration: approx.Iteration{Tolerance: 1e-13}}, "pl": approx.PL{Iteration: approx.Iteration{Tolerance: 1e-13}}, "parallel pl": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel, Tolerance: 1e-13}}, "online": approx.Online{},
 	} {
 		floors := 0
 		for _, theta := range [][3]float64{{0, 0, -4.6}, {-2, 2, -4.6}, {2, 1, -10}, {0.5, 5, -2}, {5, -5, -1}, {0, 1, -0.1}} {
@@ -524,9 +524,9 @@ func TestGradientOverEpsilon(t *testing.T) {
 func TestNoisyThresholdOnCrabs(t *testing.T) {
 	x, y := crabs(t)
 	for name, method := range map[string]approx.Approximation{
-		"ep": approx.EP{MaxIterations: 100}, "ep, negative sites kept": approx.EP{NegativeSites: approx.KeepNegative, MaxIterations: 100},
-		"ep, negative sites refused": approx.EP{NegativeSites: approx.RefuseNegative, MaxIterations: 100},
-		"pl":                         approx.PL{MaxIterations: 100}, "parallel pl": approx.PL{Schedule: approx.Parallel, MaxIterations: 150},
+		"ep": approx.EP{Iteration: approx.Iteration{MaxIterations: 100}}, "ep, negative sites kept": approx.EP{Iteration: approx.Iteration{MaxIterations: 100}, NegativeSites: approx.KeepNegative},
+		"ep, negative sites refused": approx.EP{Iteration: approx.Iteration{MaxIterations: 100}, NegativeSites: approx.RefuseNegative},
+		"pl":                         approx.PL{Iteration: approx.Iteration{MaxIterations: 100}}, "parallel pl": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel, MaxIterations: 150}},
 	} {
 		counts := map[string]int{}
 		for _, logLength := range []float64{-3, 1.6, 5} {

@@ -29,15 +29,15 @@ func allMethods(t *testing.T) (list []choice[approx.Approximation]) {
 	options := map[string]map[string]approx.Approximation{
 		"laplace": {"points": approx.Laplace{Points: 512}},
 		"ep": {
-			"parallel": approx.EP{Schedule: approx.Parallel}, "mixed": approx.EP{Schedule: approx.Mixed}, "damped": approx.EP{Damping: 0.5},
+			"parallel": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "mixed": approx.EP{Iteration: approx.Iteration{Schedule: approx.Mixed}}, "damped": approx.EP{Iteration: approx.Iteration{Damping: 0.5}},
 			"keep": approx.EP{NegativeSites: approx.KeepNegative}, "refuse": approx.EP{NegativeSites: approx.RefuseNegative},
-			"of order 10": approx.EP{Quadrature: approx.Quadrature{Order: 10}}, "parallel of order 12": approx.EP{Schedule: approx.Parallel, Quadrature: approx.Quadrature{Order: 12}},
+			"of order 10": approx.EP{Quadrature: approx.Quadrature{Order: 10}}, "parallel of order 12": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}, Quadrature: approx.Quadrature{Order: 12}},
 			"posterior": approx.EP{Evidence: approx.PosteriorForm}, "posterior of order 20": approx.EP{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: 20}},
 		},
 		"pl": {
-			"parallel": approx.PL{Schedule: approx.Parallel}, "mixed": approx.PL{Schedule: approx.Mixed}, "damped": approx.PL{Damping: 0.5},
+			"parallel": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "mixed": approx.PL{Iteration: approx.Iteration{Schedule: approx.Mixed}}, "damped": approx.PL{Iteration: approx.Iteration{Damping: 0.5}},
 			"of order 10": approx.PL{Quadrature: approx.Quadrature{Order: 10}}, "posterior of order 12": approx.PL{Evidence: approx.PosteriorForm, Quadrature: approx.Quadrature{Order: 12}},
-			"posterior": approx.PL{Evidence: approx.PosteriorForm}, "parallel posterior": approx.PL{Schedule: approx.Parallel, Evidence: approx.PosteriorForm},
+			"posterior": approx.PL{Evidence: approx.PosteriorForm}, "parallel posterior": approx.PL{Iteration: approx.Iteration{Schedule: approx.Parallel}, Evidence: approx.PosteriorForm},
 		},
 		"online":   {"in order": approx.Online{OrderSeed: approx.OrderSeed{Unchanged: true}}, "twice": approx.Online{Sweeps: 2}},
 		"sampling": {"short": approx.Sampling{Chains: 8, Temperatures: 250, Samples: 4}},

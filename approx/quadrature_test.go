@@ -97,8 +97,8 @@ func diagonalOf(a *mat.Dense) []float64 {
 func quadratures(order, maxIterations int, s approx.Schedule, u approx.Unconverged) map[string]approx.Approximation {
 	q := approx.Quadrature{Order: order}
 	return map[string]approx.Approximation{
-		"ep": approx.EP{Schedule: s, Quadrature: q, MaxIterations: maxIterations, Unconverged: u},
-		"pl": approx.PL{Schedule: s, Quadrature: q, MaxIterations: maxIterations, Unconverged: u},
+		"ep": approx.EP{Iteration: approx.Iteration{Schedule: s, MaxIterations: maxIterations, Unconverged: u}, Quadrature: q},
+		"pl": approx.PL{Iteration: approx.Iteration{Schedule: s, MaxIterations: maxIterations, Unconverged: u}, Quadrature: q},
 	}
 }
 
@@ -205,7 +205,7 @@ func TestPlainSweeps(t *testing.T) {
 	for _, lik := range []likelihood.MomentMatcher{likelihood.Logit{}, likelihood.Probit{}} {
 		for _, sweeps := range []int{1, 3} {
 			want := oracleEP(t, k, make([]float64, n), y, lik, sweeps).logEvidence
-			post, err := approx.EP{MaxIterations: sweeps, Unconverged: approx.AcceptUnconverged}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
+			post, err := approx.EP{Iteration: approx.Iteration{MaxIterations: sweeps, Unconverged: approx.AcceptUnconverged}}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, lik, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func TestDivergedUpdates(t *testing.T) {
 	}
 	refused := 0
 	for updates := 1; updates <= 10; updates++ {
-		method := approx.EP{Schedule: approx.Parallel, MaxIterations: updates, Unconverged: approx.AcceptUnconverged, Quadrature: approx.Quadrature{Order: 10}}
+		method := approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel, MaxIterations: updates, Unconverged: approx.AcceptUnconverged}, Quadrature: approx.Quadrature{Order: 10}}
 		post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Logit{}, nil)
 		switch {
 		case errors.Is(err, approx.ErrNotConverged) && strings.Contains(err.Error(), "diverge"):

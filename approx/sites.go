@@ -308,6 +308,20 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 	}
 }
 
+// inverse returns B⁻¹, all of it.
+func (s *sites) inverse() blas64.General {
+	n := len(s.root)
+	a := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	copy(a.Data, s.u.Data)
+	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: a.Data})
+	for i := range n {
+		for j := range i {
+			a.Data[i*n+j] = a.Data[j*n+i]
+		}
+	}
+	return a
+}
+
 // Latent implements Posterior. A variance is floored at 0, which only rounding can reach.
 func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	n, m := cross.Dims()
@@ -469,7 +483,8 @@ func (o *outcome) stopped(why string) {
 // functional is a Functional of a posterior with one latent process.
 type functional struct {
 	value      float64
-	err        error // why there is no adjoint
+	err        error        // why there is no derivative
+	solve      func() error // what both derivatives need first, unless nil
 	adjoint    func(dst *Cov)
 	likelihood func(grad []float64) // nil where there is no gradient over the likelihood's parameters
 }
@@ -480,10 +495,11 @@ func (f functional) Adjoint(dst *Cov, j int) error {
 	if j != 0 {
 		panic(fmt.Sprintf("approx: adjoint of covariance %d, want 0", j))
 	}
-	if f.err == nil {
+	err := f.ready()
+	if err == nil {
 		f.adjoint(dst)
 	}
-	return f.err
+	return err
 }
 
 func (f functional) Likelihood(grad []float64) error {
@@ -493,8 +509,19 @@ func (f functional) Likelihood(grad []float64) error {
 	case f.likelihood == nil:
 		return fmt.Errorf("%w with respect to the likelihood's parameters", ErrNoGradient)
 	}
-	f.likelihood(grad)
-	return nil
+	err := f.ready()
+	if err == nil {
+		f.likelihood(grad)
+	}
+	return err
+}
+
+// ready solves, and says why there is no derivative.
+func (f functional) ready() error {
+	if f.err != nil || f.solve == nil {
+		return f.err
+	}
+	return f.solve()
 }
 
 // usesOneProcess says why a method with one latent process cannot work with lik on this many classes, or nil. It takes

@@ -7,37 +7,40 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// explain says of a fit that has not converged why, as far as that was measured. Where p(y|f) jumps and K has a lower rank than
-// there are cases, latent values are combinations of a few, and labels that contradict each other pin these down, ever
-// more from one update to the next: nothing that a case has of its own gives way. The precisions of sites grow until double
-// precision does not carry them beside those of the prior.
-func (p *siteFit) explain(f fixedPoint) {
-	_, smooth := p.lik.(likelihood.Differentiable)
-	n := len(p.tau)
-	if smooth || p.negative.f.Rows > 0 {
+// explain says of a fit that has not converged why, as far as that was measured; sharpest is the
+// largest τ_i K_ii that there was. Where p(y|f) jumps and K has a lower rank than there are cases,
+// latent values are combinations of a few, and labels that contradict each other pin these down, ever
+// more from one update to the next: nothing that a case has of its own gives way. The precisions of
+// sites grow until double precision does not carry them beside those of the prior.
+func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
+	if _, smooth := s.lik.(likelihood.Differentiable); smooth || s.negative.f.Rows > 0 {
 		return
 	}
-	rank := p.rank()
+	n, rank := len(s.y), s.rank()
 	if rank == n {
 		return
 	}
-	why := fmt.Sprintf("p(y|f) jumps and the covariance of the %d cases has rank %d, so that labels that contradict each other pin latent values down without limit", n, rank)
-	way := fmt.Sprintf("a noise kernel in a sum with the others, of amplitude %.2g or more, gives every case a latent value of its own; likelihood: probit or logit does not jump", math.Sqrt(leastNoise*p.largest()))
-	at := fmt.Sprintf("%s stopped after %d iterations", p.method, p.diagnostics.Iterations)
+	why := fmt.Sprintf("p(y|f) jumps and the covariance of the %d cases has rank %d, "+
+		"so that labels that contradict each other pin latent values down without limit", n, rank)
+	way := fmt.Sprintf("a noise kernel in a sum with the others, of amplitude %.2g or more, gives every case "+
+		"a latent value of its own; likelihood: probit or logit does not jump", math.Sqrt(leastNoise*s.largest()))
+	at := fmt.Sprintf("%s stopped after %d iterations", method, s.diagnostics.Iterations)
 	if finite(f.distance) {
 		at += fmt.Sprintf(", %.3g posterior standard deviations from its fixed point", f.distance)
 	}
-	if p.sharpest > unbounded {
-		p.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s", at, p.sharpest, why, way))
+	if sharpest > unbounded {
+		s.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s", at, sharpest, why, way))
 		return
 	}
-	p.stopped(fmt.Sprintf("%s; raise max_iterations. If that does not help: %s; %s", at, why, way))
+	s.stopped(fmt.Sprintf("%s; raise max_iterations. If that does not help: %s; %s", at, why, way))
 }
 
 const (
-	// unbounded is the precision of a site, over that of the prior, which one case does not have by itself.
+	// unbounded is the precision of a site, over that of the prior, which one case does not have by
+	// itself.
 	unbounded = 1e8
-	// leastNoise is the variance of a noise kernel, over the largest prior variance, that was seen to bound the sites.
+	// leastNoise is the variance of a noise kernel, over the largest prior variance, that was seen to
+	// bound the sites.
 	leastNoise = 1e-6
 )
 

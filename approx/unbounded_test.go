@@ -33,7 +33,7 @@ func TestSitesWithoutBound(t *testing.T) {
 				largest = max(largest, math.Pow(1+x[i]*x[i], float64(rank-1)))
 			}
 			for _, lik := range []likelihood.Bound{likelihood.Step{}.At(nil), likelihood.NoisyThreshold{}.At([]float64{math.Log(0.001)})} {
-				for _, m := range []approx.Approximation{approx.EP{}, approx.PL{}, approx.EP{Schedule: approx.Parallel}} {
+				for _, m := range []approx.Approximation{approx.EP{}, approx.PL{}, approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}} {
 					for _, noise := range []float64{0, 1e-6 * largest} {
 						k := mat.NewSymDense(n, nil)
 						for i := range n {
@@ -76,7 +76,7 @@ func TestSmoothLikelihoodsAreNotBlamed(t *testing.T) {
 			k.SetSym(i, j, 1+x[i][0]*x[j][0])
 		}
 	}
-	post, err := approx.EP{MaxIterations: 1}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Probit{}.At(nil), nil)
+	post, err := approx.EP{Iteration: approx.Iteration{MaxIterations: 1}}.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Probit{}.At(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
-	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
 var _ Approximation = Variational{}
@@ -64,34 +63,18 @@ func (m Variational) in(w *Work) Approximation {
 }
 
 // Memory implements Approximation.
-func (m Variational) Memory(s Size) Memory { return iteration{}.memory(s, true) }
+func (m Variational) Memory(s Size) Memory { return Iteration{}.memory(s, true) }
 
 // Fit implements Approximation.
-func (m Variational) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		p, err := m.begin(cov, y, lik)
-		if err != nil {
-			return nil, err
-		}
-		f, err := p.run(ctx, start)
-		if err != nil {
-			return nil, err
-		}
-		return p, p.finish(f, true)
-	})
+func (m Variational) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return fitSites(ctx, m, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	p, err := m.begin(cov, y, lik)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.restore(s)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.finish(f, true)
+	return restoreSites(m, cov, y, lik, s)
 }
 
 // largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard deviation or of the variance, has
@@ -99,7 +82,8 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	p, err := newSiteFit("variational", iteration{tolerance: m.Tolerance, maxIterations: m.MaxIterations, work: m.work}, CavityForm, Quadrature{}, cov, y, lik)
+	o := Iteration{Tolerance: m.Tolerance, MaxIterations: m.MaxIterations, work: m.work}
+	p, err := newSiteFit("variational", o, CavityForm, Quadrature{}, cov, y, lik)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +145,14 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 
 func (bounding) negative() bool { return false }
 
+// stationary: a maximum is.
+func (bounding) stationary(fixedPoint) bool { return true }
+
 // term is E log p(y_i|f) + ½ τ_i v_i. L does not change with the marginals.
 func (p bounding) term(i int) term {
-	e, _ := p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
-	return term{value: e + p.tau[i]*p.sigma[i]/2}
+	a := &p.next[i].own
+	a.log, a.d = p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
+	return term{value: a.log + p.tau[i]*p.sigma[i]/2}
 }
 
 func (p bounding) explicit(grad []float64, i int) {
@@ -177,7 +165,7 @@ func (p bounding) explicit(grad []float64, i int) {
 
 // slopes: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
 func (p bounding) slopes(i int) siteSlopes {
-	_, d := p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
+	d := p.next[i].own.d
 	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
 	s.mean, s.variance = p.moved(i)
 	return s

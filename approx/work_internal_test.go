@@ -33,8 +33,8 @@ func TestWork(t *testing.T) {
 		lik    likelihood.Likelihood
 		y      Targets
 	}{
-		{Laplace{}, likelihood.Probit{}, targets}, {EP{}, likelihood.Probit{}, targets}, {EP{Schedule: Parallel}, likelihood.Probit{}, targets},
-		{EP{Schedule: Mixed}, likelihood.Probit{}, targets}, {PL{}, likelihood.Probit{}, targets}, {Variational{}, likelihood.Probit{}, targets},
+		{Laplace{}, likelihood.Probit{}, targets}, {EP{}, likelihood.Probit{}, targets}, {EP{Iteration: Iteration{Schedule: Parallel}}, likelihood.Probit{}, targets},
+		{EP{Iteration: Iteration{Schedule: Mixed}}, likelihood.Probit{}, targets}, {PL{}, likelihood.Probit{}, targets}, {Variational{}, likelihood.Probit{}, targets},
 		{NaiveMeanField{}, likelihood.Probit{}, targets}, {OneVsRest{Binary: EP{}}, likelihood.Probit{}, three}, {Laplace{}, likelihood.Softmax{}, three},
 	} {
 		method, y, lik := c.method, c.y, bound(c.lik)

@@ -171,7 +171,7 @@ func TestOptimumAgainstAGrid(t *testing.T) {
 // Along a row of a grid a run saves work, by the states of the last two points, and does not change the value.
 func TestWarmEqualsCold(t *testing.T) {
 	for name, m := range map[string]approx.Approximation{
-		"laplace": approx.Laplace{}, "ep": approx.EP{}, "parallel ep": approx.EP{Schedule: approx.Parallel}, "pl": approx.PL{}, "variational": approx.Variational{},
+		"laplace": approx.Laplace{}, "ep": approx.EP{}, "parallel ep": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}}, "pl": approx.PL{}, "variational": approx.Variational{},
 		"ensemble_mean_field": approx.EnsembleMeanField{}, "naive_mean_field": approx.NaiveMeanField{}, "online": approx.Online{},
 	} {
 		t.Run(name, func(t *testing.T) {
