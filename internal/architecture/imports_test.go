@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"experiments/ask":                  {"approx", "cv", "experiments/data", "experiments/illustrate", "experiments/job", "experiments/model", "experiments/spec", "internal/atomicfile", "internal/interrupt", "internal/linalg", "internal/record", "internal/registry", "internal/strictyaml", "objective", "objective/kernel", "objective/param", "reports", "reports/figure"},
 	"experiments/catalogue":            {"approx", "approx/likelihood", "experiments/ask", "experiments/classifier", "experiments/data", "experiments/spec", "internal/journal", "internal/jsonschema", "internal/record", "internal/registry", "internal/strictyaml", "objective/param", "reports"},
 	"experiments/check":                {"approx", "experiments/ask", "experiments/job", "experiments/model", "experiments/plan", "internal/interrupt", "internal/record", "internal/strictyaml", "objective", "reports"},
-	"experiments/classifier":           {"approx", "cv", "experiments/data", "experiments/job", "experiments/plan", "experiments/run", "experiments/spec", "internal/atomicfile", "internal/build", "internal/interrupt", "internal/linalg", "internal/machine", "internal/record", "internal/registry", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "reports", "search"},
+	"experiments/classifier":           {"approx", "cv", "experiments/data", "experiments/job", "experiments/model", "experiments/plan", "experiments/run", "experiments/spec", "internal/atomicfile", "internal/build", "internal/interrupt", "internal/linalg", "internal/machine", "internal/record", "internal/registry", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "reports", "search"},
 	"experiments/doctor":               {"approx", "approx/likelihood", "experiments/ask", "experiments/rates", "internal/build", "internal/linalg", "internal/machine", "internal/record", "objective", "objective/kernel"},
 	"experiments/illustrate":           {"approx", "approx/likelihood", "experiments/model", "internal/record", "internal/registry", "objective", "objective/kernel"},
 	"experiments/job":                  {"approx", "cv", "experiments/data", "internal/record", "internal/seed", "objective", "objective/comparator", "objective/kernel", "search"},
@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"internal/jsonschema":              {},
 	"internal/architecture":            {},
 	".":                                {},
-	"bench":                            {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/plan", "experiments/run", "experiments/spec", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
+	"bench":                            {"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
 	"approx/likelihood/likelihoodtest": {"approx/likelihood"},
 }
 
