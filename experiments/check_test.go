@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 const checkable = `name: t
@@ -69,8 +70,8 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 		}
 	}
 	again := check(t, p, CheckOptions{Workers: 3})
-	for _, format := range reports.CheckForms.Names() {
-		render, err := reports.CheckForms.Named(format)
+	for _, format := range table.CheckForms.Names() {
+		render, err := table.CheckForms.Named(format)
 		if err != nil {
 			t.Fatal(err)
 		}

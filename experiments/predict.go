@@ -14,9 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -24,7 +21,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Deciding says what decisions on classes cost.
@@ -85,7 +84,7 @@ func (c *Classifier) Predict(name string, o Deciding) (*Predicted, error) {
 		ids = append(ids, id.Name)
 	}
 	add := func(name string, of func(i int) any) {
-		t.Columns = append(t.Columns, reports.BesideIDs(ids, name))
+		t.Columns = append(t.Columns, table.BesideIDs(ids, name))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], of(i))
 		}

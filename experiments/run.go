@@ -11,10 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -24,7 +20,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // trainingSet is one training set of a data set with the cases held out from it. Configurations share it.
@@ -686,6 +686,7 @@ func (p *Plan) Run(ctx context.Context, dir string, o Options) (*reports.Report,
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
 	}
+	picture.Warn(report)
 	if ended != nil {
 		return report, summary, ended
 	}

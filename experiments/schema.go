@@ -21,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
 // schema is a JSON Schema, draft 2020-12.
@@ -153,7 +154,7 @@ func experimentSchema() schema {
 		"loss":       {"type": "object", "additionalProperties": orNothing(schema{"type": "object", "additionalProperties": orNothing(schema{"type": "number"})})},
 		"formats":    listOf(named(kinds["formats"])),
 		"curves":     listOf(named(kinds["curves"])),
-		"figures":    listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, reports.PictureName))),
+		"figures":    listOf(anyOf(named(kinds["figures"]), matching(schema{"type": "string"}, picture.Name))),
 		"published":  part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())

@@ -21,7 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -251,7 +252,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
 	}
 	for _, name := range s.Report.Figures {
-		if err := reports.CheckPicture(name); err != nil {
+		if err := picture.Check(name); err != nil {
 			d.at(element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
 		}
 	}
@@ -263,7 +264,7 @@ var (
 	classModes = []string{"joint", "one_vs_rest"}
 
 	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
-	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
+	formats = names(page.Formats, func(f page.Format) string { return f.Name })
 	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
 )
 

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/spf13/cobra"
-
 	"github.com/gpc-tune/gpc-tune/experiments"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/spf13/cobra"
 )
 
 // runCommand is `gpc-tune run`.
@@ -33,7 +32,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			shown, err := reports.FormatNamed(format)
+			shown, err := page.FormatNamed(format)
 			if err != nil {
 				return usageError{err}
 			}
@@ -75,7 +74,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 		},
 	}
 	var formats []string
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		formats = append(formats, f.Name)
 	}
 	f := c.Flags()

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // submitCommand is `gpc-tune submit`, with a command below it for every engine.
@@ -97,7 +96,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				return err
 			}
 			finished()
-			if err := reports.Formats[0].Render(c.OutOrStdout(), report); err != nil {
+			if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {
 				return err
 			}
 			return ended(c, dir, summary, nil)

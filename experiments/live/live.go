@@ -23,6 +23,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 const (
@@ -59,7 +60,7 @@ type state struct {
 	progress *reports.Progress   // likewise
 	trouble  string
 	version  string
-	live     reports.Live
+	live     page.Live
 	status   rendered
 	others   map[string]rendered // by path; Handler.rendering guards it
 	checked  time.Time
@@ -83,7 +84,7 @@ func New(dir string, log *log.Logger) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", page.LivePolicy+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -185,7 +186,7 @@ func (h *Handler) current() *state {
 	}
 	h.versions++
 	s.version = fmt.Sprintf("%s-%d", started, h.versions)
-	s.live = reports.NewLive(s.version, h.dir, s.progress, s.trouble)
+	s.live = page.NewLive(s.version, h.dir, s.progress, s.trouble)
 	s.status = render(s.live.WriteJSON)
 	s.took.Store(int64(time.Since(begin)))
 	h.last = s
@@ -223,7 +224,7 @@ func (s *state) writer(name string) func(io.Writer) error {
 	if name == "/" {
 		return func(w io.Writer) error { return s.live.WriteHTML(w, s.report) }
 	}
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		if match, _ := path.Match("/"+f.File, name); !match || s.report == nil {
 			continue
 		}
