@@ -15,6 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // illustrated are the illustrations of a file.
@@ -73,7 +75,7 @@ func TestRunsOfIllustrations(t *testing.T) {
 	const text = "name: a\nillustrate: {prior: {inputs: {points: 5}}}\nmodel: {kernel: [se]}\n"
 	dir := filepath.Join(t.TempDir(), "run")
 	report, summary, err := run.Run(t.Context(), plantest.Planned(t, text), dir, run.Options{})
-	if err != nil || summary.Total != 0 || len(report.Illustrations) != 1 || len(report.Figures()) != 1 || len(report.Summary().Rows) != 1 {
+	if err != nil || summary.Total != 0 || len(report.Illustrations) != 1 || len(picture.All(report)) != 1 || len(table.Summary(report).Rows) != 1 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
 	folder, err := run.ReadFolder(dir)
@@ -81,7 +83,7 @@ func TestRunsOfIllustrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := folder.Report()
-	if err != nil || !reflect.DeepEqual(again.Figures(), report.Figures()) {
+	if err != nil || !reflect.DeepEqual(picture.All(again), picture.All(report)) {
 		t.Errorf("from the folder: %v", err)
 	}
 	if progress, err := folder.Progress(); err != nil || !progress.Finished {

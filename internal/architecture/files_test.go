@@ -93,8 +93,6 @@ var knotted = []string{
 	"bench",
 	"cmd/gpc-tune",
 	"internal/linalg",
-	"internal/record",
-	"reports",
 }
 
 // TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.
