@@ -22,50 +22,44 @@ import (
 const (
 	MaxBytes = 1 << 20 // of the text
 	MaxDepth = 100     // of lists and mappings within each other
-	MaxNodes = 200_000 // keys, values and elements, those that aliases repeat counted again
+	maxNodes = 200_000 // keys, values and elements, those that aliases repeat counted again
 )
 
 // Parse reads the one document of a text. Aliases are replaced by what they stand for. What is
 // wrong is put into found; then the node is nil unless the document could be read as a whole.
 func Parse(text []byte, found *Findings) *Node {
-	if len(text) > MaxBytes {
-		found.At(nil, "%d bytes, more than the %d that will be read; take repeated parts out of the file", len(text), MaxBytes)
+	fail := func(line, column int, message string) *Node {
+		found.AtPlace(Place{found.file, line, column}, "%s", message)
 		return nil
+	}
+	if len(text) > MaxBytes {
+		return fail(0, 0, fmt.Sprintf("%d bytes, more than the %d that will be read; "+
+			"take repeated parts out of the file", len(text), MaxBytes))
 	}
 	if line, column, message := notText(text); message != "" {
-		found.AtPlace(Place{found.file, line, column}, "%s", message)
-		return nil
+		return fail(line, column, message)
 	}
 	if line, column := tooDeep(text); line > 0 {
-		found.AtPlace(Place{found.file, line, column}, "lists and mappings within each other, deeper than %d levels", MaxDepth)
-		return nil
+		return fail(line, column, fmt.Sprintf("lists and mappings within each other, deeper than %d levels", MaxDepth))
 	}
-	if n := bytes.Count(text, []byte(",")); n > MaxNodes {
-		found.At(nil, "%d commas, and so more than the %d entries that will be read", n, MaxNodes)
-		return nil
+	if n := bytes.Count(text, []byte(",")); n > maxNodes {
+		return fail(0, 0, fmt.Sprintf("%d commas, and so more than the %d entries that will be read", n, maxNodes))
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			found.AtPlace(Place{found.file, 1, 1}, "the file is empty")
-		} else {
-			line, column, message := place(dec, text, err)
-			found.AtPlace(Place{found.file, line, column}, "%s", message)
-		}
-		return nil
+	var doc, second Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return fail(1, 1, "the file is empty")
+	case err != nil:
+		return fail(place(dec, text, err))
 	}
-	var second Node
 	switch err := dec.Decode(&second); {
 	case err == nil:
-		found.At(&second, "a second document; one file declares one experiment")
-		return nil
+		return fail(second.Line, second.Column, "a second document; one file declares one experiment")
 	case !errors.Is(err, io.EOF):
-		line, column, message := place(dec, text, err)
-		found.AtPlace(Place{found.file, line, column}, "%s", message)
-		return nil
+		return fail(place(dec, text, err))
 	}
-	r := resolver{found: found, left: MaxNodes}
+	r := resolver{found: found, left: maxNodes}
 	root := r.resolve(doc.Content[0], 0)
 	if r.left < 0 {
 		return nil
@@ -209,7 +203,7 @@ func (r *resolver) resolve(n *Node, depth int) *Node {
 	if r.left >= -1 { // say it once
 		r.left = -2
 		r.found.At(n, "nested deeper than %d levels or longer than %d entries (an alias that contains itself?)",
-			MaxDepth, MaxNodes)
+			MaxDepth, maxNodes)
 	}
 	return &Node{Kind: ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 }

@@ -49,11 +49,12 @@ func (ps Problems) Error() string {
 
 // Limits on what is told.
 const (
-	MaxAlike   = 20   // problems of one kind that are told in full; of the others, how many there are
+	maxAlike   = 20   // problems of one kind that are told in full; of the others, how many there are
 	maxMessage = 4000 // bytes of one
 )
 
-// Findings collects the problems of one text, or of several: see As. The same mistake at the same place is kept once.
+// Findings collects the problems of one text, or of several: see As. The same mistake at the same
+// place is kept once.
 type Findings struct {
 	file string
 	*collected
@@ -81,10 +82,12 @@ func NewFindings(file string) *Findings {
 // As is the same collection for another text.
 func (f *Findings) As(file string) *Findings { return &Findings{file, f.collected} }
 
-// Found counts what was put in, so that a reader of a part can tell whether there was something wrong with it.
+// Found counts what was put in, so that a reader of a part can tell whether something was wrong
+// with it.
 func (f *Findings) Found() int { return f.found }
 
-// Place is where a node of this text stands; nil, or a node that is not in the text, is the text as a whole.
+// Place is where a node of this text stands; nil, or a node that is not in the text, stands for the
+// text as a whole.
 func (f *Findings) Place(n *Node) Place {
 	if n == nil {
 		return Place{File: f.file}
@@ -99,7 +102,7 @@ func (f *Findings) At(n *Node, format string, args ...any) { f.AtPlace(f.Place(n
 func (f *Findings) AtPlace(p Place, format string, args ...any) {
 	f.found++
 	i := instance{Place: p, kind: format}
-	full, met := f.alike[format] >= MaxAlike, f.places[i]
+	full, met := f.alike[format] >= maxAlike, f.places[i]
 	f.places[i] = true
 	if !full {
 		i.message = fmt.Sprintf(format, args...)
@@ -117,7 +120,8 @@ func (f *Findings) AtPlace(p Place, format string, args ...any) {
 	}
 }
 
-// Err returns the problems, sorted by place, or nil. What was more than MaxAlike of a kind is a last one that counts them.
+// Err returns the problems, sorted by place, or nil. A last one counts those beyond maxAlike of a
+// kind.
 func (f *Findings) Err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -129,7 +133,7 @@ func (f *Findings) Err() error {
 	all = slices.Compact(all)
 	more := 0
 	for _, n := range f.alike {
-		more += max(0, n-MaxAlike)
+		more += max(0, n-maxAlike)
 	}
 	if more > 0 {
 		all = append(all, Problem{File: f.file, Message: fmt.Sprintf("and at least %d more like these", more)})

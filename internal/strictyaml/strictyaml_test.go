@@ -94,7 +94,7 @@ func TestHostileTextsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"billion laughs": laughs, "alias of itself": "a: &a [*a]\n", "too large": strings.Repeat("#", MaxBytes+1),
 		"brackets": "a: " + strings.Repeat("[", MaxBytes/2), "braces": "a: " + strings.Repeat("{a: ", MaxBytes/8), "dashes": strings.Repeat("- ", MaxBytes/4),
-		"questions": strings.Repeat("? ", MaxBytes/4), "entries": "[" + strings.Repeat("1,", MaxNodes+1) + "]", "nul": strings.Repeat("\x00", 1000),
+		"questions": strings.Repeat("? ", MaxBytes/4), "entries": "[" + strings.Repeat("1,", maxNodes+1) + "]", "nul": strings.Repeat("\x00", 1000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -127,7 +127,7 @@ func TestAlikeProblemsAreCounted(t *testing.T) {
 	}
 	f.At(&Node{Line: 5, Column: 9}, "another kind")
 	ps := f.Err().(Problems)
-	if len(ps) != MaxAlike+2 || ps[5].Message != "another kind" || ps[len(ps)-1].Error() != "f.yaml: and at least 980 more like these" || f.Found() != 2001 {
+	if len(ps) != maxAlike+2 || ps[5].Message != "another kind" || ps[len(ps)-1].Error() != "f.yaml: and at least 980 more like these" || f.Found() != 2001 {
 		t.Errorf("%d problems, of %d found: %v", len(ps), f.Found(), ps)
 	}
 }
