@@ -1,4 +1,5 @@
-// Package allocated measures memory, for the tests that hold what components say of theirs to what they take.
+// Package allocated measures memory, for the tests that hold what components say of theirs to what
+// they take.
 package allocated
 
 import (
@@ -6,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// Large is the memory, in pieces of more than 32 KiB, that f takes: what its result keeps, and the rest. f is run twice, to
-// fill pools first. Nothing else may run meanwhile.
+// Large is the memory, in pieces of more than 32 KiB, that f takes: what its result keeps, and the
+// rest. f is run twice, to fill pools first. Nothing else may run meanwhile.
 func Large(f func() any) (kept, passing int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a pool has room for each
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -1,5 +1,5 @@
-// Package bigmath evaluates a few functions to any precision, by series that share nothing with the float64 code they
-// check. It is the oracle of tests, slow, and used by nothing else.
+// Package bigmath evaluates a few functions to any precision, by series that share nothing with the
+// float64 code they check. It is the oracle of tests, slow, and used by nothing else.
 //
 // Results have the precision of the argument, with the last 32 bits or so uncertain.
 package bigmath
@@ -47,31 +47,26 @@ func Log(x *big.Float) *big.Float {
 	return y
 }
 
-// Pi returns π to prec bits, by Machin's formula 16 arctan(1/5) - 4 arctan(1/239).
+// Pi returns π to prec bits, by the iteration of Gauss, Legendre, Salamin and Brent.
 func Pi(prec uint) *big.Float {
-	arctanInverse := func(n int64) *big.Float {
-		sum, power := New(0, prec), New(1, prec)
-		power.Quo(power, New(float64(n), prec))
-		square := New(float64(n*n), prec)
-		for k := int64(0); ; k++ {
-			term := like(power).Quo(power, New(float64(2*k+1), prec))
-			if negligible(term, sum) {
-				return sum
-			}
-			if k%2 == 1 {
-				term.Neg(term)
-			}
-			sum.Add(sum, term)
-			power.Quo(power, square)
-		}
+	a, b, t := New(1, prec), New(0.5, prec), New(0.25, prec)
+	b.Sqrt(b)
+	for p := 1.0; p < float64(prec); p *= 2 { // twice as many correct digits each time
+		mean := like(a).Add(a, b)
+		mean.Quo(mean, New(2, prec))
+		b.Sqrt(b.Mul(a, b))
+		a.Sub(a, mean)
+		t.Sub(t, a.Mul(a, a).Mul(a, New(p, prec)))
+		a = mean
 	}
-	a, b := arctanInverse(5), arctanInverse(239)
-	return a.Mul(a, New(16, prec)).Sub(a, b.Mul(b, New(4, prec)))
+	a.Add(a, b)
+	return a.Mul(a, a).Quo(a, t.Mul(t, New(4, prec)))
 }
 
-// NormHazard returns r(z) = N(z)/Φ(z), the standard normal density over its distribution function: for z > -40 from
-// Φ(z)/N(z) = √(π/2) exp(z²/2) + Σ_k z^(2k+1)/(1·3···(2k+1)), whose cancellation at z < 0 the precision must cover
-// (NormBits), below from 400 terms of Laplace's continued fraction.
+// NormHazard returns r(z) = N(z)/Φ(z), the standard normal density over its distribution function:
+// for z > -40 from Φ(z)/N(z) = √(π/2) exp(z²/2) + Σ_k z^(2k+1)/(1·3···(2k+1)), whose cancellation
+// at z < 0 the precision must cover (NormBits), below from 400 terms of Laplace's continued
+// fraction.
 func NormHazard(z *big.Float) *big.Float {
 	if f, _ := z.Float64(); f < -40 {
 		t := like(z).Neg(z)
@@ -94,7 +89,8 @@ func NormHazard(z *big.Float) *big.Float {
 
 // LogNormCDF returns log Φ(z) for the same z and precision as NormHazard.
 func LogNormCDF(z *big.Float) *big.Float {
-	// log Φ = -½ log 2π - z²/2 - log r; for z > 0, where r underflows float64, the last two are -log(r exp(z²/2))
+	// log Φ = -½ log 2π - z²/2 - log r; for z > 0, where r underflows float64, the last two are
+	// -log(r exp(z²/2))
 	half := like(z).Mul(z, z)
 	half.Quo(half, New(2, z.Prec()))
 	twoPi := Pi(z.Prec())
@@ -110,7 +106,8 @@ func LogNormCDF(z *big.Float) *big.Float {
 // NormBits is a precision that leaves 500 bits after the cancellation in NormHazard(z).
 func NormBits(z float64) uint { return 500 + uint(2*min(z*z, 41*41)/math.Ln2) }
 
-// RelativeError returns |got - want|/max(|want|, 2^-1000): near the bottom of float64's range digits go missing.
+// RelativeError returns |got - want|/max(|want|, 2^-1000): near the bottom of float64's range
+// digits go missing.
 func RelativeError(got float64, want *big.Float) float64 {
 	unit := new(big.Float).Abs(want)
 	if least := New(0x1p-1000, 53); unit.Cmp(least) < 0 {

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"os"
@@ -22,7 +21,8 @@ var (
 	screenshots = flag.String("screenshots", "", "folder for pictures of the pages that tests open in the browser")
 )
 
-// Browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON texts that end with a zero byte.
+// Browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON
+// texts that end with a zero byte.
 type Browser struct {
 	t        *testing.T
 	prefixes []string
@@ -33,28 +33,25 @@ type Browser struct {
 	Faults   []string // exceptions, messages on the console, and other requests
 }
 
-// Start opens an empty page, which is to ask for nothing that does not begin with one of the prefixes, or skips the test where there is no browser.
+// Start opens an empty page, which is to ask for nothing that does not begin with one of the
+// prefixes, or skips the test where there is no browser.
 func Start(t *testing.T, prefixes ...string) *Browser {
 	if *program == "" {
 		t.Skip("needs a browser: make test-browser BROWSER=program, where Chromium is not found by itself")
 	}
 	in, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := &Browser{t: t, prefixes: prefixes, to: to}
+	b.must(err)
 	from, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.must(err)
+	b.from = bufio.NewReader(from)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	c := exec.CommandContext(ctx, *program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	c := exec.CommandContext(ctx, *program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{in, out}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	b.must(c.Start())
 	in.Close()
 	out.Close()
-	b := &Browser{t: t, prefixes: prefixes, to: to, from: bufio.NewReader(from)}
 	t.Cleanup(func() {
 		b.Call("Browser.close", nil, nil)
 		c.Wait()
@@ -71,6 +68,13 @@ func Start(t *testing.T, prefixes ...string) *Browser {
 	return b
 }
 
+func (b *Browser) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Call calls a method and waits for its answer, whose result it decodes.
 func (b *Browser) Call(method string, params, result any) {
 	b.t.Helper()
@@ -83,12 +87,9 @@ func (b *Browser) Call(method string, params, result any) {
 		request["sessionId"] = b.session
 	}
 	text, err := json.Marshal(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.to.Write(append(text, 0)); err != nil {
-		b.t.Fatal(err)
-	}
+	b.must(err)
+	_, err = b.to.Write(append(text, 0))
+	b.must(err)
 	for {
 		answer := b.next()
 		if answer.ID != b.last {
@@ -120,15 +121,15 @@ func (b *Browser) next() (m message) {
 	if err != nil {
 		b.t.Fatalf("the browser is gone: %v", err)
 	}
-	if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m); err != nil {
-		b.t.Fatal(err)
-	}
+	b.must(json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m))
 	switch m.Method {
 	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
 		b.Faults = append(b.Faults, string(text))
 	case "Network.requestWillBeSent":
 		var sent struct{ Request struct{ URL string } }
-		if err := json.Unmarshal(m.Params, &sent); err != nil || !slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(sent.Request.URL, p) }) {
+		err := json.Unmarshal(m.Params, &sent)
+		expected := func(prefix string) bool { return strings.HasPrefix(sent.Request.URL, prefix) }
+		if err != nil || !slices.ContainsFunc(b.prefixes, expected) {
 			b.Faults = append(b.Faults, string(text))
 		}
 	}
@@ -151,7 +152,8 @@ func (b *Browser) Eval(expression string, value any) {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
 	}
-	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	b.Call("Runtime.evaluate",
+		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
 	if answer.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails)
 	}
@@ -164,8 +166,10 @@ func (b *Browser) Eval(expression string, value any) {
 
 // View sets the width of the window, and light or dark.
 func (b *Browser) View(width int, scheme string) {
-	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
-	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.Call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	wanted := []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": wanted}, nil)
 }
 
 // Photograph takes a picture of the whole page, if there is to be one.
@@ -173,13 +177,7 @@ func (b *Browser) Photograph(name string) {
 	if *screenshots == "" {
 		return
 	}
-	var shot struct{ Data string }
+	var shot struct{ Data []byte } // in base64
 	b.Call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
-	png, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	b.must(os.WriteFile(filepath.Join(*screenshots, name+".png"), shot.Data, 0o666))
 }

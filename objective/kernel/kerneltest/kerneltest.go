@@ -101,57 +101,37 @@ func (c *check) names(t *testing.T) {
 // values holds Gram, Cross and Diag to each other, and Gram to what a covariance matrix is.
 func (c *check) values(t *testing.T, theta []float64) {
 	n, m := c.x.N(), c.z.N()
-	k := c.gram(theta, c.x)
+	k, raw := c.gram(theta, c.x), 0.0
 	for i := range n {
-		for j := range i {
-			if !math.IsNaN(k.RawSymmetric().Data[i*n+j]) {
-				t.Fatalf("Gram writes K[%d, %d], below the diagonal", i, j)
-			}
-		}
-		for j := i; j < n; j++ {
-			if v := k.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Fatalf("K[%d, %d] = %v", i, j, v)
+		for j := range n {
+			if raw = k.RawSymmetric().Data[i*n+j]; j < i != math.IsNaN(raw) || math.IsInf(raw, 0) {
+				t.Fatalf("Gram makes K[%d, %d] %v; below the diagonal it writes nothing", i, j, raw)
 			}
 		}
 	}
-
-	diag := nans(n)
-	kernel.Diag(c.k, diag, theta, c.x)
-	cross := c.cross(theta, c.x, c.x)
+	diag, cross := c.diag(theta, c.x), c.cross(theta, c.x, c.x)
+	if last := n - 1; last > 0 && !near(cross.At(0, 0), k.At(0, last), 1e-11*diag[0]) {
+		t.Errorf("Cross of a case with itself is %v, of two equal cases in Gram %v", cross.At(0, 0), k.At(0, last))
+	}
 	for i, v := range diag {
 		if v != k.At(i, i) {
 			t.Errorf("Diag[%d] = %v, Gram's diagonal %v", i, v, k.At(i, i))
 		}
-		for j := range diag {
-			// Off the diagonal of Gram the two may round differently.
-			if scale := math.Sqrt(v * diag[j]); i != j && !near(cross.At(i, j), k.At(i, j), 1e-11*scale) {
-				t.Errorf("Cross[%d, %d] = %v, Gram %v", i, j, cross.At(i, j), k.At(i, j))
-			}
-		}
+		cross.Set(i, i, v) // off the diagonal of Gram the two may round differently
 	}
-	if last := n - 1; last > 0 && !near(cross.At(0, 0), k.At(0, last), 1e-11*diag[0]) {
-		t.Errorf("Cross of a case with itself is %v, of two equal cases in Gram %v", cross.At(0, 0), k.At(0, last))
-	}
+	same(t, "Cross and Gram", cross, k, diag, diag)
 
-	// K(X, Z) as a block of the Gram matrix of both sets together.
 	var both mat.Dense
 	both.Stack(c.x.X, c.z.X)
-	joint := c.gram(theta, &kernel.Inputs{X: &both})
-	cross = c.cross(theta, c.x, c.z)
-	for i := range n {
-		for j := range m {
-			scale := math.Sqrt(joint.At(i, i) * joint.At(n+j, n+j))
-			if !near(cross.At(i, j), joint.At(i, n+j), 1e-11*scale) {
-				t.Errorf("Cross[%d, %d] = %v, among both sets %v", i, j, cross.At(i, j), joint.At(i, n+j))
-			}
-		}
-	}
+	joint := mat.DenseCopyOf(c.gram(theta, &kernel.Inputs{X: &both}))
+	same(t, "Cross and the Gram matrix of both sets together",
+		c.cross(theta, c.x, c.z), joint.Slice(0, n, n, n+m), diag, c.diag(theta, c.z))
 
 	// The eigenvalues of a matrix with relative errors u in its entries are off by n·u·max K or
 	// less.
+	var eigen mat.EigenSym
 	full := mat.NewSymDense(n, nil)
 	full.CopySym(k)
-	var eigen mat.EigenSym
 	if !eigen.Factorize(full, false) {
 		t.Fatal("no eigenvalues")
 	}
@@ -160,24 +140,32 @@ func (c *check) values(t *testing.T, theta []float64) {
 	}
 }
 
-// permutation checks that the order of the cases does not matter.
-func (c *check) permutation(t *testing.T, theta []float64) {
-	n := c.x.N()
-	order := c.rng.Perm(n)
-	shuffled := mat.NewDense(n, c.dim, nil)
-	for i, from := range order {
-		shuffled.SetRow(i, c.x.X.RawRowView(from))
-	}
-	k, p := c.gram(theta, c.x), c.gram(theta, &kernel.Inputs{X: shuffled})
-	for i := range n {
-		for j := range n {
-			scale := math.Sqrt(p.At(i, i) * p.At(j, j))
-			if !near(p.At(i, j), k.At(order[i], order[j]), 1e-11*scale) {
-				t.Errorf("K of cases %d and %d depends on their order: %v, %v",
-					i, j, p.At(i, j), k.At(order[i], order[j]))
+// same compares covariances of cases that have the given variances.
+func same(t *testing.T, what string, a, b mat.Matrix, rows, cols []float64) {
+	t.Helper()
+	for i, v := range rows {
+		for j, w := range cols {
+			if !near(a.At(i, j), b.At(i, j), 1e-11*math.Sqrt(v*w)) {
+				t.Errorf("%s of cases %d and %d: %v and %v", what, i, j, a.At(i, j), b.At(i, j))
 			}
 		}
 	}
+}
+
+// permutation checks that the order of the cases does not matter.
+func (c *check) permutation(t *testing.T, theta []float64) {
+	n := c.x.N()
+	shuffled, want := mat.NewDense(n, c.dim, nil), mat.NewDense(n, n, nil)
+	order, k := c.rng.Perm(n), c.gram(theta, c.x)
+	for i, from := range order {
+		shuffled.SetRow(i, c.x.X.RawRowView(from))
+		for j, to := range order {
+			want.Set(i, j, k.At(from, to))
+		}
+	}
+	x := &kernel.Inputs{X: shuffled}
+	variances := c.diag(theta, x)
+	same(t, "K, and K in another order,", c.gram(theta, x), want, variances, variances)
 }
 
 // adjoints is random numbers for K(X, X), with NaN below the diagonal, where nobody may look, for
@@ -201,13 +189,11 @@ func (c *check) adjoints() (within *mat.SymDense, across *mat.Dense, each []floa
 
 // gradients holds the three pullbacks to differences of Σ G∘K.
 func (c *check) gradients(t *testing.T, theta []float64) {
-	n, m := c.x.N(), c.z.N()
 	g, gx, gd := c.adjoints()
-
 	c.gradient(t, "Pullback", theta, func(theta []float64) float64 {
 		k, sum := c.gram(theta, c.x), 0.0
-		for i := range n {
-			for j := range n {
+		for i := range c.x.N() {
+			for j := range c.x.N() {
 				sum += g.At(i, j) * k.At(i, j)
 			}
 		}
@@ -222,9 +208,7 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 	}, func(grad []float64) { kernel.PullbackCross(c.k, grad, theta, c.x, c.z, gx) })
 
 	c.gradient(t, "PullbackDiag", theta, func(theta []float64) float64 {
-		diag := make([]float64, m)
-		kernel.Diag(c.k, diag, theta, c.z)
-		return floats.Dot(diag, gd)
+		return floats.Dot(c.diag(theta, c.z), gd)
 	}, func(grad []float64) { kernel.PullbackDiag(c.k, grad, theta, c.z, gd) })
 }
 
@@ -302,6 +286,13 @@ func (c *check) cross(theta []float64, x, z *kernel.Inputs) *mat.Dense {
 	return k
 }
 
+// diag is the variances of the cases, in a slice that held NaN.
+func (c *check) diag(theta []float64, x *kernel.Inputs) []float64 {
+	v := nans(x.N())
+	kernel.Diag(c.k, v, theta, x)
+	return v
+}
+
 func nans(n int) []float64 {
 	v := make([]float64, n)
 	floats.AddConst(math.NaN(), v)
@@ -334,20 +325,16 @@ func (c *check) remembered(t *testing.T) {
 	c.rng = rand.New(rand.NewPCG(4, 4))
 	c.x, c.z = c.cases(7), c.cases(5)
 	own, theta := kernel.Remember(c.k), make([]float64, len(c.params))
-	got, want := mat.NewDense(7, 5, nil), mat.NewDense(7, 5, nil)
 	for step := range 6 {
 		theta[0] = c.rng.NormFloat64()
 		if step == 3 {
 			theta[len(theta)-1] = c.rng.NormFloat64()
 		}
+		want := c.cross(theta, c.x, c.z)
+		got := mat.NewDense(7, 5, nil)
 		kernel.Cross(own, got, theta, c.x, c.z)
-		kernel.Cross(c.k, want, theta, c.x, c.z)
-		for i, v := range want.RawMatrix().Data {
-			if !near(got.RawMatrix().Data[i], v, 1e-12*math.Abs(v)) {
-				t.Fatalf("step %d: %v, without its memory %v; K must be amplitude² times what the rest makes",
-					step, got.RawMatrix().Data[i], v)
-			}
-		}
+		same(t, "K, and K remembered, which must be amplitude² times what the rest makes,",
+			got, want, c.diag(theta, c.x), c.diag(theta, c.z))
 	}
 }
 
