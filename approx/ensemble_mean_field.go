@@ -138,8 +138,8 @@ func (p *meanField) addJitter(share float64) {
 		p.a.Data[i*n+i] += d.Jitter
 	}
 	p.k = k
-	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; "+
-		"a jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)",
+	d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error hides what the other cases leave of a variance; a "+
+		"jitter of %.1g was added to the prior variances (a noise kernel or a smaller amplitude makes it unnecessary)",
 		d.Jitter))
 }
 

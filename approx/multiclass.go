@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -56,13 +57,16 @@ type multiclass struct {
 // classes, or nil.
 func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
-		return fmt.Errorf("laplace needs a likelihood of classes whose latent values are its natural parameters; use softmax")
+		return errors.New("laplace needs a likelihood of classes whose latent values are its natural parameters; " +
+			"use softmax")
 	}
 	switch classes {
 	case 0:
-		return fmt.Errorf("softmax explains three or more classes and the targets are numbers; make two classes of them with data: {above: …} and use likelihood: logit")
+		return errors.New("softmax explains three or more classes and the targets are numbers; " +
+			"make two classes of them with data: {above: …} and use likelihood: logit")
 	case 2:
-		return fmt.Errorf("softmax is for three or more classes and there are two; use likelihood: logit, which with twice the kernel's variance is the same model")
+		return errors.New("softmax is for three or more classes and there are two; " +
+			"use likelihood: logit, which with twice the kernel's variance is the same model")
 	}
 	return nil
 }
@@ -72,7 +76,8 @@ func newMulticlass(
 ) (*multiclass, error) {
 	n, classes := y.Len(), y.Classes
 	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, "+
+			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
 	}
 	v := work.take
 	triangle := func() blas64.Triangular {
@@ -98,11 +103,7 @@ func newMulticlass(
 		if mean := share(cov, c).Mean; mean != nil {
 			copy(p.of(c, p.mean), mean)
 		}
-		scale := 0.0
-		for i, k := 0, p.kernel(c); i < n; i++ {
-			scale = max(scale, k.Data[i*k.Stride+i])
-		}
-		p.scale = append(p.scale, scale)
+		p.scale = append(p.scale, largest(p.kernel(c)))
 		p.u = append(p.u, triangle())
 	}
 	return p, nil
@@ -206,7 +207,8 @@ func (p *multiclass) factorise(pi []float64) error {
 			row[0]++
 		})
 		if _, ok := linalg.Cholesky(p.symmetric(u)); !ok {
-			return fmt.Errorf("%w: B = I + D^½ K D^½ of class %d; K has a negative eigenvalue beyond rounding error", ErrNotPositiveDefinite, c)
+			return fmt.Errorf("%w: B = I + D^½ K D^½ of class %d; K has a negative eigenvalue beyond rounding error",
+				ErrNotPositiveDefinite, c)
 		}
 		eachRow(n, func(i int) { copy(inverse[i*n+i:(i+1)*n], u.Data[i*n+i:(i+1)*n]) })
 		linalg.InverseCholesky(p.work)
@@ -220,7 +222,8 @@ func (p *multiclass) factorise(pi []float64) error {
 		linalg.Reflect(blas.Lower, p.square(u.Data), p.square(inverse))
 	}
 	if _, ok := linalg.Cholesky(p.symmetric(p.m)); !ok {
-		return fmt.Errorf("%w: Σ_c E_c; the prior variances, up to %.2g, are too large for its rounding error", ErrNotPositiveDefinite, p.scale[0])
+		return fmt.Errorf("%w: Σ_c E_c; the prior variances, up to %.2g, are too large for its rounding error",
+			ErrNotPositiveDefinite, p.scale[0])
 	}
 	return nil
 }
@@ -278,7 +281,9 @@ const conjugateSteps = 500
 
 // approach implements approacher by Newton steps that are solved for by conjugate gradients, a
 // product with K each.
-func (p *multiclass) approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int, last float64, err error) {
+func (p *multiclass) approach(
+	ctx context.Context, at, next *point, start State, maxIterations int,
+) (_, _ *point, iterations int, last float64, err error) {
 	left := conjugateSteps
 	if start != nil {
 		_, f, err := at.read(start)
@@ -421,7 +426,8 @@ type multiclassEvidence struct {
 func (e multiclassEvidence) Adjoint(dst *Cov, j int) error {
 	p := e.posterior
 	if r := dst.K.SymmetricDim(); r != p.n || j < 0 || j >= len(p.k) {
-		panic(fmt.Sprintf("approx: adjoint of covariance %d is %d×%d, want %d×%d and one of %d", j, r, r, p.n, p.n, len(p.k)))
+		panic(fmt.Sprintf("approx: adjoint of covariance %d is %d×%d, want %d×%d and one of %d",
+			j, r, r, p.n, p.n, len(p.k)))
 	}
 	if e.err != nil {
 		return e.err

@@ -3,6 +3,7 @@ package approx
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -37,8 +38,7 @@ func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float
 		}
 	}
 	linalg.SolveTri(blas.Trans, p.u[c], x)
-	q = make([]float64, m)
-	copy(q, diag)
+	q = slices.Clone(diag)
 	subtractSquares(q, x)
 	for j, v := range q {
 		q[j] = max(v, 0)
@@ -55,9 +55,7 @@ func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float
 
 // Latent implements Posterior.
 func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	if m := len(diag); len(mean) != m || variance != nil && len(variance) != m {
-		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
-	}
+	checkLatent(mean, variance, len(diag))
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
 	if variance == nil {
 		return
@@ -78,14 +76,13 @@ func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, d
 // covariances calls visit with the covariance of the latent values at every new input, and with the
 // q_c of its diagonal; differences says that only those matter, and then a term common to all
 // entries is left out, which may exceed them by orders of magnitude.
-func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense)) {
+func (p *multiclass) covariances(
+	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense),
+) {
 	const block = 64 // new inputs at a time: C n numbers for each
 	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
 	s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
-	sums := make([][]float64, 0, p.classes*(p.classes+1)/2) // of products, a pair of classes c ≤ d after the other
-	for range cap(sums) {
-		sums = append(sums, make([]float64, block))
-	}
+	sum := linalg.NewGeneral(p.classes*p.classes, block) // of products, row c·C + d of classes c ≤ d
 	for from := 0; from < len(diag[0]); from += block {
 		to := min(from+block, len(diag[0]))
 		for c := range p.classes {
@@ -93,42 +90,48 @@ func (p *multiclass) covariances(cross []*mat.Dense, diag [][]float64, differenc
 			q[c], x[c] = p.project(c, k.Slice(0, p.n, from, to).(*mat.Dense), share(diag, c)[from:to])
 		}
 		if differences {
-			for i := range x[0].Data {
-				mean := 0.0
-				for c := range x {
-					mean += x[c].Data[i]
-				}
-				mean /= float64(p.classes)
-				for c := range x {
-					x[c].Data[i] -= mean
-				}
-			}
+			center(x)
 		}
-		m, pair := to-from, 0
+		clear(sum.Data)
 		for c := range p.classes {
 			for d := c; d < p.classes; d++ {
-				sum := sums[pair][:m]
-				clear(sum)
-				for i := range p.n {
-					xd := x[d].Data[i*m : (i+1)*m]
-					for j, v := range x[c].Data[i*m : (i+1)*m] {
-						sum[j] += v * xd[j]
-					}
-				}
-				pair++
+				addProducts(sum.Data[(c*p.classes+d)*block:][:to-from], x[c], x[d])
 			}
 		}
-		for j := range m {
-			pair := 0
+		for j := range to - from {
 			for c := range p.classes {
 				for d := c; d < p.classes; d++ {
-					s.SetSym(c, d, sums[pair][j])
-					pair++
+					s.SetSym(c, d, sum.Data[(c*p.classes+d)*block+j])
 				}
 				own[c] = q[c][j]
 				s.SetSym(c, c, s.At(c, c)+own[c])
 			}
 			visit(from+j, own, s)
+		}
+	}
+}
+
+// center takes off every number the mean of those in its place.
+func center(x []blas64.General) {
+	for i := range x[0].Data {
+		mean := 0.0
+		for c := range x {
+			mean += x[c].Data[i]
+		}
+		mean /= float64(len(x))
+		for c := range x {
+			x[c].Data[i] -= mean
+		}
+	}
+}
+
+// addProducts adds to dst[j] the product of the columns j of x and y.
+func addProducts(dst []float64, x, y blas64.General) {
+	m := len(dst)
+	for i := range x.Rows {
+		row := y.Data[i*m : (i+1)*m]
+		for j, v := range x.Data[i*m : (i+1)*m] {
+			dst[j] += v * row[j]
 		}
 	}
 }
@@ -196,7 +199,8 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 	pi, root, b, mean := vector(), vector(), vector(), vector()
 	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
 		for c, j := 0, i; c < classes; c, j = c+1, j+n {
-			pi[c], root[c], b[c] = p.at.w[j], math.Sqrt(p.at.w[j]), p.left[j] // which is 1 - πq without the cancellation
+			pi[c], root[c] = p.at.w[j], math.Sqrt(p.at.w[j])
+			b[c] = p.left[j] // which is 1 - πq without the cancellation
 		}
 		cavity := blockCavity(pi, root, b, q, s)
 		for c := range classes {
@@ -223,11 +227,7 @@ func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
 		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
 	}
 	projectOut(rest, root, root)
-	ones := make([]float64, classes)
-	for c := range ones {
-		ones[c] = 1
-	}
-	projectOut(sigma, ones, pi)
+	projectOut(sigma, slices.Repeat([]float64{1}, classes), pi)
 	var eigen mat.EigenSym
 	rest.SymRankOne(rest, 1, mat.NewVecDense(classes, root))
 	if !eigen.Factorize(rest, true) {

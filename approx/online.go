@@ -83,10 +83,12 @@ func (o OrderSeed) order(n int) []int {
 // averages.
 func (o Online) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if o.Sweeps < 0 || o.Seen < 0 {
-		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative (0 means the default, 1 and all)", o.Sweeps, o.Seen)
+		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d must not be negative "+
+			"(0 means the default, 1 and all)", o.Sweeps, o.Seen)
 	}
 	if o.Sweeps > 1 && o.Seen > 0 {
-		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d both say how long to go on; keep seen, which counts the cases of all sweeps", o.Sweeps, o.Seen)
+		return Caps{}, fmt.Errorf("online: sweeps = %d and seen = %d both say how long to go on; "+
+			"keep seen, which counts the cases of all sweeps", o.Sweeps, o.Seen)
 	}
 	if err := usesOneProcess("online", lik, classes, nil); err != nil {
 		return Caps{}, err
@@ -112,14 +114,15 @@ func (o Online) sweeps(n int) (sweeps, last int) {
 func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	sweeps, _ := o.sweeps(max(s.Cases, 1))
-	return Memory{Fit: words(2*n2, 2*min(sweeps-1, 1)*n2+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
+	again := 2 * min(sweeps-1, 1) * n2
+	return Memory{Fit: words(2*n2, again+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
 }
 
 // Fit implements Approximation.
-func (o Online) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
-	return interrupt.Do(ctx, func() (Posterior, error) {
-		return o.Restore(cov, y, lik, start)
-	})
+func (o Online) Fit(
+	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
+) (Posterior, error) {
+	return interrupt.Do(ctx, func() (Posterior, error) { return o.Restore(cov, y, lik, start) })
 }
 
 // Restore implements Approximation.
@@ -159,24 +162,38 @@ func (o Online) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Po
 		}
 		p.locate(tau, nu, mu)
 	}
+	return p, p.finish(o, sweeps)
+}
+
+// finish gives the evidence its derivatives, if there is one, and says how the fit went.
+func (p *onlinePosterior) finish(o Online, sweeps int) error {
 	if !finite(p.evidence.value) {
-		return nil, fmt.Errorf("%w: online, log evidence %v; the prior variances overflow", ErrNotConverged, p.evidence.value)
+		return fmt.Errorf("%w: online, log evidence %v; the prior variances overflow",
+			ErrNotConverged, p.evidence.value)
 	}
 	p.differentiate()
 	p.diagnostics.Converged = p.rounding <= unresolved
 	switch {
 	case !p.diagnostics.Converged:
-		p.stopped(fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
+		p.stopped(fmt.Sprintf("online met variances uncertain by a relative %.1g; double precision does not carry "+
+			"prior variances this large (a smaller amplitude or noise in the kernel helps)", p.rounding))
 	case p.rounding > 1e-6:
-		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves the variances that online met uncertain by a relative %.1g", p.rounding)}
+		p.diagnostics.Warnings = []string{fmt.Sprintf("rounding error at prior variances this large leaves "+
+			"the variances that online met uncertain by a relative %.1g", p.rounding)}
 	}
+	var none error
 	switch {
 	case o.Seen > 0:
-		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with seen: %d does not take every case in once; do without it", ErrNoEvidence, o.Seen)}
+		none = fmt.Errorf("%w: online with seen: %d does not take every case in once; do without it",
+			ErrNoEvidence, o.Seen)
 	case sweeps > 1:
-		p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: online with sweeps: %d takes every case in more than once; use sweeps: 1", ErrNoEvidence, sweeps)}
+		none = fmt.Errorf("%w: online with sweeps: %d takes every case in more than once; use sweeps: 1",
+			ErrNoEvidence, sweeps)
 	}
-	return p, nil
+	if none != nil {
+		p.evidence = functional{value: math.NaN(), err: none}
+	}
+	return nil
 }
 
 type onlinePosterior struct {

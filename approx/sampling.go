@@ -94,7 +94,8 @@ func (a Sampling) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		{"burn", a.Burn, 1}, {"samples", a.Samples, 1},
 	} {
 		if o.value != 0 && o.value < o.least {
-			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)", o.name, o.value, o.least)
+			return Caps{}, fmt.Errorf("sampling: %s = %d must be at least %d (0 means the default)",
+				o.name, o.value, o.least)
 		}
 	}
 	return Caps{Sampled: true}, usesBinary("sampling", lik, classes, nil)
@@ -215,8 +216,8 @@ func (a Sampling) begin(cov []Cov, y Targets, lik likelihood.Bound) (*samples, e
 	return p, nil
 }
 
-// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the first
-// that does not fail.
+// gaussianNear fits the Gaussian that the chains start from: the first that converges, else the
+// first that does not fail.
 func gaussianNear(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	var first *sites
 	ep, err := EP{}.Fit(ctx, cov, y, lik, nil)
@@ -462,9 +463,7 @@ func (p *samples) Latent(mean, variance []float64, cross *mat.Dense, diag []floa
 	if variance == nil {
 		variance = make([]float64, means.Cols)
 	}
-	if m := means.Cols; len(mean) != m || len(variance) != m {
-		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
-	}
+	checkLatent(mean, variance, means.Cols)
 	for j, v := range within {
 		mean[j], variance[j] = 0, 0
 		for s := range means.Rows {

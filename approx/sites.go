@@ -91,10 +91,13 @@ func checkPrior(cov Cov, n int) error {
 func (s *sites) variance(i int) float64 { return s.k.Data[i*s.k.Stride+i] }
 
 // largest is the largest prior variance.
-func (s *sites) largest() float64 {
+func (s *sites) largest() float64 { return largest(s.k) }
+
+// largest is the largest number on the diagonal, if any is above 0.
+func largest(k blas64.Symmetric) float64 {
 	v := 0.0
-	for i := range s.y {
-		v = max(v, s.variance(i))
+	for i := range k.N {
+		v = max(v, k.Data[i*k.Stride+i])
 	}
 	return v
 }
@@ -366,6 +369,13 @@ func addSquares(c float64, dst []float64, v blas64.General) {
 func checkAdjoint(dst *mat.SymDense, n int) {
 	if r := dst.SymmetricDim(); r != n {
 		panic(fmt.Sprintf("approx: adjoint is %d×%d, want %d×%d", r, r, n, n))
+	}
+}
+
+// checkLatent panics unless there are m means and, unless they are not wanted, m variances.
+func checkLatent(mean, variance []float64, m int) {
+	if len(mean) != m || variance != nil && len(variance) != m {
+		panic(fmt.Sprintf("approx: mean and variance have %d and %d entries, want %d", len(mean), len(variance), m))
 	}
 }
 

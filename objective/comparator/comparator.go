@@ -1,5 +1,5 @@
-// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file each,
-// so that those can be compared with them on the same splits and scores.
+// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file
+// each, so that those can be compared with them on the same splits and scores.
 //
 // A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and
 // predicts class probabilities. It maximises no evidence under somebody else's strategy and has no
@@ -22,9 +22,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Comparator is a classifier to compare with. Its options are its exported fields; their zero values
-// are the documented defaults. Its Fit returns a Fitted. Where cases have groups, what it holds out
-// within the training set it holds out group by group.
+// Comparator is a classifier to compare with. Its options are its exported fields; their zero
+// values are the documented defaults. Its Fit returns a Fitted. Where cases have groups, what it
+// holds out within the training set it holds out group by group.
 type Comparator interface {
 	objective.Learner
 	// Check says what is wrong with the options.
@@ -67,8 +67,8 @@ type Summary struct {
 
 // Confident classifiers know more of how sure they are than their class probabilities tell.
 type Confident interface {
-	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to be
-	// rejected.
+	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to
+	// be rejected.
 	Confidence(dst []float64, z *kernel.Inputs)
 }
 
@@ -134,7 +134,8 @@ func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
 		want += n
 	}
 	if len(s) != want {
-		return nil, fmt.Errorf("state has %d numbers, want %d; it belongs to other data or another method", len(s), want)
+		return nil, fmt.Errorf("state has %d numbers, want %d; it belongs to other data or another method",
+			len(s), want)
 	}
 	for i, v := range s {
 		if v-v != 0 {

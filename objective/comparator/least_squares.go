@@ -60,7 +60,8 @@ func (l LeastSquares) model() objective.Model {
 	}
 }
 
-// Params lists the kernel's hyperparameters and the noise, of every class if they are more than two.
+// Params lists the kernel's hyperparameters and the noise, of every class if they are more than
+// two.
 func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 	layout := l.model().Layout(dim, nil, math.NaN())
 	if len(classes) == 2 {

@@ -21,15 +21,16 @@ import (
 )
 
 // LogisticRegression is logistic regression, and multiple logistic regression for more than two
-// classes, in weight space: f_c = w_cᵀx̃ with x̃ the inputs and, with the bias, a 1, and all weights
-// independently N(0, σ²). Laplace's method approximates the posterior of the weights, P in number,
-// GPML 3.4 and 3.5 with X̃ in place of K: with Ψ = log p(y|w) - |w|²/2σ² at its maximum and
+// classes, in weight space: f_c = w_cᵀx̃ with x̃ the inputs and, with the bias, a 1, and all
+// weights independently N(0, σ²). Laplace's method approximates the posterior of the weights, P in
+// number, GPML 3.4 and 3.5 with X̃ in place of K: with Ψ = log p(y|w) - |w|²/2σ² at its maximum and
 // H = -∇∇ log p(y|w), the log evidence is, in nats,
 //
 //	L = Ψ - ½ log|B|,  B = I + σ²H
 //
 // which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same
-// classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of Cn³.
+// classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of
+// Cn³.
 type LogisticRegression struct {
 	Amplitude param.Setting `yaml:"amplitude"` // σ; free from 1
 	Bias      *bool         `yaml:"bias"`      // nil: true
@@ -443,6 +444,7 @@ func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.
 // Summary has the amplitude and the log evidence.
 func (f *weights) Summary() Summary {
 	return Summary{
-		Natural: []float64{f.sigma}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true, Warnings: f.warnings,
+		Natural: []float64{f.sigma}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
+		Warnings: f.warnings,
 	}
 }

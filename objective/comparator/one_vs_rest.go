@@ -73,9 +73,9 @@ func (s sigmoid) logProb(y, m, v float64) float64 {
 }
 
 // platt fits the sigmoid to outputs of cases that were held out, by maximum likelihood. A variance
-// of nil is 0. Instead of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt (1999),
-// so that outputs that separate the classes have a maximum too. Fisher scoring with step halving;
-// the scale of m does not matter.
+// of nil is 0. Instead of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt
+// (1999), so that outputs that separate the classes have a maximum too. Fisher scoring with step
+// halving; the scale of m does not matter.
 func platt(y, m, v []float64) sigmoid {
 	var positive, negative, squares float64
 	for i, t := range y {

@@ -23,10 +23,10 @@ type separator struct {
 }
 
 // smo solves it by sequential minimal optimisation with the working sets of Fan, Chen and Lin
-// (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β can
-// fall with which the objective gains most. It stops when max v over the first kind less min v over
-// the second, 0 at the solution, is at most tolerance, or after so many iterations. k is the whole
-// of K; upper has the C_i.
+// (2005): i is the case of largest residual v = y - Kβ whose β can rise, j that of those whose β
+// can fall with which the objective gains most. It stops when max v over the first kind less min v
+// over the second, 0 at the solution, is at most tolerance, or after so many iterations. k is the
+// whole of K; upper has the C_i.
 func smo(
 	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
 ) (separator, error) {
@@ -215,8 +215,8 @@ func (d *dual) newton(free []int) (step []float64, ok bool) {
 	return step, true
 }
 
-// threshold is the mean residual of the cases strictly between their bounds, on the margin, or where
-// there are none the middle of what the conditions allow.
+// threshold is the mean residual of the cases strictly between their bounds, on the margin, or
+// where there are none the middle of what the conditions allow.
 func (d *dual) threshold() float64 {
 	free, sum := d.free(), 0.0
 	for _, t := range free {

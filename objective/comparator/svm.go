@@ -29,9 +29,9 @@ import (
 // held-out labels the larger probability, then the smaller ones. The probabilities are Φ(αf + β),
 // fitted to the outputs of those held-out cases.
 //
-// The grid moves the kernel's free length scales, all together; whatever else the kernel has is held
-// where it starts. So an amplitude σ makes the cost Cσ². More than two classes share cost and length
-// scale.
+// The grid moves the kernel's free length scales, all together; whatever else the kernel has is
+// held where it starts. So an amplitude σ makes the cost Cσ². More than two classes share cost and
+// length scale.
 type SVM struct {
 	// Costs are the C to try; empty: 0.1, 1, 10, 100.
 	Costs []float64 `yaml:"costs" within:"(0,inf)"`
@@ -188,7 +188,8 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []string) {
 	edge("cost", cost, len(t.costs()))
 	edge("length scale", at, rows)
 	if t.failed > 0 {
-		warnings = append(warnings, fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, t.tolerance()))
+		warnings = append(warnings,
+			fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, t.tolerance()))
 	}
 	return warnings
 }

@@ -6,10 +6,11 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 var Table = registry.Table[Comparator]{
 	registry.Of[BaseRate, Comparator]("base_rate", "the class frequencies of the training set, for every case"),
 	registry.Of[P1NN, Comparator]("p1nn",
-		"probabilistic one-nearest-neighbour, GPML 3.7: the class of the nearest training case with a fitted probability"),
+		"probabilistic one-nearest-neighbour, GPML 3.7: the class of the nearest training case "+
+			"with a fitted probability"),
 	registry.Of[LeastSquares, Comparator]("least_squares",
-		"regression on -1 and +1 with the model's kernel, hyperparameters and probabilities from leave-one-out outputs, "+
-			"GPML 6.5.1", LeastSquares{Restarts: 1}),
+		"regression on -1 and +1 with the model's kernel, hyperparameters and probabilities "+
+			"from leave-one-out outputs, GPML 6.5.1", LeastSquares{Restarts: 1}),
 	registry.Of[SVM, Comparator]("svm",
 		"support vector machine with the model's kernel, cost and length scale by cross-validation, GPML 6.4",
 		SVM{Costs: SVM{}.costs(), Folds: SVM{}.folds(), Tolerance: SVM{}.tolerance()}),
