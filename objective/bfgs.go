@@ -116,22 +116,30 @@ func (q *quasiNewton) minimise() bool {
 			curvature := sy + 6*(f-at.F) + 3*(floats.Dot(g, s)+floats.Dot(at.Gradient, s))
 			curvature = min(max(curvature, sy/3), 3*sy)
 			floats.AddScaled(y, (curvature-sy)/floats.Dot(s, s), s) // sᵀy is now the curvature
-			if h == nil {
-				h = mat.NewSymDense(n, nil)
-				for i := range n {
-					h.SetSym(i, i, curvature/floats.Dot(y, y))
-				}
-			}
-			// H ← (I - s yᵀ/sᵀy) H (I - y sᵀ/sᵀy) + s sᵀ/sᵀy
-			step, hy := mat.NewVecDense(n, s), mat.NewVecDense(n, nil)
-			hy.MulVec(h, mat.NewVecDense(n, y))
-			h.SymRankOne(h, (1+mat.Dot(hy, mat.NewVecDense(n, y))/curvature)/curvature, step)
-			h.RankTwo(h, -1/curvature, hy, step)
+			h = learn(h, s, y, curvature)
 		}
 		if !q.ask(optimize.MajorIteration) {
 			return false
 		}
 	}
+}
+
+// learn updates the inverse Hessian, nil at first, where the gradient changed by y along the step s:
+//
+//	H ← (I - s yᵀ/sᵀy) H (I - y sᵀ/sᵀy) + s sᵀ/sᵀy
+func learn(h *mat.SymDense, s, y []float64, sy float64) *mat.SymDense {
+	n := len(s)
+	if h == nil {
+		h = mat.NewSymDense(n, nil)
+		for i := range n {
+			h.SetSym(i, i, sy/floats.Dot(y, y))
+		}
+	}
+	step, change, hy := mat.NewVecDense(n, s), mat.NewVecDense(n, y), mat.NewVecDense(n, nil)
+	hy.MulVec(h, change)
+	h.SymRankOne(h, (1+mat.Dot(hy, change)/sy)/sy, step)
+	h.RankTwo(h, -1/sy, hy, step)
+	return h
 }
 
 // search moves the task from x along d, where f has this slope. ended: the minimisation was told to

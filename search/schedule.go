@@ -31,21 +31,20 @@ type Options struct {
 	// TrialTimeout cancels a job after this time and records that as its failure; 0: never. It is
 	// the one thing by which results depend on the clock.
 	TrialTimeout time.Duration
-	// Own, if set, leaves jobs to other processes: it says of a study, by its place in the list,
-	// and of the index of a trial among those that it asks for first, if this process is to run it;
-	// with index Later, if it is to run what comes after them, the assessment included. The run
-	// ends when nothing is left that it may run now, be that because other jobs must be done
-	// before, by others; see Missing.
+	// Own, if set, says which jobs are this process's, and leaves the others to other processes: of
+	// a study, by its place in the list, the trial of this index among those that it asks for
+	// first, or with index Later all that comes after them. The run ends when nothing of its own
+	// can run now, even if that is because others' jobs must be done before; see Missing.
 	Own func(study, trial int) bool
 	// Drain, once closed, lets the running jobs finish and starts no other. (Cancelling the context
 	// cancels them.)
 	Drain <-chan struct{}
-	// Progress, if set, hears how far the run is: when it starts and after every job. Calls come
-	// one at a time, and the next job waits for them.
+	// Progress, if set, is called at the start and after every job, one call at a time; the next
+	// job waits for it.
 	Progress func(Event)
 	// Threads, if set, is told into how many threads each running job may divide its work, whenever
-	// that changes: one as long as there are jobs for all workers, and then the workers that are
-	// left without.
+	// that changes: one while there are jobs for all workers, then its share of the idle workers
+	// too.
 	Threads func(int)
 }
 
@@ -56,25 +55,23 @@ type Event struct {
 }
 
 // Run brings every study to its assessment, and records each finished job in the journal. Jobs on
-// record are not run again: their trials are the history from which the strategies go on.
+// record are not run again: their trials are the history from which the strategies go on. A job
+// that another plan finished in this folder is recorded again with its place in this plan.
 //
 // The jobs of all studies share one pool of workers. They start in the order of the studies and of
-// their index within a study, those behind a Stage once it opens, but nothing that a job computes
-// depends on when or where it runs: the journal holds the same lines, up to Line.Seconds, for any
-// number of workers, interruptions and processes.
+// their index within a study, those behind a Stage once it opens. When and where a job runs changes
+// nothing that it computes: the journal holds the same lines, up to Line.Seconds, for any number of
+// workers, interruptions and processes.
 //
 // Other processes may run the same studies on the same folder. What they finish is read before
-// every job and not run again. Once they have been heard of, the order is drawn at random, so that
-// two of them seldom run the same job at the same time; where they do, the results are the same.
-// Towards the end each runs what nobody has finished, rather than wait.
-//
-// A job that another plan finished in this folder is not run either: its line is written again with
-// its place in this plan.
+// every job. Once there is news of them, the order is drawn at random, so that two seldom run the
+// same job at the same time; where they do, the results agree. At the end each runs what nobody has
+// finished, rather than wait.
 //
 // A trial that fails or panics is recorded with its Failure and the run goes on; where no trial is
 // usable, the study's Fit is a failure. Run returns early, after the running jobs have returned,
-// with ErrStopped, ErrFailures or journal.ErrJournal. ErrMemory, or two studies of one key, is
-// found before anything runs.
+// with ErrStopped, ErrFailures or journal.ErrJournal. It returns ErrMemory, or an error for two
+// studies of one key, before anything runs.
 func Run(ctx context.Context, studies []Study, j *journal.Journal, o Options) (Summary, error) {
 	if err := Check(studies, o.MemoryLimit); err != nil {
 		return Summary{}, err
