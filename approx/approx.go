@@ -1,11 +1,13 @@
-// Package approx holds the approximations to the posterior of a latent Gaussian process, one file or folder each.
+// Package approx holds the approximations to the posterior of a latent Gaussian process, one file
+// or folder each.
 //
-// An approximation takes covariance matrices, targets and a likelihood, never inputs and never a kernel. It returns a
-// Posterior, whose log evidence comes with its adjoint with respect to the covariance: the symmetric matrix G with
-// dL = Σ_ij G_ij dK_ij. Kernels turn that into a gradient over hyperparameters; package objective introduces the two.
+// An approximation takes covariance matrices, targets and a likelihood, never inputs and never a
+// kernel. It returns a Posterior, whose log evidence comes with its adjoint with respect to the
+// covariance: the symmetric matrix G with dL = Σ_ij G_ij dK_ij. Kernels turn that into a gradient
+// over hyperparameters; package objective introduces the two.
 //
-// Log evidence is the (approximate) log marginal likelihood in nats, to be maximised. Wrong shapes panic; whatever data
-// or hyperparameters can cause is an error.
+// Log evidence is the (approximate) log marginal likelihood in nats, to be maximised. Wrong shapes
+// panic; whatever data or hyperparameters can cause is an error.
 package approx
 
 import (
@@ -19,8 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds 0 … C-1.
-// Classes = 0: Value holds numbers.
+// Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds
+// 0 … C-1. Classes = 0: Value holds numbers.
 type Targets struct {
 	Classes int
 	Index   []int
@@ -30,7 +32,8 @@ type Targets struct {
 // Len is the number of cases.
 func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
 
-// Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint has the same shape.
+// Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint
+// has the same shape.
 type Cov struct {
 	K     *mat.SymDense // dense: n×n over the training inputs; sparse: m×m over the inducing inputs
 	Cross *mat.Dense    // sparse only: m×n
@@ -59,13 +62,14 @@ type Caps struct {
 	Sampled             bool // the log evidence is a Monte Carlo estimate, with Diagnostics.StandardError
 }
 
-// State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a model file keeps. Its
-// meaning belongs to the approximation that made it.
+// State is what a posterior needs besides the covariance to be rebuilt: a warm start, and what a
+// model file keeps. Its meaning belongs to the approximation that made it.
 type State []float64
 
-// Extrapolate predicts the State of a fit of m from those of fits nearby, which the weights, of sum 1, make a point out of:
-// number by number Σ_k w_k s_k or, for methods whose numbers grow as powers of an amplitude and where all have one sign,
-// Π_k s_k^(w_k), which is at most a factor of 4 away from the first. What is 0 in one of them stays as in the first.
+// Extrapolate predicts the State of a fit of m from those of fits nearby, which the weights, of sum
+// 1, make a point out of: number by number Σ_k w_k s_k or, for methods whose numbers grow as powers
+// of an amplitude and where all have one sign, Π_k s_k^(w_k), which is at most a factor of 4 away
+// from the first. What is 0 in one of them stays as in the first.
 func Extrapolate(m Approximation, states []State, weights []float64) State {
 	p, ok := m.(powers)
 	geometric := ok && p.powers()
@@ -92,7 +96,8 @@ func Extrapolate(m Approximation, states []State, weights []float64) State {
 	return out
 }
 
-// powers methods say whether the numbers of a State go on as powers of an amplitude, as those of sites do.
+// powers methods say whether the numbers of a State go on as powers of an amplitude, as those of
+// sites do.
 type powers interface{ powers() bool }
 
 // Diagnostics tell how a fit went.
@@ -104,32 +109,35 @@ type Diagnostics struct {
 	Failure        error   // why it did not converge, with the way out: an ErrNotConverged; nil where it did
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal
-	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing is random.
+	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing
+	// is random.
 	StandardError float64
 	Warnings      []string
 }
 
-// Approximation is a method of approximate inference. Its options are its exported fields; their zero values are the
-// documented defaults.
+// Approximation is a method of approximate inference. Its options are its exported fields; their
+// zero values are the documented defaults.
 type Approximation interface {
-	// Uses says, when a plan is checked, what the method can do with lik on this many classes, or why it cannot work and
-	// what would.
+	// Uses says, when a plan is checked, what the method can do with lik on this many classes, or
+	// why it cannot work and what would.
 	Uses(lik likelihood.Likelihood, classes int) (Caps, error)
 	// Memory says what that takes.
 	Memory(s Size) Memory
-	// Fit approximates the posterior. cov has one entry shared by all latent processes, or one per class. start is the
-	// State of a fit nearby, or nil; it may save time but does not change the result beyond the tolerance.
+	// Fit approximates the posterior. cov has one entry shared by all latent processes, or one per
+	// class. start is the State of a fit nearby, or nil; it may save time but does not change the
+	// result beyond the tolerance.
 	Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error)
-	// Restore rebuilds, without iterating, the posterior that Fit left with this state. Fit itself ends in it, so that the
-	// evidence and every matrix belong to one and the same point.
+	// Restore rebuilds, without iterating, the posterior that Fit left with this state. Fit itself
+	// ends in it, so that the evidence and every matrix belong to one and the same point.
 	Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error)
 }
 
 // Functional is a scalar of a fit, such as the log evidence, with its derivatives.
 type Functional interface {
 	Value() float64
-	// Adjoint sets dst to the derivative with respect to cov[j], summed over the classes that share it. dst has the shape
-	// of cov[j]; dst.Mean may be nil, and then the derivative with respect to the mean is not wanted.
+	// Adjoint sets dst to the derivative with respect to cov[j], summed over the classes that share
+	// it. dst has the shape of cov[j]; dst.Mean may be nil, and then the derivative with respect to
+	// the mean is not wanted.
 	Adjoint(dst *Cov, j int) error
 	// Likelihood adds the derivative with respect to the likelihood's theta to grad.
 	Likelihood(grad []float64) error
@@ -137,14 +145,16 @@ type Functional interface {
 
 // Posterior is an approximate posterior over the latent process(es).
 type Posterior interface {
-	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is none its value is NaN and
-	// its derivatives are ErrNoEvidence.
+	// Evidence is the approximate log marginal likelihood, in nats. Where Caps says that there is
+	// none its value is NaN and its derivatives are ErrNoEvidence.
 	Evidence() Functional
-	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; a variance that is nil is not wanted. cross is
-	// K(X, Z), n×m; diag is k(z_j, z_j). The prior mean at z_j is added by the caller.
+	// Latent sets mean[j] and variance[j] of f(z_j) for the given class; a variance that is nil is
+	// not wanted. cross is K(X, Z), n×m; diag is k(z_j, z_j). The prior mean at z_j is added by the
+	// caller.
 	Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
-	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two classes column 0 is y = -1 and
-	// column 1 is y = +1. cross, diag and mean (the prior mean at z_j; nil means zero) have one entry shared or one per class.
+	// PredictProba sets dst, m×C, to the averaged class probabilities; rows sum to 1. For two
+	// classes column 0 is y = -1 and column 1 is y = +1. cross, diag and mean (the prior mean at
+	// z_j; nil means zero) have one entry shared or one per class.
 	PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64)
 	State() State
 	Diagnostics() Diagnostics
@@ -155,8 +165,9 @@ type LeaveOneOuter interface {
 	LeaveOneOut() (Functional, error)
 }
 
-// LeaveGroupOuter posteriors give Σ_g log p(y_g | y_{-g}) from the one fit: the joint log densities of the targets of every group
-// given those of the others. The groups, lists of cases, have every case once.
+// LeaveGroupOuter posteriors give Σ_g log p(y_g | y_{-g}) from the one fit: the joint log densities
+// of the targets of every group given those of the others. The groups, lists of cases, have every
+// case once.
 type LeaveGroupOuter interface {
 	LeaveGroupOut(groups [][]int) (Functional, error)
 }

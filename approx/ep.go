@@ -9,18 +9,20 @@ import (
 
 var _ Approximation = EP{}
 
-// EP is expectation propagation for two classes, or for numbers (GPML 3.6): Gaussian sites of precision τ_i and
-// information ν_i, chosen so that every marginal of the posterior has the mean and variance of its tilted distribution, the
-// cavity N(f; m_-i, v_-i) times p(y_i|f). With Z_i the mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
+// EP is expectation propagation for two classes, or for numbers (GPML 3.6): Gaussian sites of
+// precision τ_i and information ν_i, chosen so that every marginal of the posterior has the mean
+// and variance of its tilted distribution, the cavity N(f; m_-i, v_-i) times p(y_i|f). With Z_i the
+// mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
 //
 //	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
 //
-// which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be 0. It is stationary in
-// the sites at their fixed point, unless one of them is floored. With a likelihood that is not log-concave there may be
-// several fixed points, and the schedule decides which is reached. A State holds τ and then ν, 2n numbers.
+// which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be
+// 0. It is stationary in the sites at their fixed point, unless one of them is floored. With a
+// likelihood that is not log-concave there may be several fixed points, and the schedule decides
+// which is reached. A State holds τ and then ν, 2n numbers.
 //
-// A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula above at the last
-// sites, and its adjoint is ErrNotConverged.
+// A fit that stops before it converges has Diagnostics.Converged false; its evidence is the formula
+// above at the last sites, and its adjoint is ErrNotConverged.
 type EP struct {
 	Iteration `yaml:",inline"`
 	// NegativeSites says what to do with a negative site precision.
@@ -31,7 +33,8 @@ type EP struct {
 	Quadrature Quadrature `yaml:"quadrature"`
 }
 
-// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian averages.
+// Uses implements Approximation: any likelihood of two classes, or of numbers, that has Gaussian
+// averages.
 func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := e.Iteration.check("ep"); err != nil {
 		return Caps{}, err
@@ -46,11 +49,13 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	moments := e.Quadrature.moments(bound(lik).(likelihood.MomentMatcher))
 	params := knowsParameters(lik) && !e.accepts()
 	positive := isConcave(moments) // sites
-	// The evidence is stationary in the sites unless one is floored or the averages are those of a rule.
+	// The evidence is stationary in the sites unless one is floored or the averages are those of a
+	// rule.
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
 	return Caps{
-		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
+		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params &&
+			implicit,
 		Unconverged: e.accepts(),
 	}, nil
 }
@@ -62,7 +67,8 @@ func (e EP) in(w *Work) Approximation {
 	return e
 }
 
-// Memory implements Approximation. Where sites are floored the adjoint takes what that of leave-one-out does.
+// Memory implements Approximation. Where sites are floored the adjoint takes what that of
+// leave-one-out does.
 func (e EP) Memory(s Size) Memory {
 	return e.memory(s, e.Evidence == CavityForm && e.Quadrature.Order == 0)
 }
@@ -93,11 +99,13 @@ type matching struct {
 	policy NegativeSites
 }
 
-// match gives the site that turns the cavity of case i into a Gaussian with the moments of the tilted distribution,
-// GPML (3.59).
+// match gives the site that turns the cavity of case i into a Gaussian with the moments of the
+// tilted distribution, GPML (3.59).
 func (p matching) match(i int, v, b float64) (site, error) {
 	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
-		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use negative_sites: floor, damping, or inference: pl, whose sites are positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
+		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use "+
+			"negative_sites: floor, damping, or inference: pl, whose sites are "+
+			"positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
 	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})
@@ -109,7 +117,9 @@ func (p matching) match(i int, v, b float64) (site, error) {
 	}
 	s.pull = d[0] + s.tau*cavity*(d[0]-b)
 	if s.floored && p.policy == RefuseNegative {
-		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: floor or keep, a log-concave likelihood, or inference: pl, whose sites are positive", i, p.diagnostics.Iterations+1)
+		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: "+
+			"floor or keep, a log-concave likelihood, or inference: pl, whose sites are "+
+			"positive", i, p.diagnostics.Iterations+1)
 	}
 	return s, nil
 }
@@ -129,11 +139,12 @@ func (p matching) term(i int) term {
 	return p.cavityTerm(i, p.next[i].own)
 }
 
-// negligible is how far below 0, relative to the cavity precision, rounding may take a site precision.
+// negligible is how far below 0, relative to the cavity precision, rounding may take a site
+// precision.
 const negligible = 1e-12
 
-// tilt is how a site depends on the cavity N(m, c) that it is matched to. The tilted moments are μ = m + c d1 and
-// v = c + c² d2, and the site has ν - τμ = d1 and τ = -d2/(1 + c d2).
+// tilt is how a site depends on the cavity N(m, c) that it is matched to. The tilted moments are μ
+// = m + c d1 and v = c + c² d2, and the site has ν - τμ = d1 and τ = -d2/(1 + c d2).
 type tilt struct {
 	cavity           gaussian
 	byMean, byC      [4]float64 // derivatives of μ, v, τ and ν - τμ by m and by c
@@ -152,18 +163,21 @@ func (p matching) tilt(i int) tilt {
 	return t
 }
 
-// along returns the derivatives of τ and ν - τμ along that change of the cavity which changes (μ, v) as given.
+// along returns the derivatives of τ and ν - τμ along that change of the cavity which changes (μ,
+// v) as given.
 func (t tilt) along(mu, v float64) (tau, pull float64) {
 	m := (mu*t.byC[1] - v*t.byC[0]) / t.determinant
 	c := (v*t.byMean[0] - mu*t.byMean[1]) / t.determinant
 	return m*t.byMean[2] + c*t.byC[2], m*t.byMean[3] + c*t.byC[3]
 }
 
-// slopes: to a marginal belongs the cavity whose tilted moments it has. For a floored site c = v, and τ stays 0.
+// slopes: to a marginal belongs the cavity whose tilted moments it has. For a floored site c = v,
+// and τ stays 0.
 func (p matching) slopes(i int) siteSlopes {
 	t := p.tilt(i)
 	if p.next[i].floored {
-		return siteSlopes{pullByMean: t.byMean[3] / t.byMean[0], pullByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
+		return siteSlopes{pullByMean: t.byMean[3] / t.byMean[0],
+			pullByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
 	}
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = t.along(1, 0)

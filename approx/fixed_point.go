@@ -128,19 +128,20 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 const (
 	// hopeless is how many iterations are spent on what double precision does not carry.
 	hopeless = 50
-	// overshoot is the growth of the distance from a fixed point at which a parallel update is taken
-	// back.
+	// overshoot is the growth of the distance from a fixed point at which a parallel update is
+	// taken back.
 	overshoot = 2
 	// leastDamping is where lowering the damping ends.
 	leastDamping = 1. / 64
-	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in it.
+	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in
+	// it.
 	sweepsPerRefresh = 8
 	// near is the distance from a fixed point at which Newton's method takes over from sweeps.
 	near = 0.3
 )
 
-// newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points, which a
-// likelihood that is not log-concave may have, it could reach one that sweeps leave.
+// newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points,
+// which a likelihood that is not log-concave may have, it could reach one that sweeps leave.
 func (p *siteFit) newtonWithin() float64 {
 	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
 		return near
@@ -187,8 +188,8 @@ func (r *pursuit) judge(err error) move {
 // nearby says whether Newton's method may take over.
 func (r *pursuit) nearby() bool { return r.at.distance <= r.within && r.at.floors == 0 }
 
-// stepOfNewton moves all sites at once. The correlations of a step ago leave about the product of both
-// distances.
+// stepOfNewton moves all sites at once. The correlations of a step ago leave about the product of
+// both distances.
 func (r *pursuit) stepOfNewton() {
 	r.room()
 	copy(r.before, r.state)
@@ -282,10 +283,10 @@ func newCourse(s State) *course {
 	}
 }
 
-// circles notes an iteration and reports, at the end of a window, whether the sites went in circles:
-// they drew no nearer to a fixed point and went at least twice as far as they got, in units of the
-// marginals, of variances sigma. Sites that move straight on, as those of wide priors do for dozens of
-// iterations, draw no nearer either, but are on their way.
+// circles notes an iteration and reports, at the end of a window, whether the sites went in
+// circles: they drew no nearer to a fixed point and went at least twice as far as they got, in
+// units of the marginals, of variances sigma. Sites that move straight on, as those of wide priors
+// do for dozens of iterations, draw no nearer either, but are on their way.
 func (c *course) circles(state State, sigma []float64, distance, damping float64) bool {
 	for j, s := range state {
 		c.path[j] += math.Abs(s - c.last[j])
@@ -342,7 +343,8 @@ func (p *siteFit) accept(f fixedPoint) error {
 	d := &p.diagnostics
 	if p.evidence.value > 0 && p.lik.Likelihood().Domain() != likelihood.Numeric {
 		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, "+
-			"and no labels have a probability above 1; lower damping", ErrNotConverged, p.method, d.Iterations, p.evidence.value)
+			"and no labels have a probability above 1; lower "+
+			"damping", ErrNotConverged, p.method, d.Iterations, p.evidence.value)
 	}
 	p.evidence.err = nil                                      // noGradient has another
 	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
@@ -351,8 +353,8 @@ func (p *siteFit) accept(f fixedPoint) error {
 	return nil
 }
 
-// noGradient says why the implicit part of a derivative cannot be had, of the evidence or of another
-// scalar; nil where it can.
+// noGradient says why the implicit part of a derivative cannot be had, of the evidence or of
+// another scalar; nil where it can.
 func (p *siteFit) noGradient(evidence bool) error {
 	_, smooth := p.lik.(likelihood.Differentiable)
 	switch {

@@ -7,8 +7,8 @@ import (
 )
 
 // gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986) from x = 0,
-// given dst ← A x, and returns x with its residual |b - A x|/|b|. It stops at the tolerance, or when
-// the residual no longer falls.
+// given dst ← A x, and returns x with its residual |b - A x|/|b|. It stops at the tolerance, or
+// when the residual no longer falls.
 func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x []float64, residual float64) {
 	const limit = 400
 	x = make([]float64, len(b))

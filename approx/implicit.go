@@ -19,7 +19,8 @@ type response struct {
 	slopes              []siteSlopes
 }
 
-// newResponse is that at the fixed point or near it, given the correlations and memory for the squares.
+// newResponse is that at the fixed point or near it, given the correlations and memory for the
+// squares.
 func (p *siteFit) newResponse(correlation, square blas64.Symmetric) response {
 	n := len(p.tau)
 	for i := range n {
@@ -39,8 +40,9 @@ func (p *siteFit) newResponse(correlation, square blas64.Symmetric) response {
 	return r
 }
 
-// marginals sets dst to what the sites' changes x make of the marginals, M x, and weights on marginals
-// to those on the sites, as M is symmetric. Vectors hold ν or means first, and then τ or variances.
+// marginals sets dst to what the sites' changes x make of the marginals, M x, and weights on
+// marginals to those on the sites, as M is symmetric. Vectors hold ν or means first, and then τ or
+// variances.
 func (r response) marginals(dst, x []float64) {
 	n := len(r.slopes)
 	linalg.Symv(1, r.correlation, x[:n], 0, dst[:n])
@@ -73,10 +75,10 @@ func (p *siteFit) correlate(dst blas64.Symmetric, inverse []float64) {
 	}
 }
 
-// newton moves all sites by a step of Newton's method towards their fixed point, given correlations of
-// the posterior here or nearby, and n×n workspace for their squares: with T and M as in differentiate,
-// r what the rule makes of the marginals less the sites, and e what the marginals lack of those to
-// which the rule's sites belong, the changes x of the sites solve
+// newton moves all sites by a step of Newton's method towards their fixed point, given correlations
+// of the posterior here or nearby, and n×n workspace for their squares: with T and M as in
+// differentiate, r what the rule makes of the marginals less the sites, and e what the marginals
+// lack of those to which the rule's sites belong, the changes x of the sites solve
 //
 //	x = r + T(M x - e)
 //
@@ -106,9 +108,9 @@ func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, toleran
 }
 
 // differentiate gives a scalar of the fixed point its derivatives, where the sites follow from the
-// marginals by the rule, and the marginals from K, m and the sites. So there is a part that is implicit
-// in that fixed point: with w the total weight on the marginals and T and M the Jacobians of the two
-// maps,
+// marginals by the rule, and the marginals from K, m and the sites. So there is a part that is
+// implicit in that fixed point: with w the total weight on the marginals and T and M the Jacobians
+// of the two maps,
 //
 //	w = w₀ + Tᵀ(s₀ + Mᵀw),   w₀, s₀ the explicit weights on marginals and sites
 //
@@ -118,8 +120,9 @@ func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, toleran
 //	Mᵀ: ν̄ = Σγ_μ,  τ̄ at fixed ν - τμ = -(Σ∘Σ)γ_v
 //	G = ½(u bᵀ + b uᵀ) + (I - RK) diag(γ_v) (I - KR),   ∂/∂m = u
 //
-// and the share σ of the evidence, 1 or 0, adds its explicit σ(½ b bᵀ - ½ R) and σb. weights are the
-// explicit ones of a case, and explicit adds its explicit derivative over the likelihood's parameters.
+// and the share σ of the evidence, 1 or 0, adds its explicit σ(½ b bᵀ - ½ R) and σb. weights are
+// the explicit ones of a case, and explicit adds its explicit derivative over the likelihood's
+// parameters.
 func (p *siteFit) differentiate(
 	value, share float64, weights func(i int) weight, explicit func(grad []float64, i int),
 ) functional {
@@ -157,7 +160,8 @@ type implicit struct {
 	inverse blas64.General // B⁻¹, all of it
 }
 
-// residualBound is the relative residual with which the implicit part of a gradient keeps eight digits.
+// residualBound is the relative residual with which the implicit part of a gradient keeps eight
+// digits.
 const residualBound = 1e-9
 
 // implicit solves the equation for w.

@@ -59,8 +59,9 @@ func (o Iteration) filled() Iteration {
 // ones: it would not be told from their number what others came to.
 func (o Iteration) accepts() bool { return o.Unconverged == AcceptUnconverged }
 
-// memory: the factor stays, U⁻ᵀ S^½ K and, to sweep, Σ do not. stationary says that the evidence does
-// not change with the sites; the derivative of what does takes B⁻¹, the correlations and their squares.
+// memory: the factor stays, U⁻ᵀ S^½ K and, to sweep, Σ do not. stationary says that the evidence
+// does not change with the sites; the derivative of what does takes B⁻¹, the correlations and their
+// squares.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
 	m := Memory{Fit: words(n2, n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
@@ -77,8 +78,8 @@ func (o Iteration) memory(s Size, stationary bool) Memory {
 type Schedule int
 
 const (
-	// Sequential: one after the other, in the order of the cases, each on the marginals that the one
-	// before left; Newton's method near the fixed point.
+	// Sequential: one after the other, in the order of the cases, each on the marginals that the
+	// one before left; Newton's method near the fixed point.
 	Sequential Schedule = iota
 	// Parallel: all of them on the same marginals: one factorisation and no Σ per iteration.
 	Parallel
@@ -92,7 +93,8 @@ func (Schedule) Names() []string { return []string{"sequential", "parallel", "mi
 // UnmarshalText reads a schedule's name.
 func (s *Schedule) UnmarshalText(text []byte) error { return choose(s, "schedule", text) }
 
-// Unconverged is what becomes of a fit that has not converged after so many iterations as it may take.
+// Unconverged is what becomes of a fit that has not converged after so many iterations as it may
+// take.
 type Unconverged int
 
 const (
@@ -115,7 +117,8 @@ type NegativeSites int
 const (
 	FloorNegative  NegativeSites = iota // set it to 0 and count it in Diagnostics.Floors
 	RefuseNegative                      // stop with an error
-	// KeepNegative: keep it; a cavity or a posterior without a positive definite covariance is an error.
+	// KeepNegative: keep it; a cavity or a posterior without a positive definite covariance is an
+	// error.
 	KeepNegative
 )
 
@@ -133,11 +136,11 @@ func (p *NegativeSites) UnmarshalText(text []byte) error {
 type EvidenceForm int
 
 const (
-	// CavityForm takes the marginal over the site as the cavity, which it is up to a factor, and the
-	// integral exactly.
+	// CavityForm takes the marginal over the site as the cavity, which it is up to a factor, and
+	// the integral exactly.
 	CavityForm EvidenceForm = iota
-	// PosteriorForm is Gauss-Hermite quadrature of the ratio as it stands against the marginal. It is
-	// less accurate, and where p(y|f) jumps it jumps with the nodes.
+	// PosteriorForm is Gauss-Hermite quadrature of the ratio as it stands against the marginal. It
+	// is less accurate, and where p(y|f) jumps it jumps with the nodes.
 	PosteriorForm
 )
 
@@ -166,9 +169,10 @@ func choose[T interface {
 // Quadrature is Gauss-Hermite quadrature in place of exact averages.
 type Quadrature struct {
 	// Order is the number of nodes, against the cavity (EP) or the marginal (PL) wherever a site is
-	// made of a likelihood without closed form, logit; others keep theirs. The log Z_i of the cavity
-	// form are sums over these nodes too, predictions are not. Default: exact averages. The posterior
-	// form of the evidence is quadrature with any likelihood, of this order or by default of order 10.
+	// made of a likelihood without closed form, logit; others keep theirs. The log Z_i of the
+	// cavity form are sums over these nodes too, predictions are not. Default: exact averages. The
+	// posterior form of the evidence is quadrature with any likelihood, of this order or by default
+	// of order 10.
 	Order int `yaml:"order" within:"[1,100]"`
 }
 

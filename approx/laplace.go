@@ -55,7 +55,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	if l.Points < 0 || l.Points > likelihood.MostPoints {
-		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 takes, to %d", l.Points, likelihood.MostPoints)
+		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 "+
+			"takes, to %d", l.Points, likelihood.MostPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
 		return Caps{Gradient: !hasFree(lik), LeaveOneOut: true}, usesMulticlass(lik, classes)

@@ -143,7 +143,8 @@ func (p *laplacePosterior) finish(at *point, length float64, iterations int) (Po
 		p.b[i] = at.a[i] + d
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) }, likelihood: p.likelihoodGradient(at)}
+	p.evidence = functional{value: at.psi - linalg.LogDet(p.u), adjoint: func(dst *Cov) { p.adjoint(dst, at) },
+		likelihood: p.likelihoodGradient(at)}
 	p.evidence.err = p.move(at)
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
@@ -159,7 +160,8 @@ func (p *laplacePosterior) move(at *point) error {
 	}
 	p.moving = &sites{k: p.k, mean: p.mean, y: p.y, lik: p.lik, root: make([]float64, len(p.y)), b: p.b}
 	if err := p.moving.factorise(at.concave); err != nil {
-		return fmt.Errorf("%w: with %d of the likelihood's curvatures below 0 laplace ended where the posterior density has no maximum", ErrNoGradient, at.floors)
+		return fmt.Errorf("%w: with %d of the likelihood's curvatures below 0 laplace ended where the posterior "+
+			"density has no maximum", ErrNoGradient, at.floors)
 	}
 	return nil
 }

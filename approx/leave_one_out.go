@@ -13,10 +13,11 @@ import (
 
 var _ LeaveOneOuter = (*laplacePosterior)(nil)
 
-// cavities are what Gaussian sites τ leave of the marginals N(μ_i, v_i) without their own site, N(μ_i - c_i b_i, c_i)
-// with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i log ∫ p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈
-// Σ_i log p(y_i|y_-i) over them, as if the other sites stayed where they are. The derivatives of log Z_i are explicit: each
-// by one of μ_i, v_i, τ_i and b_i, the others held.
+// cavities are what Gaussian sites τ leave of the marginals N(μ_i, v_i) without their own site,
+// N(μ_i - c_i b_i, c_i) with c_i = v_i/(1 - τ_i v_i), and the leave-one-out sum Σ_i log Z_i = Σ_i
+// log ∫ p(y_i|f) N(f; μ_i - c_i b_i, c_i) df ≈ Σ_i log p(y_i|y_-i) over them, as if the other sites
+// stayed where they are. The derivatives of log Z_i are explicit: each by one of μ_i, v_i, τ_i and
+// b_i, the others held.
 type cavities struct {
 	sum            float64
 	marginal       []float64 // v
@@ -30,7 +31,8 @@ type cavities struct {
 func (s *sites) cavities(mu []float64) (*cavities, error) {
 	n := len(s.b)
 	vector := func() []float64 { return make([]float64, n) }
-	c := &cavities{marginal: vector(), mean: vector(), variance: vector(), byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse()}
+	c := &cavities{marginal: vector(), mean: vector(), variance: vector(), byMu: vector(), byV: vector(),
+		byTau: vector(), byB: vector(), inverse: s.inverse()}
 	projected, raised := vector(), vector() // v_i as K_ii less a square, and what sites of negative precision add to it
 	v := linalg.NewGeneral(n, n)
 	s.project(v)
@@ -41,7 +43,8 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	addSquares(1, raised, s.negative.fk)
 	rounding := 0.0 // relative, of a cavity's variance where the posterior's is (1 - share)/τ
 	for i, b := range s.b {
-		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share 1 - τ_i v_i = [B⁻¹]_ii does not.
+		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share 1 -
+		// τ_i v_i = [B⁻¹]_ii does not.
 		tau, share, v := s.root[i]*s.root[i], c.inverse.Data[i*n+i], projected[i]
 		if tau*s.variance(i) > 1 {
 			v = (1 - share) / tau
@@ -59,7 +62,9 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 		c.byV[i], c.byTau[i] = byVariance/(share*share), byVariance*c.variance[i]*c.variance[i]
 	}
 	if !(rounding < unresolved) {
-		return nil, fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding error hides to a relative %.1g; a smaller amplitude or noise in the kernel helps", ErrNotConverged, rounding)
+		return nil, fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding "+
+			"error hides to a relative %.1g; a smaller amplitude or noise in the kernel "+
+			"helps", ErrNotConverged, rounding)
 	}
 	if !finite(c.sum) {
 		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, c.sum)
@@ -67,8 +72,8 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	return c, nil
 }
 
-// precisions adds to byTau what a change of τ_j does to all v_i, by dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½ but for
-// what sites of negative precision add.
+// precisions adds to byTau what a change of τ_j does to all v_i, by dv_i = -Σ_ij² dτ_j, where Σ =
+// S^-½(I - B⁻¹)S^-½ but for what sites of negative precision add.
 func (s *sites) precisions(c *cavities) {
 	n := len(s.b)
 	var raised blas64.General
@@ -90,8 +95,8 @@ func (s *sites) precisions(c *cavities) {
 	}
 }
 
-// pullBack sets dst to what weights γ_v on the marginal variances and u = (I - RK)γ_μ on the means, which move by
-// dμ = (I - KR)(dK b + dm), make of dK and dm:
+// pullBack sets dst to what weights γ_v on the marginal variances and u = (I - RK)γ_μ on the means,
+// which move by dμ = (I - KR)(dK b + dm), make of dK and dm:
 //
 //	G = ½(u bᵀ + b uᵀ) + (I - RK) diag(γ_v) (I - KR),   ∂/∂m = u,   I - RK = S^½ B⁻¹ S^-½ + FᵀFK
 func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
@@ -119,8 +124,9 @@ func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W, b = ∇log p at the mode. Mode and W move with K:
-// the weight on f̂ is that on μ, that on b times -W and that on τ times -∂³log p/∂f³.
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W, b = ∇log p at the mode.
+// Mode and W move with K: the weight on f̂ is that on μ, that on b times -W and that on τ times
+// -∂³log p/∂f³.
 func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// latentModel is a posterior of latent values whose mode Newton's method finds, binary or with several classes.
+// latentModel is a posterior of latent values whose mode Newton's method finds, binary or with
+// several classes.
 type latentModel interface {
 	newPoint() *point
 	part() (latentModel, []int)  // of some cases, and which entries of a are theirs; nil if that would not help
@@ -15,23 +16,29 @@ type latentModel interface {
 	linearise(at *point)         // r = W(f - m) + g, of which Newton's step is the next a itself
 	factorise(w []float64) error // what newton needs of I + W K
 	newton(at *point) float64    // δ = (I + W K)⁻¹ r and its length √(rᵀKδ)
-	// precision returns the length of a step that is short enough, and one that rounding may leave in every step.
+	// precision returns the length of a step that is short enough, and one that rounding may leave
+	// in every step.
 	precision(at *point) (target, rounding float64)
-	// finish makes the posterior at a point whose factor is at hand, given the length of the step there.
+	// finish makes the posterior at a point whose factor is at hand, given the length of the step
+	// there.
 	finish(at *point, length float64, iterations int) (Posterior, error)
 }
 
 // approacher models come near the mode without a factorisation.
 type approacher interface {
-	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and returns two points, at being
-	// where it arrived, the number of steps and the length of the last.
-	approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int, last float64, err error)
+	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and
+	// returns two points, at being where it arrived, the number of steps and the length of the
+	// last.
+	approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int,
+		last float64, err error)
 }
 
 // point is a value of f = m + K a with what Newton's method needs there.
 type point struct {
-	a, f     []float64
-	g, w, d3 []float64 // ∇log p(y|f), W and the third derivative; of several classes w is π, which gives W, and d3 is nil
+	a, f []float64
+	// ∇log p(y|f), W and the third derivative; of several classes w is π, which gives W, and d3 is
+	// nil
+	g, w, d3 []float64
 	concave  []float64 // -∂²log p(y|f)/∂f², of which W is what is above 0; nil of several classes
 	psi      float64   // Ψ = -½ aᵀ(f-m) + log p(y|f), GPML (3.12) less what does not depend on f
 	floors   int       // how many W_i were negative
@@ -79,13 +86,15 @@ func restore(p latentModel, s State) (*point, float64, error) {
 	return at, p.newton(at), nil
 }
 
-// seek climbs from f = m or the mode of a part of the cases, or from the State of a neighbour if Ψ is larger there than at
-// f = m, until the length of Newton's step says that the mode is reached, or maxIterations steps. The factor is then that
-// of the point it returns.
+// seek climbs from f = m or the mode of a part of the cases, or from the State of a neighbour if Ψ
+// is larger there than at f = m, until the length of Newton's step says that the mode is reached,
+// or maxIterations steps. The factor is then that of the point it returns.
 //
-// Newton's step takes a factor of O(n³). That of an earlier W serves for O(n²) a step: with it the steps are those of
-// conjugate gradients (Hestenes and Stiefel's β) in the inner product xᵀKy, in which I + WK is symmetric, preconditioned.
-func seek(ctx context.Context, p latentModel, start State, maxIterations int) (at *point, length float64, iterations int, err error) {
+// Newton's step takes a factor of O(n³). That of an earlier W serves for O(n²) a step: with it the
+// steps are those of conjugate gradients (Hestenes and Stiefel's β) in the inner product xᵀKy, in
+// which I + WK is symmetric, preconditioned.
+func seek(ctx context.Context, p latentModel, start State, maxIterations int) (at *point, length float64,
+	iterations int, err error) {
 	at, next := p.newPoint(), p.newPoint()
 	evaluate(p, at)
 	fresh, last := start == nil, math.Inf(1)
@@ -100,7 +109,8 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		// A neighbour's f̂ is near this one, its a need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+		// A neighbour's f̂ is near this one, its a need not be: Newton's a from f̂, GPML Algorithm
+		// 3.1 lines 4-6.
 		copy(next.f, f)
 		p.differentiate(next)
 		p.linearise(next)
@@ -147,7 +157,8 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 			}
 			fresh, length = true, p.newton(at)
 		}
-		if fresh && (length <= target || length <= min(rounding, unresolved) && length > last/2 || math.IsNaN(length)) || stop {
+		if fresh && (length <= target || length <= min(rounding,
+			unresolved) && length > last/2 || math.IsNaN(length)) || stop {
 			return at, length, iterations, nil
 		}
 		beta := 0.0
@@ -168,8 +179,8 @@ func seek(ctx context.Context, p latentModel, start State, maxIterations int) (a
 	}
 }
 
-// guess fills next from the mode of a part of the cases, of which the others hear through K, if p has a part and that has a
-// mode.
+// guess fills next from the mode of a part of the cases, of which the others hear through K, if p
+// has a part and that has a mode.
 func guess(ctx context.Context, p latentModel, next *point, maxIterations int) error {
 	part, cases := p.part()
 	if part == nil {
@@ -186,17 +197,19 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	return nil
 }
 
-// exhausted says whether a new factor serves better than that of an earlier W: where steps no longer shrink to half, and
-// near the mode, where it would make them shrink much faster, if more of them are to come than it costs, about n/64.
+// exhausted says whether a new factor serves better than that of an earlier W: where steps no
+// longer shrink to half, and near the mode, where it would make them shrink much faster, if more of
+// them are to come than it costs, about n/64.
 func exhausted(n int, last, length, target float64) bool {
 	return !(length <= last/2) || length < 0.1 && math.Log(length/target) > math.Log(last/length)*float64(n)/64
 }
 
-// climb sets next to a + sd with the step 0 < s ≤ 2 that, along d, takes nine tenths off the slope of Ψ, at first
-// slope = rᵀKd > 0, and returns how much it took off. As Ψ is concave it cannot fall up to its maximum, and past it the bound
-// on the slope stops it. Near the mode s is about 1; far from it, where the likelihood's tails are nearly straight, longer
-// and much shorter steps occur. In the directions that K does not show Newton's step is g - a, so that more than twice
-// that would take a away from g for good. It sets df = Kd.
+// climb sets next to a + sd with the step 0 < s ≤ 2 that, along d, takes nine tenths off the slope
+// of Ψ, at first slope = rᵀKd > 0, and returns how much it took off. As Ψ is concave it cannot fall
+// up to its maximum, and past it the bound on the slope stops it. Near the mode s is about 1; far
+// from it, where the likelihood's tails are nearly straight, longer and much shorter steps occur.
+// In the directions that K does not show Newton's step is g - a, so that more than twice that would
+// take a away from g for good. It sets df = Kd.
 func climb(p latentModel, at, next *point, d, df []float64, slope float64) float64 {
 	for i, v := range d {
 		next.a[i] = at.a[i] + v

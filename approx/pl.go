@@ -11,23 +11,25 @@ var (
 	_ LeaveOneOuter = (*siteFit)(nil)
 )
 
-// PL is posterior linearisation for two classes (García-Fernández, Tronarp & Särkkä, "Gaussian process classification
-// using posterior linearisation"). The label is linearised as y = Af + b + noise of variance Ω, where A, b and Ω are
-// those of statistical linear regression on the marginal N(f; μ, v) of the posterior that results from them:
+// PL is posterior linearisation for two classes (García-Fernández, Tronarp & Särkkä, "Gaussian
+// process classification using posterior linearisation"). The label is linearised as y = Af + b +
+// noise of variance Ω, where A, b and Ω are those of statistical linear regression on the marginal
+// N(f; μ, v) of the posterior that results from them:
 //
 //	A = Cov(f, E[y|f])/v,   b = E[y] - Aμ,   Ω = Var(y) - A²v
 //
-// that is, a Gaussian site τ = A²/Ω, ν = A(y - b)/Ω. With q± = ∫ p(±1|f) N(f; μ, v) df, for which A = 2∂q₊/∂μ and
-// Var(y) = 4q₊q₋, and d± = ∂log q±/∂μ, this is
+// that is, a Gaussian site τ = A²/Ω, ν = A(y - b)/Ω. With q± = ∫ p(±1|f) N(f; μ, v) df, for which A
+// = 2∂q₊/∂μ and Var(y) = 4q₊q₋, and d± = ∂log q±/∂μ, this is
 //
 //	τ = D/(1 - vD),   ν - τμ = d_y/(1 - vD),   D = -d₊d₋
 //
-// where nothing cancels, as vD ≤ 2/π. All sites are positive, whatever the likelihood. A State holds τ and then ν, 2n
-// numbers.
+// where nothing cancels, as vD ≤ 2/π. All sites are positive, whatever the likelihood. A State
+// holds τ and then ν, 2n numbers.
 //
-// The log evidence is that of EP at these sites, which is the paper's (18) with its factors in closed form. It is not
-// stationary in them: its gradient takes the fixed point's own derivative into account (see siteFunctional). A fit that
-// stops before it converges has Diagnostics.Converged false, and its adjoint is ErrNotConverged.
+// The log evidence is that of EP at these sites, which is the paper's (18) with its factors in
+// closed form. It is not stationary in them: its gradient takes the fixed point's own derivative
+// into account (see siteFunctional). A fit that stops before it converges has Diagnostics.Converged
+// false, and its adjoint is ErrNotConverged.
 type PL struct {
 	Iteration `yaml:",inline"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
@@ -49,7 +51,8 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	slopes := knowsParameters(lik) && !l.accepts()
-	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes, Unconverged: l.accepts()}, nil
+	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes,
+		Unconverged: l.accepts()}, nil
 }
 
 func (PL) powers() bool { return true }
@@ -115,9 +118,10 @@ func (p linearisation) paramSlopes(i int, tau, pull []float64) {
 	mu, v, n := p.mu[i], p.sigma[i], len(tau)
 	at := linearised{p.next[i].own.d[0], p.next[i].other.d[0], v}
 	model := p.lik.(likelihood.Parametric)
-	dt, et, rest := make([]float64, n), make([]float64, n), make([]float64, n)
-	model.DMoments(rest, dt, rest, p.y[i], mu, v)
-	model.DMoments(rest, et, rest, -p.y[i], mu, v)
+	value, second := make([]float64, n), make([]float64, n) // not in use
+	dt, et := make([]float64, n), make([]float64, n)
+	model.DMoments(value, dt, second, p.y[i], mu, v)
+	model.DMoments(value, et, second, -p.y[i], mu, v)
 	for j := range tau {
 		tau[j], pull[j] = at.slope(dt[j], et[j], 0)
 	}

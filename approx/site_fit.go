@@ -19,14 +19,16 @@ type rule interface {
 	match(i int, v, b float64) (site, error)
 	// negative says whether sites may have negative precision.
 	negative() bool
-	// stationary says whether the evidence does not change with the sites where the iteration ended.
+	// stationary says whether the evidence does not change with the sites where the iteration
+	// ended.
 	stationary(f fixedPoint) bool
-	// term is what case i adds to the log evidence beyond its Gaussian part, and explicit adds to grad
-	// the derivative of that with respect to the likelihood's theta.
+	// term is what case i adds to the log evidence beyond its Gaussian part, and explicit adds to
+	// grad the derivative of that with respect to the likelihood's theta.
 	term(i int) term
 	explicit(grad []float64, i int)
-	// slopes returns the derivatives of the site that case i has at the fixed point, as a function of
-	// its marginal, and paramSlopes sets tau and pull to those with respect to the likelihood's theta.
+	// slopes returns the derivatives of the site that case i has at the fixed point, as a function
+	// of its marginal, and paramSlopes sets tau and pull to those with respect to the likelihood's
+	// theta.
 	slopes(i int) siteSlopes
 	paramSlopes(i int, tau, pull []float64)
 }
@@ -35,8 +37,8 @@ type rule interface {
 type site struct {
 	tau, pull float64
 	floored   bool // τ was negative
-	// own are the averages of p(y_i|f) that the rule made the site of, and other, of PL, those of the
-	// other label. What follows from them need not average again.
+	// own are the averages of p(y_i|f) that the rule made the site of, and other, of PL, those of
+	// the other label. What follows from them need not average again.
 	own, other averages
 }
 
@@ -54,12 +56,12 @@ func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages)
 // gaussian is N(mean, variance).
 type gaussian struct{ mean, variance float64 }
 
-// siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal, with
-// pull = ν - τμ.
+// siteSlopes are the derivatives of a case's site, as the fixed point makes it from its marginal,
+// with pull = ν - τμ.
 type siteSlopes struct {
 	tauByMean, tauByVariance, pullByMean, pullByVariance float64
-	// what the mean and the variance of the marginal lack of those that the site belongs to; 0 at the
-	// fixed point
+	// what the mean and the variance of the marginal lack of those that the site belongs to; 0 at
+	// the fixed point
 	mean, variance float64
 }
 
@@ -79,8 +81,8 @@ type term struct {
 	weight
 }
 
-// siteFit is a posterior whose sites follow from its marginals: what EP, posterior linearisation and
-// the variational method share. Its State is τ and then ν.
+// siteFit is a posterior whose sites follow from its marginals: what EP, posterior linearisation
+// and the variational method share. Its State is τ and then ν.
 type siteFit struct {
 	*sites
 	method    string
@@ -133,9 +135,10 @@ func (p *siteFit) set(s State) error {
 	return nil
 }
 
-// refresh computes everything that follows from the sites: the factor of B, b, the marginals, what the
-// rule makes of them, how far that is from the sites, and the log evidence. v is n×n workspace; U⁻¹ is
-// left in its upper triangle or, where sites are negative, U⁻ᵀ S^½ K, which costs three times as much.
+// refresh computes everything that follows from the sites: the factor of B, b, the marginals, what
+// the rule makes of them, how far that is from the sites, and the log evidence. v is n×n workspace;
+// U⁻¹ is left in its upper triangle or, where sites are negative, U⁻ᵀ S^½ K, which costs three
+// times as much.
 func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	var fit fixedPoint
 	for i, t := range p.tau {
@@ -177,8 +180,8 @@ func (p *siteFit) refresh(v blas64.General) (fixedPoint, error) {
 	return fit, nil
 }
 
-// audible is the least τ_i K_ii of a site that is not faint. The error of Σ_ii is then some 1e4 eps at
-// most, and what follows from it is as small as the site's share of the posterior.
+// audible is the least τ_i K_ii of a site that is not faint. The error of Σ_ii is then some 1e4 eps
+// at most, and what follows from it is as small as the site's share of the posterior.
 const audible = 1e-4
 
 // variances sets sigma, and v as refresh leaves it.
@@ -233,9 +236,9 @@ func upper(v blas64.General) blas64.Triangular {
 // atLeast bounds a marginal variance from below by its rounding error; it is never 0.
 func (p *siteFit) atLeast(i int, v float64) float64 { return max(v, eps*p.variance(i), 1e-60) }
 
-// propose returns the site that the rule gives case i on its marginal N(μ_i, v), b = ν_i - τ_i μ_i, and
-// adds to fit by how much it would change that marginal: its mean in units of its standard deviation,
-// its variance in units of itself.
+// propose returns the site that the rule gives case i on its marginal N(μ_i, v), b = ν_i - τ_i μ_i,
+// and adds to fit by how much it would change that marginal: its mean in units of its standard
+// deviation, its variance in units of itself.
 func (p *siteFit) propose(i int, v, b float64, fit *fixedPoint) (site, error) {
 	s, err := p.rule.match(i, v, b)
 	change := (s.tau - p.tau[i]) * v
@@ -258,8 +261,8 @@ func (p *siteFit) cavity(i int) gaussian {
 	return gaussian{p.mu[i] - c*p.b[i], c}
 }
 
-// moved is how far the mean and the variance of marginal i would go if case i took the site that the
-// rule gives it.
+// moved is how far the mean and the variance of marginal i would go if case i took the site that
+// the rule gives it.
 func (p *siteFit) moved(i int) (mean, variance float64) {
 	v := p.sigma[i] / (1 + (p.next[i].tau-p.tau[i])*p.sigma[i])
 	return v * (p.next[i].pull - p.b[i]), v - p.sigma[i]
@@ -279,9 +282,9 @@ func (p *siteFit) term(i int) term {
 	return p.cavityTerm(i, averaged(p.moments, p.y[i], c))
 }
 
-// cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term, the
-// sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so is the
-// rest.
+// cavityTerm is term given the averages over the cavity. With ρ the normalised integrand of term,
+// the sites' part of the weight is E_ρ[f] and E_ρ[f²] against the marginal's moments; by parts, so
+// is the rest.
 func (p *siteFit) cavityTerm(i int, a averages) term {
 	b, v, share := p.b[i], p.sigma[i], p.share(i, p.sigma[i])
 	cavity := v / share
@@ -342,8 +345,8 @@ func (p *siteFit) byParams(grad []float64, c float64, i int, at gaussian) {
 	floats.AddScaled(grad, c, d)
 }
 
-// momentSlopes returns log Z and its first two derivatives, given the averages at N(mean, variance),
-// with the derivatives of all three with respect to mean and to variance.
+// momentSlopes returns log Z and its first two derivatives, given the averages at N(mean,
+// variance), with the derivatives of all three with respect to mean and to variance.
 func (p *siteFit) momentSlopes(a averages, y float64, at gaussian) (log, byMean, byVariance [3]float64) {
 	if rule, ok := p.moments.(likelihood.MomentRule); ok {
 		return rule.Slopes(y, at.mean, at.variance)

@@ -17,14 +17,16 @@ import (
 // eps is the spacing of float64 at 1.
 const eps = 0x1p-52
 
-// sites is the Gaussian posterior that the methods with one latent process share: one Gaussian site per case, so that the posterior of
-// f at the training inputs has precision K⁻¹ + S, S = diag(τ). Where τ ≥ 0 (see negativeSites for the rest), with
+// sites is the Gaussian posterior that the methods with one latent process share: one Gaussian site
+// per case, so that the posterior of f at the training inputs has precision K⁻¹ + S, S = diag(τ).
+// Where τ ≥ 0 (see negativeSites for the rest), with
 //
 //	B = I + S^½ K S^½ = UᵀU,   R = S^½ B⁻¹ S^½ = (K + S⁻¹)⁻¹,   b = K⁻¹(μ - m)
 //
-// its covariance is Σ = K - K R K, and at a new input the latent mean is k*ᵀb and the latent variance
-// k** - |U⁻ᵀ S^½ k*|² (GPML 3.24 and 3.60-3.61). The eigenvalues of B are at least 1, so K may be singular and τ_i may be
-// 0. R is never formed on the way to b: at large amplitudes the explicit product loses whole nats of log evidence.
+// its covariance is Σ = K - K R K, and at a new input the latent mean is k*ᵀb and the latent
+// variance k** - |U⁻ᵀ S^½ k*|² (GPML 3.24 and 3.60-3.61). The eigenvalues of B are at least 1, so K
+// may be singular and τ_i may be 0. R is never formed on the way to b: at large amplitudes the
+// explicit product loses whole nats of log evidence.
 type sites struct {
 	k    blas64.Symmetric
 	mean []float64 // prior mean m
@@ -43,7 +45,8 @@ type sites struct {
 func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
 	n := y.Len()
 	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at least 1", len(cov), y.Classes, len(y.Value)))
+		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at "+
+			"least 1", len(cov), y.Classes, len(y.Value)))
 	}
 	if err := checkPrior(cov[0], n); err != nil {
 		return nil, err
@@ -78,7 +81,8 @@ func checkPrior(cov Cov, n int) error {
 		row := k.Data[i*k.Stride+i : i*k.Stride+n]
 		if !allFinite(row) {
 			j := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
-			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite, i, i+j, row[j])
+			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite,
+				i, i+j, row[j])
 		}
 		if row[0] < 0 {
 			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
@@ -154,13 +158,15 @@ func (s *sites) factorise(tau []float64) error {
 	}
 	var ok bool
 	if s.u, ok = linalg.Cholesky(b); !ok {
-		return fmt.Errorf("%w: B = I + S^½ K S^½; K, with variances up to %.3g, has an eigenvalue below 0. If rounding made it, standardise the inputs or lower the amplitude", ErrNotPositiveDefinite, s.largest())
+		return fmt.Errorf("%w: B = I + S^½ K S^½; K, with variances up to %.3g, has an eigenvalue below 0. If "+
+			"rounding made it, standardise the inputs or lower the amplitude", ErrNotPositiveDefinite, s.largest())
 	}
 	return s.addNegative(tau)
 }
 
-// negativeSites is what sites of negative precision, those of cases J, -τ_J = T, add to the posterior that the others
-// make. With E the columns J of the identity and R₊, Σ₊ those of the others,
+// negativeSites is what sites of negative precision, those of cases J, -τ_J = T, add to the
+// posterior that the others make. With E the columns J of the identity and R₊, Σ₊ those of the
+// others,
 //
 //	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊):   R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|
 //
@@ -179,7 +185,8 @@ func (s *sites) addNegative(tau []float64) error {
 			cases = append(cases, i)
 		}
 	}
-	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n), tau: make([]float64, n)}
+	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n),
+		tau: make([]float64, n)}
 	if len(cases) == 0 {
 		return nil
 	}
@@ -201,7 +208,8 @@ func (s *sites) addNegative(tau []float64) error {
 	}
 	v, ok := linalg.Cholesky(c)
 	if !ok {
-		return fmt.Errorf("%w: the covariance of the posterior; %d sites have negative precision", ErrNotPositiveDefinite, len(cases))
+		return fmt.Errorf("%w: the covariance of the posterior; %d sites have negative precision",
+			ErrNotPositiveDefinite, len(cases))
 	}
 	linalg.SolveTri(blas.Trans, v, f)
 	linalg.SolveTri(blas.Trans, v, fk)
@@ -220,7 +228,8 @@ func (s *sites) silent() bool {
 	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > leastRoot })
 }
 
-// shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it overwrites kx. dst may be x.
+// shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it
+// overwrites kx. dst may be x.
 func (s *sites) shrink(dst, x, kx []float64) {
 	fkx := make([]float64, s.negative.f.Rows)
 	if len(fkx) > 0 {
@@ -264,7 +273,8 @@ func (s *sites) project(v blas64.General) {
 // locate sets b and μ = m + K b for the sites that were factorised.
 func (s *sites) locate(tau, nu, mu []float64) {
 	r, kr := make([]float64, len(tau)), make([]float64, len(tau))
-	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding error of K (ν - S m).
+	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding
+	// error of K (ν - S m).
 	for i, t := range tau {
 		r[i] = nu[i] - t*s.mean[i]
 	}
@@ -296,7 +306,8 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 	for i := range n {
 		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
 	}
-	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: r.Stride, Data: r.Data})
+	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: r.Stride,
+		Data: r.Data})
 	for i, si := range s.root {
 		row := r.Data[i*r.Stride+i : i*r.Stride+n]
 		if q != nil {
@@ -329,7 +340,8 @@ func (s *sites) inverse() blas64.General {
 func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	n, m := cross.Dims()
 	if n != len(s.b) || len(mean) != m || variance != nil && len(variance) != m || len(diag) != m {
-		panic(fmt.Sprintf("approx: cross is %d×%d, mean, variance and diag have %d, %d and %d entries, want %d×m and m", n, m, len(mean), len(variance), len(diag), len(s.b)))
+		panic(fmt.Sprintf("approx: cross is %d×%d, mean, variance and diag have %d, %d and %d entries, want %d×m and m",
+			n, m, len(mean), len(variance), len(diag), len(s.b)))
 	}
 	raw := cross.RawMatrix()
 	linalg.Gemv(blas.Trans, 1, raw, s.b, 0, mean)
@@ -385,8 +397,8 @@ func checkProbabilities(dst *mat.Dense, m, classes int) {
 	}
 }
 
-// stationaryAdjoint sets dst to the explicit weight on dK and on dm, GPML (5.27), of an evidence that is stationary in the
-// sites:
+// stationaryAdjoint sets dst to the explicit weight on dK and on dm, GPML (5.27), of an evidence
+// that is stationary in the sites:
 //
 //	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
 func (s *sites) stationaryAdjoint(dst *Cov) {
@@ -404,8 +416,9 @@ func (s *sites) stationaryAdjoint(dst *Cov) {
 	}
 }
 
-// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) = ∫ p(y|f) q(f) df. It
-// panics where the targets are numbers, for they have no classes; Latent has their mean and variance.
+// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
+// ∫ p(y|f) q(f) df. It panics where the targets are numbers, for they have no classes; Latent has
+// their mean and variance.
 func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	if s.lik.Likelihood().Domain() == likelihood.Numeric {
 		panic("approx: class probabilities of numeric targets")
@@ -446,15 +459,18 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
 	rounding float64 // the distance that rounding error may leave
-	drift    float64 // more than that, which the error of K b may leave; an iteration that draws no nearer has reached it
-	floors   int     // site precisions below 0, taken as 0
+	// more than that, which the error of K b may leave; an iteration that draws no nearer has
+	// reached it
+	drift  float64
+	floors int // site precisions below 0, taken as 0
 }
 
-// unresolved is the distance beyond which rounding is no excuse: double precision does not carry such a prior variance.
+// unresolved is the distance beyond which rounding is no excuse: double precision does not carry
+// such a prior variance.
 const unresolved = 1e-3
 
-// settled reports whether going on would gain nothing: the distance is within the tolerance, or within what rounding
-// allows.
+// settled reports whether going on would gain nothing: the distance is within the tolerance, or
+// within what rounding allows.
 func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
 
 // reached reports whether the fixed point is reached.
@@ -466,19 +482,25 @@ func (f fixedPoint) reached(tolerance float64) bool {
 func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
 	d := &o.diagnostics
 	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
-		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged, method, o.evidence.value, d.Iterations)
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged,
+			method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	if f.floors > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s took %d negative site precisions as 0; with a likelihood that calls for them its fixed point may depend on schedule and start", method, f.floors))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s took %d negative site precisions as 0; with a likelihood "+
+			"that calls for them its fixed point may depend on schedule and start", method, f.floors))
 	}
 	switch {
 	case d.Converged && f.distance > max(tolerance, 1e-6):
-		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g posterior standard deviations from its fixed point", method, f.distance))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g "+
+			"posterior standard deviations from its fixed point", method, f.distance))
 	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
-		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point after %d iterations; double precision does not carry prior variances this large beside posterior ones this small (a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
+		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point after %d "+
+			"iterations; double precision does not carry prior variances this large beside posterior ones this small "+
+			"(a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
-		o.stopped(fmt.Sprintf("%s stopped after %d iterations, %.3g posterior standard deviations from its fixed point; raise max_iterations", method, d.Iterations, f.distance))
+		o.stopped(fmt.Sprintf("%s stopped after %d iterations, %.3g posterior standard deviations from its fixed "+
+			"point; raise max_iterations", method, d.Iterations, f.distance))
 	}
 	return nil
 }
@@ -534,8 +556,9 @@ func (f functional) ready() error {
 	return f.solve()
 }
 
-// usesOneProcess says why a method with one latent process cannot work with lik on this many classes, or nil. It takes
-// two classes, or numbers and a likelihood of them. lacks is what it needs of a likelihood and lik does not have, or nil.
+// usesOneProcess says why a method with one latent process cannot work with lik on this many
+// classes, or nil. It takes two classes, or numbers and a likelihood of them. lacks is what it
+// needs of a likelihood and lik does not have, or nil.
 func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	if classes == 0 && lik.Domain() == likelihood.Numeric {
 		return lacks
@@ -549,18 +572,22 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 	case classes == 0 && domain == likelihood.Numeric:
 		return fmt.Errorf("%s explains two classes and the targets are numbers; use inference: exact", method)
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: {above: …}, or use likelihood: gaussian with inference: exact", method)
+		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: "+
+			"{above: …}, or use likelihood: gaussian with inference: exact", method)
 	case domain == likelihood.Categorical && classes > 2:
-		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, or likelihood: probit with classes: one_vs_rest", method)
+		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, "+
+			"or likelihood: probit with classes: one_vs_rest", method)
 	case domain != likelihood.Binary:
 		return fmt.Errorf("%s needs a likelihood of two classes; use probit or logit", method)
 	case lacks != nil:
 		return lacks
 	case classes != 2:
-		return fmt.Errorf("%s with a likelihood of two classes cannot explain %d; use classes: one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
+		return fmt.Errorf("%s with a likelihood of two classes cannot explain %d; use classes: one_vs_rest, or "+
+			"likelihood: softmax with inference: laplace", method, classes)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
-		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit or logit", method)
+		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit "+
+			"or logit", method)
 	}
 	return nil
 }
@@ -575,7 +602,8 @@ func hasFree(lik likelihood.Likelihood) bool {
 	return false
 }
 
-// knowsParameters says whether there is a gradient over the parameters of lik that are to be optimised.
+// knowsParameters says whether there is a gradient over the parameters of lik that are to be
+// optimised.
 func knowsParameters(lik likelihood.Likelihood) bool {
 	_, ok := bound(lik).(likelihood.Parametric)
 	return ok || !hasFree(lik)
@@ -589,7 +617,8 @@ func bound(lik likelihood.Likelihood) likelihood.Bound {
 // checkState says what is wrong with a state that should hold n numbers.
 func checkState(method string, s State, n int) error {
 	if len(s) != n {
-		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method", method, len(s), n)
+		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method", method,
+			len(s), n)
 	}
 	for i, v := range s {
 		if !finite(v) {
@@ -602,10 +631,12 @@ func checkState(method string, s State, n int) error {
 // checkIteration says what is wrong with the options that every iterative method has.
 func checkIteration(method string, tolerance float64, maxIterations int) error {
 	if !(tolerance >= 0 && tolerance < 1) {
-		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)", method, tolerance, defaultTolerance)
+		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)", method, tolerance,
+			defaultTolerance)
 	}
 	if maxIterations < 0 {
-		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)", method, maxIterations, defaultIterations)
+		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)", method,
+			maxIterations, defaultIterations)
 	}
 	return nil
 }

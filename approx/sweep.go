@@ -49,12 +49,14 @@ func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
 	}
 }
 
-// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed point it found them. A new
-// site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ Σ_ii), and adds a multiple x of s to μ.
+// sweep updates every site once, GPML Algorithm 3.5 lines 4-12, and tells how far from a fixed
+// point it found them. A new site i subtracts c s sᵀ from Σ, s its column i and c = Δτ/(1 + Δτ
+// Σ_ii), and adds a multiple x of s to μ.
 //
-// The sites of a block need no more of Σ and μ than their own rows and columns. Beyond them both are brought up to date
-// when the block is finished: the column of its site t was column t less Σ_r c_r s_r[t] s_r over the sites r before it, so
-// that the s_t are the rows of U⁻ᵀ C, with C the block's columns as it found them and U_rt = c_r s_r[t], U_tt = 1.
+// The sites of a block need no more of Σ and μ than their own rows and columns. Beyond them both
+// are brought up to date when the block is finished: the column of its site t was column t less Σ_r
+// c_r s_r[t] s_r over the sites r before it, so that the s_t are the rows of U⁻ᵀ C, with C the
+// block's columns as it found them and U_rt = c_r s_r[t], U_tt = 1.
 func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 	var fit fixedPoint
 	n := len(p.tau)

@@ -9,9 +9,9 @@ import (
 
 // explain says of a fit that has not converged why, as far as that was measured; sharpest is the
 // largest τ_i K_ii that there was. Where p(y|f) jumps and K has a lower rank than there are cases,
-// latent values are combinations of a few, and labels that contradict each other pin these down, ever
-// more from one update to the next: nothing that a case has of its own gives way. The precisions of
-// sites grow until double precision does not carry them beside those of the prior.
+// latent values are combinations of a few, and labels that contradict each other pin these down,
+// ever more from one update to the next: nothing that a case has of its own gives way. The
+// precisions of sites grow until double precision does not carry them beside those of the prior.
 func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 	if _, smooth := s.lik.(likelihood.Differentiable); smooth || s.negative.f.Rows > 0 {
 		return
@@ -29,7 +29,8 @@ func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 		at += fmt.Sprintf(", %.3g posterior standard deviations from its fixed point", f.distance)
 	}
 	if sharpest > unbounded {
-		s.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s", at, sharpest, why, way))
+		s.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s", at, sharpest, why,
+			way))
 		return
 	}
 	s.stopped(fmt.Sprintf("%s; raise max_iterations. If that does not help: %s; %s", at, why, way))
@@ -39,8 +40,8 @@ const (
 	// unbounded is the precision of a site, over that of the prior, which one case does not have by
 	// itself.
 	unbounded = 1e8
-	// leastNoise is the variance of a noise kernel, over the largest prior variance, that was seen to
-	// bound the sites.
+	// leastNoise is the variance of a noise kernel, over the largest prior variance, that was seen
+	// to bound the sites.
 	leastNoise = 1e-6
 )
 

@@ -11,27 +11,28 @@ import (
 
 var _ Approximation = Variational{}
 
-// Variational is the Gaussian variational approximation (Opper & Archambeau 2009; named in GPML 3.6): the Gaussian q that
-// maximises a lower bound of the log evidence. In nats the bound is
+// Variational is the Gaussian variational approximation (Opper & Archambeau 2009; named in GPML
+// 3.6): the Gaussian q that maximises a lower bound of the log evidence. In nats the bound is
 //
 //	L = Σ_i E_q log p(y_i|f_i) - KL(q, prior)
 //	  = Σ_i [ E_q log p(y_i|f_i) + ½ τ_i v_i ] - ½ bᵀ(μ - m) - ½ log|B|,   B = I + S^½ K S^½
 //
-// with N(μ_i, v_i) the marginals of q and b = K⁻¹(μ - m). At the maximum, of which there is one if p(y|f) is log-concave, q is
-// a posterior with Gaussian sites,
+// with N(μ_i, v_i) the marginals of q and b = K⁻¹(μ - m). At the maximum, of which there is one if
+// p(y|f) is log-concave, q is a posterior with Gaussian sites,
 //
 //	τ_i = -E_q ∂²log p(y_i|f_i)/∂f²,   ν_i - τ_i μ_i = b_i = E_q ∂log p(y_i|f_i)/∂f
 //
-// Natural-gradient steps for all sites at once swing wildly where the prior is wide. So the sites are visited in the order
-// of the cases, as those of EP are, and each is set to what maximises L with the others fixed: L never falls. A State holds
-// τ and then ν, 2n numbers.
+// Natural-gradient steps for all sites at once swing wildly where the prior is wide. So the sites
+// are visited in the order of the cases, as those of EP are, and each is set to what maximises L
+// with the others fixed: L never falls. A State holds τ and then ν, 2n numbers.
 //
-// A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a bound, and its adjoint is
-// ErrNotConverged.
+// A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a
+// bound, and its adjoint is ErrNotConverged.
 type Variational struct {
-	// Tolerance bounds, at every site, the change of the marginal that a further visit would make, in units of its standard
-	// deviation and as a share of its variance. The bound is stationary, so its own error is of the order of the square. Where
-	// the rounding error of the marginal variances allows no better, that is the bound. Default 1e-10.
+	// Tolerance bounds, at every site, the change of the marginal that a further visit would make,
+	// in units of its standard deviation and as a share of its variance. The bound is stationary,
+	// so its own error is of the order of the square. Where the rounding error of the marginal
+	// variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the sweeps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
@@ -39,14 +40,16 @@ type Variational struct {
 	work *Work
 }
 
-// Uses implements Approximation: likelihoods of two classes, or of numbers, that have Gaussian averages of log p(y|f).
+// Uses implements Approximation: likelihoods of two classes, or of numbers, that have Gaussian
+// averages of log p(y|f).
 func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("variational", m.Tolerance, m.MaxIterations); err != nil {
 		return Caps{}, err
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.LogConcave); !ok {
-		lacks = errors.New("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use likelihood: probit or logit, or inference: ep")
+		lacks = errors.New("variational needs a log-concave likelihood whose logarithm has Gaussian averages; use " +
+			"likelihood: probit or logit, or inference: ep")
 	}
 	if err := usesOneProcess("variational", lik, classes, lacks); err != nil {
 		return Caps{}, err
@@ -77,8 +80,8 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 	return restoreSites(m, cov, y, lik, s)
 }
 
-// largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard deviation or of the variance, has
-// no digits left for what the cases say.
+// largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard
+// deviation or of the variance, has no digits left for what the cases say.
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
@@ -88,7 +91,8 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit
 		return nil, err
 	}
 	if v := p.largest(); v > largestVariance {
-		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
+		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
+			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
 	}
 	p.rule = bounding{p, lik.(likelihood.LogConcave)}
 	return p, nil
@@ -100,7 +104,8 @@ type bounding struct {
 	model likelihood.LogConcave
 }
 
-// match returns the site with which the marginal N(μ', s²) of case i maximises what L owes to it, with N(m, c) the cavity,
+// match returns the site with which the marginal N(μ', s²) of case i maximises what L owes to it,
+// with N(m, c) the cavity,
 //
 //	E log p(y_i|f) + log s - (s² + (μ' - m)²)/2c
 //

@@ -6,9 +6,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Work is memory that fits take one after the other, so that a sequence of them allocates once. With the start of a fit the
-// Posterior of the one before is no longer valid. A nil Work is none: every fit has its own. It is not safe for concurrent
-// use.
+// Work is memory that fits take one after the other, so that a sequence of them allocates once.
+// With the start of a fit the Posterior of the one before is no longer valid. A nil Work is none:
+// every fit has its own. It is not safe for concurrent use.
 type Work struct {
 	blocks [][]float64
 	taken  int

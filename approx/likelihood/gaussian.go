@@ -25,7 +25,8 @@ func (Gaussian) Domain() Domain { return Numeric }
 func (g Gaussian) Params() []param.Spec { return []param.Spec{g.Noise.HeldSpec("noise", param.Log, 1)} }
 
 func (g Gaussian) At(theta []float64) Bound {
-	sd := min(max(param.Log.Natural(theta[0]), 1e-50), 1e50) // far outside the default bounds, so that nothing overflows
+	// far outside the default bounds, so that nothing overflows
+	sd := min(max(param.Log.Natural(theta[0]), 1e-50), 1e50)
 	return gaussian{structure: g, variance: sd * sd}
 }
 

@@ -73,7 +73,8 @@ func (g *gumbelMaximum) evaluate(which []int) {
 	}
 	for c := range g.tables {
 		row := c * block
-		g.tables[c].evaluate(g.total, g.slope, g.h.Data[row:row+block], g.t, g.means.Data[row:row+block], g.sd[c], which)
+		g.tables[c].evaluate(g.total, g.slope, g.h.Data[row:row+block], g.t, g.means.Data[row:row+block], g.sd[c],
+			which)
 	}
 }
 
@@ -202,7 +203,8 @@ func newGumbelNormal(variance float64) gumbelNormal {
 		} else if l0 > -1e-9 {
 			g.to = min(g.to, y)
 		}
-		g.cubic[i] = [8]float64{l0, s0, 3*(l1-l0) - 2*s0 - s1, s0 + s1 - 2*(l1-l0), h0, d0, 3*(h1-h0) - 2*d0 - d1, d0 + d1 - 2*(h1-h0)}
+		g.cubic[i] = [8]float64{l0, s0, 3*(l1-l0) - 2*s0 - s1, s0 + s1 - 2*(l1-l0), h0, d0, 3*(h1-h0) - 2*d0 - d1,
+			d0 + d1 - 2*(h1-h0)}
 	}
 	return g
 }

@@ -21,8 +21,10 @@ import (
 var nestedNodes = [...][]float64{
 	{0},
 	{-1.7320508075688773, 1.7320508075688773},
-	{-4.184956017672732, -2.861279576057058, -0.741095349994541, 0.741095349994541, 2.861279576057058, 4.184956017672732},
-	{-6.36339449433637, -5.187016039913656, -3.2053337944991945, -2.596083115049202, -1.230423634027306, 1.230423634027306, 2.596083115049202, 3.2053337944991945, 5.187016039913656, 6.36339449433637},
+	{-4.184956017672732, -2.861279576057058, -0.741095349994541, 0.741095349994541, 2.861279576057058,
+		4.184956017672732},
+	{-6.36339449433637, -5.187016039913656, -3.2053337944991945, -2.596083115049202, -1.230423634027306,
+		1.230423634027306, 2.596083115049202, 3.2053337944991945, 5.187016039913656, 6.36339449433637},
 }
 
 // levels is the number of nested rules.
@@ -98,7 +100,8 @@ func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (de
 	}
 	for step := 1.0; ; step /= 2 {
 		floats.ScaleTo(pi, 1/weights, sum)
-		if deviation = floats.Distance(pi, old, math.Inf(1)); step <= 0.25 && deviation <= target || step < 2*end/8192. {
+		if deviation = floats.Distance(pi, old,
+			math.Inf(1)); step <= 0.25 && deviation <= target || step < 2*end/8192. {
 			return deviation
 		}
 		copy(old, pi)
@@ -343,7 +346,8 @@ func (g *gumbelMaximum) shares(sum []float64, a, z blas64.General) {
 			row[j] = m
 		}
 	}
-	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, blas64.General{Rows: d, Cols: n, Stride: block, Data: z.Data[block:]}, 1, u)
+	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, blas64.General{Rows: d, Cols: n, Stride: block, Data: z.Data[block:]},
+		1, u)
 	for j, v := range z.Data[:n] {
 		g.t[j], g.lo[j], g.hi[j], g.want[j] = math.Inf(-1), math.Inf(-1), math.Inf(1), linalg.LogNormCDF(v)
 		for c, sd := range g.sd {

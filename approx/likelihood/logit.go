@@ -101,7 +101,8 @@ func logisticNormal(a, v float64) (logZ float64, d [4]float64) {
 // argument over it.
 func cumulants(m1, m2, m3, m4 float64) [4]float64 {
 	square := m1 * m1
-	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square, m4 - 4*m1*m3 - 3*m2*m2 + 12*square*m2 - 6*square*square}
+	return [4]float64{m1, m2 - square, m3 - 3*m1*m2 + 2*m1*square,
+		m4 - 4*m1*m3 - 3*m2*m2 + 12*square*m2 - 6*square*square}
 }
 
 // The nodes of both sums are x = ±(k + ½)·nodeStep with weights nodeStep·N(x). The step leaves

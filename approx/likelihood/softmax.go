@@ -84,7 +84,8 @@ const (
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes {
-		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes, covariance.SymmetricDim(), covariance.SymmetricDim()))
+		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes,
+			covariance.SymmetricDim(), covariance.SymmetricDim()))
 	}
 	lambda, a, ok := separate(covariance)
 	for _, m := range mean {
@@ -133,7 +134,9 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 		}
 	}
 	deviation += quadratureError
-	for c, p := range pi { // those of the grid may be negative: then they are nearer to that at the centre, as far as the error allows
+	// those of the grid may be negative: then they are nearer to that at the centre, as far as the
+	// error allows
+	for c, p := range pi {
 		if p < deviation {
 			pi[c] = max(p, min(centre[c], p+deviation))
 		}
@@ -212,7 +215,8 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 			lambda[c] = max(0, min(1/w[c]-gumbelVariance, 1/own.At(c, c)))
 		}
 		var e mat.EigenSym
-		if !e.Factorize(symmetric(classes, func(c, d int) float64 { return math.Sqrt(lambda[c]) * own.At(c, d) * math.Sqrt(lambda[d]) }), false) {
+		if !e.Factorize(symmetric(classes,
+			func(c, d int) float64 { return math.Sqrt(lambda[c]) * own.At(c, d) * math.Sqrt(lambda[d]) }), false) {
 			clear(lambda)
 		} else if top := e.Values(nil)[classes-1]; top > 1 {
 			floats.Scale(1/top, lambda)

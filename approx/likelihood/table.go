@@ -8,8 +8,10 @@ var Table = registry.Table[Likelihood]{
 	registry.Of[Logit, Likelihood]("logit", "p(y|f) = 1/(1 + exp(-yf)), the logistic function, GPML (3.15)"),
 	registry.Of[NoisyThreshold, Likelihood]("noisy_threshold",
 		"p(y|f) = 1-ε if yf > 0, else ε: the sign of f, reported wrongly with probability ε"),
-	registry.Of[Softmax, Likelihood]("softmax", "p(y = c|f) = exp(f_c)/Σ_d exp(f_d), three or more classes, GPML (3.34)").At(2),
-	registry.Of[Step, Likelihood]("step", "p(y|f) = 1 if yf > 0, else 0: the sign of f, whose noise is part of the kernel"),
+	registry.Of[Softmax, Likelihood]("softmax",
+		"p(y = c|f) = exp(f_c)/Σ_d exp(f_d), three or more classes, GPML (3.34)").At(2),
+	registry.Of[Step, Likelihood]("step",
+		"p(y|f) = 1 if yf > 0, else 0: the sign of f, whose noise is part of the kernel"),
 	registry.Of[Gaussian, Likelihood]("gaussian", "p(y|f) = N(y; f, noise²), for numeric targets, GPML (2.20)"),
 }
 

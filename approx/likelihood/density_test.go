@@ -1,0 +1,102 @@
+package likelihood_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood/likelihoodtest"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// heavy is p(y|f) = F(yf/s), F the distribution function of Student's t with two degrees of freedom: a threshold with
+// noise of heavy tails, which is not log-concave. Its parameter is the scale s of the noise.
+type heavy struct{ scale float64 }
+
+func (heavy) Domain() likelihood.Domain { return likelihood.Binary }
+func (heavy) Params() []param.Spec {
+	return []param.Spec{{Name: "scale", Map: param.Log, Init: 4, Lo: 1e-3, Hi: 1e3}}
+}
+func (heavy) At(theta []float64) likelihood.Bound {
+	return likelihood.ByQuadrature(heavy{}, heavy{math.Exp(theta[0])})
+}
+func (heavy) Shape() likelihood.Shape { return likelihood.Shape{Symmetric: true} }
+
+// derivs are those of log F: F = (1 + z/q)/2, F′ = 1/q³, F″ = -3z/q⁵, F‴ = (12z² - 6)/q⁷ with q² = 2 + z².
+func (heavy) derivs(z float64) (logF, d1, d2, d3 float64) {
+	q := math.Sqrt(2 + z*z)
+	f := 1 / (q * (q - z)) // (1 + z/q)/2 without cancellation where z < 0
+	if z > 0 {
+		f = (1 + z/q) / 2
+	}
+	a, b, c := 1/(q*q*q)/f, -3*z/(q*q*q*q*q)/f, (12*z*z-6)/(q*q*q*q*q*q*q)/f
+	return math.Log(f), a, b - a*a, c - 3*a*b + 2*a*a*a
+}
+
+func (h heavy) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	logp, d1, d2, d3 = h.derivs(y * f / h.scale)
+	return logp, y * d1 / h.scale, d2 / (h.scale * h.scale), y * d3 / (h.scale * h.scale * h.scale)
+}
+
+func (h heavy) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
+	_, a, b, c := h.Derivs(y, f)
+	logp[0], d1[0], d2[0] = -f*a, -a-f*b, -2*b-f*c
+}
+
+// steep is p(y|f) = σ(cyf), the logistic function with a slope, log-concave.
+type steep struct{ slope float64 }
+
+func (steep) Domain() likelihood.Domain { return likelihood.Binary }
+func (steep) Params() []param.Spec {
+	return []param.Spec{{Name: "slope", Map: param.Log, Init: 0.25, Lo: 1e-3, Hi: 1e3}}
+}
+func (steep) At(theta []float64) likelihood.Bound {
+	return likelihood.ByQuadrature(steep{}, steep{math.Exp(theta[0])})
+}
+func (steep) Shape() likelihood.Shape { return likelihood.Shape{LogConcave: true, Symmetric: true} }
+
+func (s steep) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
+	logp, d1, d2, d3 = likelihood.Logit{}.Derivs(y, s.slope*f)
+	return logp, d1 * s.slope, d2 * s.slope * s.slope, d3 * s.slope * s.slope * s.slope
+}
+
+func (s steep) ParamDerivs(logp, d1, d2 []float64, y, f float64) {
+	_, a, b, c := s.Derivs(y, f)
+	logp[0], d1[0], d2[0] = f*a, a+f*b, 2*b+f*c
+}
+
+// TestByQuadrature: likelihoods that are known by their logarithms alone pass all checks.
+func TestByQuadrature(t *testing.T) {
+	traits := likelihoodtest.Traits{AverageError: 1e-11}
+	t.Run("heavy", func(t *testing.T) { likelihoodtest.Check(t, heavy{}, traits) })
+	t.Run("steep", func(t *testing.T) { likelihoodtest.Check(t, steep{}, traits) })
+}
+
+// TestByQuadratureAgainstLogit: σ(cf) averaged over N(m, v) is σ(f) averaged over N(cm, c²v).
+func TestByQuadratureAgainstLogit(t *testing.T) {
+	for _, slope := range []float64{0.01, 1, 300} {
+		s := likelihood.ByQuadrature(steep{}, steep{slope}).(likelihood.LogConcave)
+		for _, mean := range both([]float64{0, 0.3, 4, 70}) {
+			for _, variance := range []float64{1e-4, 0.5, 9, 1e4} {
+				got, d := s.Moments(1, mean, variance)
+				want, e := likelihood.Logit{}.Moments(1, slope*mean, slope*slope*variance)
+				if !near(got, want, 1e-12) {
+					t.Errorf("slope %v, N(%v, %v): %v, want %v", slope, mean, variance, got, want)
+				}
+				for k := range d { // in units of the standard deviation
+					unit := math.Pow(variance, float64(k+1)/2)
+					e[k] *= math.Pow(slope, float64(k+1))
+					size := max(1, math.Pow(math.Abs(e[0])*math.Sqrt(variance), float64(k+1))) // of what cancels in d[k]
+					if math.Abs(d[k]-e[k])*unit > 1e-9*size {
+						t.Errorf("slope %v, N(%v, %v): d[%d] = %v, want %v", slope, mean, variance, k, d[k], e[k])
+					}
+				}
+				got, _ = s.Expected(1, mean, variance)
+				want, _ = likelihood.Logit{}.Expected(1, slope*mean, slope*slope*variance)
+				if !near(got, want, 1e-12*max(1, math.Abs(want))) {
+					t.Errorf("slope %v, N(%v, %v): expected %v, want %v", slope, mean, variance, got, want)
+				}
+			}
+		}
+	}
+}
