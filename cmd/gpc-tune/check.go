@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,27 +12,28 @@ import (
 // checkCommand is `gpc-tune check`.
 func checkCommand() *cobra.Command {
 	var format string
-	var settings []string
+	var e experiment
 	var options check.CheckOptions
 	c := &cobra.Command{
 		Use:   "check FILE.yaml | gallery:NAME",
 		Short: "Hold gradients to differences, and log evidences to Monte Carlo with error bars",
-		Long: `Fit every inference of the file once to all of the training data, where the hyperparameters start or at --theta, and hold
-the gradient of its log evidence to differences and the log evidence to a sampled one (annealed importance sampling), whose
-options are those of the file's sampling entry if it has one. The exit code is 4 if a fit fails or does not converge, a
-gradient is off by more than 1e-6, or a lower bound lies more than two standard errors above the sampled log evidence.`,
+		Long: `Fit every inference of the file once to all of the training data, where the hyperparameters start or
+at --theta, and hold the gradient of its log evidence to differences and the log evidence to a
+sampled one (annealed importance sampling), whose options are those of the file's sampling entry if
+it has one. The exit code is 4 if a fit fails or does not converge, a gradient is off by more than
+1e-6, or a lower bound lies more than two standard errors above the sampled log evidence.`,
 		Example: "  gpc-tune check gallery:ground_truth_crabs\n  gpc-tune check gallery:pima_grid --theta " +
 			"log_length_scale=1,log_amplitude=2",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			render, err := table.CheckForms.Named(format)
 			if err != nil {
-				return usageError{err}
+				return misused(err)
 			}
 			if options.Workers < 1 {
-				return usageError{fmt.Errorf("-j %d: at least one evaluation must run at a time", options.Workers)}
+				return usage("-j %d: at least one evaluation must run at a time", options.Workers)
 			}
-			plan, err := loadPlan(c, args[0], settings)
+			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -51,13 +50,12 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 			return nil
 		},
 	}
+	e.settingsFlag(c)
 	f := c.Flags()
-	f.StringArrayVar(&settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.StringToStringVar(&options.Theta, "theta", nil, "hyperparameters on the theta scale, as in "+
 		"log_amplitude=1,log_length_scale=0, wherever there is one of that name")
 	f.BoolVar(&options.NoSampling, "no-sampling", false, "leave out the sampled log evidences")
 	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "evaluations that run at a time")
-	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(table.CheckForms.Names(), " | "))
+	formatFlag(c, &format, table.CheckForms.Names())
 	return c
 }

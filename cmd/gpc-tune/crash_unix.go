@@ -14,7 +14,7 @@ func init() {
 	// to have SIGPIPE as usual, so it is not ignored.
 	signal.Ignore(syscall.SIGXFSZ)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	// Of a crash (see crash.go) the message is of use, not gigabytes of memory in a file.
+	// Of a crash (see main) the message is of use, not gigabytes of memory in a file.
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) == nil {
 		limit.Cur = 0

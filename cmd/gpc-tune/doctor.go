@@ -20,18 +20,19 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that gpc-tune works here, and measure how fast, for the times that plan shows",
-		Long: `Check that gpc-tune works here, and measure how fast, one core at a time; every line is printed as soon as it is known. The rates
-are kept for plan, which shows times with them, and for submit.
+		Long: `Check that gpc-tune works here, and measure how fast, one core at a time; every line is printed as
+soon as it is known. The rates are kept for plan, which shows times with them, and for submit.
 
-With --quick everything is checked, but timed on small problems of one size, which takes seconds. How time grows is not known then,
-so that nothing is kept: what doctor without --quick has kept before stays.`,
+With --quick everything is checked, but timed on small problems of one size, which takes seconds.
+How time grows is not known then, so that nothing is kept: what doctor without --quick has kept
+before stays.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Quick && !c.Flags().Changed("cases") {
 				o.Cases = quickCases
 			}
 			if o.Cases < 16 {
-				return usageError{fmt.Errorf("--cases %d: at least 16 are needed to tell how time grows", o.Cases)}
+				return usage("--cases %d: at least 16 are needed to tell how time grows", o.Cases)
 			}
 			out := &checkup{w: c.OutOrStdout()}
 			o.Tell = out

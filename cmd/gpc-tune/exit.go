@@ -71,6 +71,17 @@ type usageError struct{ error }
 func (usageError) Is(target error) bool { return target == errUsage }
 func (e usageError) Unwrap() error      { return e.error }
 
+// usage is the error of a mistake on the command line.
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// misused is err, if there is one, as a mistake on the command line.
+func misused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
 // exitCode is an error whose message has been printed, or needs none.
 type exitCode int
 

@@ -12,19 +12,21 @@ import (
 // fitCommand is `gpc-tune fit`.
 func fitCommand(signals *interrupts) *cobra.Command {
 	var (
-		name     string
-		settings []string
-		options  classifier.FitOptions
-		check    func() error
+		name    string
+		e       experiment
+		options classifier.FitOptions
+		check   func() error
 	)
 	c := &cobra.Command{
 		Use:   "fit FILE.yaml | gallery:NAME -m MODEL.json",
 		Short: "Tune on all of the training data, and keep the classifier",
-		Long: `Tune on all of the training data, as run does, and write the classifier to a model file, from which gpc-tune predict
-predicts. Of several configurations, the one with the best tuning objective is kept, or the one that --configuration names.
+		Long: `Tune on all of the training data, as run does, and write the classifier to a model file, from which
+gpc-tune predict predicts. Of several configurations, the one with the best tuning objective is
+kept, or the one that --configuration names.
 
-With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with --resume. The jobs are those
-that run does on all of the training data: what either has done in the folder, the other need not do again.`,
+With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with
+--resume. The jobs are those that run does on all of the training data: what either has done in the
+folder, the other need not do again.`,
 		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv\n  gpc-tune run " +
 			"gallery:crabs && gpc-tune fit gallery:crabs -o runs/crabs -m crabs.json",
 		Args: cobra.ExactArgs(1),
@@ -33,59 +35,49 @@ that run does on all of the training data: what either has done in the folder, t
 				return err
 			}
 			if options.Dir == "" && options.Resume {
-				return usageError{fmt.Errorf("--resume and --retry-failed go on with the jobs of a run folder; name " +
-					"it with -o")}
+				return usage("--resume and --retry-failed go on with the jobs of a run folder; name it with -o")
 			}
 			if c.Flags().Changed("configuration") && options.Configuration < 0 {
-				return usageError{fmt.Errorf("--configuration %d: configurations are counted from 0",
-					options.Configuration)}
+				return usage("--configuration %d: configurations are counted from 0", options.Configuration)
 			}
-			plan, err := loadPlan(c, args[0], settings)
+			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
 			}
-			bar := newProgress(c.ErrOrStderr())
-			options.Progress, options.Warn = bar.event, warner(c)
-			done := func() {}
-			if options.Dir != "" { // else nothing that has been done would be kept
-				options.Drain, done = signals.drain()
+			if options.Dir == "" { // nothing that has been done would be kept
+				signals = nil
 			}
+			ended := begin(c, signals, &options.Options)
 			model, summary, err := classifier.Fit(c.Context(), plan, name, options)
-			done()
-			bar.finish()
-			if err != nil {
-				switch {
-				case code(err) != exitStopped:
-				case options.Dir == "":
-					err = fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to "+
-						"keep what is done", err)
-				default:
-					err = fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same "+
-						"command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
-				}
+			ended()
+			switch {
+			case err == nil:
+			case code(err) != exitStopped:
 				return err
+			case options.Dir == "":
+				return fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to "+
+					"keep what "+
+					"is done", err)
+			default:
+				return fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same "+
+					"command "+
+					"and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
 			}
 			evidence := ""
 			if l := float64(model.LogEvidence); !math.IsNaN(l) {
 				evidence = fmt.Sprintf(", log evidence %.6g", l)
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "model: %s%s\n", name, evidence)
-			if summary.Failed > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; gpc-tune run says why, and "+
-					"--retry-failed runs them again\n", summary.Failed, summary.Total)
-				return exitCode(exitFailures)
-			}
-			return nil
+			return failures(c, summary, "gpc-tune run says why")
 		},
 	}
+	e.settingsFlag(c)
 	f := c.Flags()
 	f.StringVarP(&name, "model", "m", "", "model file to write")
 	f.IntVar(&options.Configuration, "configuration", -1,
 		"number of the configuration, from 0 (default: the one with the best tuning objective)")
 	f.StringVarP(&options.Dir, "output", "o", "", "run folder that keeps the finished jobs (default: none does)")
 	check = runFlags(c, &options.Options)
-	f.StringArrayVar(&settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)
 	}

@@ -35,7 +35,7 @@ func initCommand() *cobra.Command {
 			})
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usageError{fmt.Errorf("%s is there already; name another file", name)}
+				return usage("%s is there already; name another file", name)
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}

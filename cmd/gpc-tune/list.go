@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -48,7 +50,7 @@ func listCommand() *cobra.Command {
 				io.WriteString(w, k.Note) // Flush has the error
 			}
 			if !found {
-				return usageError{fmt.Errorf("unknown list %q%s", args[0], registry.Suggest(args[0], names))}
+				return usage("unknown list %q%s", args[0], registry.Suggest(args[0], names))
 			}
 			return w.Flush()
 		},
@@ -81,10 +83,12 @@ func uspsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "usps ZIP.TRAIN ZIP.TEST",
 		Short: "Rebuild the USPS digits of GPML 3.7 from the public files, which may not be distributed here",
-		Long: `Rebuild the repartitioned and smoothed USPS digits of Rasmussen & Williams, section 3.7, from zip.train and zip.test, which are on
-the data page of The Elements of Statistical Learning (plain or as .gz), and write what the gallery's experiments on digits read:
-usps_resampled_train.csv.gz and usps_resampled_test.csv.gz, ten digits, 4649 cases each; usps_3v5_train.csv.gz and
-usps_3v5_test.csv.gz, their threes and fives, 767 and 773. What is written has been checked, to the last digit.`,
+		Long: `Rebuild the repartitioned and smoothed USPS digits of Rasmussen & Williams, section 3.7, from
+zip.train and zip.test, which are on the data page of The Elements of Statistical Learning (plain or
+as .gz), and write what the gallery's experiments on digits read: usps_resampled_train.csv.gz and
+usps_resampled_test.csv.gz, ten digits, 4649 cases each; usps_3v5_train.csv.gz and
+usps_3v5_test.csv.gz, their threes and fives, 767 and 773. What is written has been checked, to the
+last digit.`,
 		Example: "  gpc-tune data usps zip.train.gz zip.test.gz && gpc-tune run gallery:usps_3v5_grid",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -155,4 +159,57 @@ func versionCommand() *cobra.Command {
 	c.Flags().BoolVar(&licences, "licences", false,
 		"print the licence of gpc-tune and those of what is linked into it: modules, fonts, data sets")
 	return c
+}
+
+// explainCommand is `gpc-tune explain`.
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain NAME | CODE | exit-codes",
+		Short: "Explain a name that a configuration file can have, or an exit code",
+		Long: `Explain a kernel, a likelihood, an inference, a strategy or any other name that gpc-tune list shows:
+what it is, its hyperparameters with their defaults and bounds, its other options, and where it
+stands in a file. A number is an exit code. An experiment of the gallery explains itself: its file
+is printed, whose comment says where its data come from, and which may be copied and changed.`,
+		Example: "  gpc-tune explain se\n  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			found := false
+			for _, e := range exitCodes {
+				if args[0] == "exit-codes" || args[0] == strconv.Itoa(e.code) {
+					found = true
+					if _, err := fmt.Fprintf(c.OutOrStdout(), "%d  %s\n", e.code,
+						strings.TrimSuffix(e.meaning+": "+e.remedy, ": ")); err != nil {
+						return err
+					}
+				}
+			}
+			if found {
+				return nil
+			}
+			return misused(catalogue.Explain(c.OutOrStdout(), args[0]))
+		},
+	}
+}
+
+// schemaCommand is `gpc-tune schema`.
+func schemaCommand() *cobra.Command {
+	var names, docs []string
+	for _, s := range catalogue.Schemas {
+		names, docs = append(names, s.Name), append(docs, "  "+s.Name+": "+s.Doc)
+	}
+	return &cobra.Command{
+		Use:   "schema [NAME]",
+		Short: "Print the JSON Schema of the YAML file, or of an output",
+		Long: "Print a JSON Schema (draft 2020-12), by default that of the YAML file:\n" + strings.Join(docs, "\n") + `
+
+An editor with a YAML language server completes and checks a file that begins with
+  # yaml-language-server: $schema=gpc-tune.schema.json
+What only data or several keys together show, gpc-tune validate finds.`,
+		Example:   "  gpc-tune schema > gpc-tune.schema.json\n  gpc-tune schema results",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			return misused(catalogue.WriteSchema(forPrograms(c), append(args, names[0])[0]))
+		},
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,9 @@ import (
 )
 
 func main() {
+	// A crash of the Go runtime, out of memory for example, would end the program with exit code 2,
+	// which is that of usage. So it ends by SIGABRT.
+	debug.SetTraceback("crash")
 	ctx, signals := watch()
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -53,7 +57,12 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals), fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{
+		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
+		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
+		compareCommand(), reportCommand(), serveCommand(signals), checkCommand(), sampleCommand(), listCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand(),
+	} {
 		guard(c)
 		root.AddCommand(c)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -37,13 +38,11 @@ func newOutput(to io.Writer) *output {
 func (o *output) Write(text []byte) (int, error) {
 	o.rest = append(o.rest, text...)
 	whole := len(o.rest)
-	for k := 1; k < 4 && k <= len(o.rest); k++ { // bytes of a letter that is not whole yet
-		if b := o.rest[len(o.rest)-k]; b >= 0xc0 {
-			if need := 2 + boolInt(b >= 0xe0) + boolInt(b >= 0xf0); k < need {
+	for k := 1; k < utf8.UTFMax && k <= whole; k++ { // the last letter may not be whole yet
+		if last := o.rest[whole-k:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
 				whole -= k
 			}
-			break
-		} else if b < 0x80 {
 			break
 		}
 	}
@@ -53,13 +52,6 @@ func (o *output) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // plain writes what is not text.

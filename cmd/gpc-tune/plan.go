@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"text/tabwriter"
 
@@ -18,25 +19,22 @@ import (
 
 // validateCommand is `gpc-tune validate`.
 func validateCommand() *cobra.Command {
-	var settings []string
-	var noData, withData bool
+	var e experiment
+	var noData bool
 	c := &cobra.Command{
 		Use:   "validate FILE.yaml | gallery:NAME",
 		Short: "Check a configuration file and its data; every mistake is shown with its place",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if noData && withData {
-				return usageError{errors.New("--data and --no-data are both given; keep one")}
-			}
 			var checked fmt.Stringer
 			if noData {
-				spec, err := spec.Load(args[0], settings)
+				spec, err := spec.Load(args[0], e.settings)
 				if err != nil {
 					return err
 				}
 				checked = spec
 			} else {
-				plan, err := loadPlan(c, args[0], settings)
+				plan, err := e.plan(c, args[0])
 				if err != nil {
 					return err
 				}
@@ -46,18 +44,17 @@ func validateCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringArrayVar(&settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
+	e.settingsFlag(c)
 	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data: leave out what only they show")
-	c.Flags().BoolVar(&withData, "data", false, "read the data too, which is the default")
+	c.Flags().Bool("data", true, "read the data too, which is the default")
 	_ = c.Flags().MarkHidden("data") // there is such a flag
+	c.MarkFlagsMutuallyExclusive("data", "no-data")
 	return c
 }
 
 // planCommand is `gpc-tune plan`.
 func planCommand() *cobra.Command {
-	var settings []string
-	var dir string
+	var e experiment
 	var memory func() (int64, error)
 	c := &cobra.Command{
 		Use:   "plan FILE.yaml | gallery:NAME",
@@ -68,96 +65,98 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := loadPlan(c, args[0], settings)
+			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
 			}
-			if dir == "" {
-				dir = "runs/" + plan.Name()
-			}
-			return printPlan(c, plan, dir, runtime.GOMAXPROCS(0), limit)
+			return printPlan(c, plan, e.dir, runtime.GOMAXPROCS(0), limit)
 		},
 	}
-	c.Flags().StringArrayVar(&settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
-	c.Flags().StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
+	e.flags(c)
 	memory = memoryFlag(c)
 	return c
 }
 
+// atMost qualifies numbers that may turn out smaller.
+var atMost = map[bool]string{true: "at most "}
+
 // printPlan shows the plan, and ends as the run would before its first job where a job needs more
 // memory than there is.
-func printPlan(c *cobra.Command, plan *plan.Plan, dir string, workers int, memory int64) error {
-	done, extends, err := runs.Done(plan, dir)
+func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory int64) error {
+	state, err := stateOf(p, dir)
 	if err != nil {
 		return err
 	}
+	out := c.OutOrStdout()
 	rates, note := rates.LoadRates()
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	overview := plan.Overview(rates)
-	if len(overview) > 0 {
-		fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
-		if rates != nil {
-			fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
-		}
-		fmt.Fprintln(w)
-	}
-	unknown, all, path := 0, 0.0, 0.0
-	limit := map[bool]string{true: "at most "}
-	for _, r := range overview {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", reports.OneLine(r.Dataset), r.Kernel, r.Likelihood,
-			r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies), limit[r.AtMost], r.Jobs,
-			humanize.IBytes(uint64(r.Memory)))
-		switch {
-		case rates != nil && r.All > 0:
-			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations,
-				reports.Duration(r.Longest), limit[r.AtMost], reports.Duration(r.All))
-			all, path = all+r.All, max(path, r.Path)
-		case rates != nil:
-			fmt.Fprint(w, "\t?\t?\t?\t?")
-			unknown++
-		}
-		fmt.Fprintln(w)
-	}
-	if err := w.Flush(); err != nil {
+	overview := p.Overview(rates)
+	if err := printOverview(out, overview, rates != nil); err != nil {
 		return err
 	}
-	for _, warning := range plan.Manifest.Warnings {
-		fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", warning)
+	warnAll(c, p.Manifest.Warnings)
+	if n := len(p.Manifest.Illustrations); n > 0 {
+		fmt.Fprintf(out, "illustrations: %d, with the plan\n", n)
 	}
-	jobs, atMost := plan.Jobs()
-	state := ""
-	switch {
-	case extends:
-		state = ", which this extends: gpc-tune run --extend uses them again"
-	case done > 0:
-		folder, err := runs.ReadFolder(dir)
-		if err != nil {
-			return err
-		}
-		progress, err := folder.Progress()
-		if err != nil {
-			return err
-		}
-		if progress.Finished {
-			state = ", which is finished"
-		}
-	}
+	jobs, most := p.Jobs()
 	contested := ""
-	if n := plan.Contested(); n > 0 {
+	if n := p.Contested(); n > 0 {
 		contested = fmt.Sprintf("%d of them for configurations that must first prevail over others, ", n)
 	}
-	if n := len(plan.Manifest.Illustrations); n > 0 {
-		fmt.Fprintf(c.OutOrStdout(), "illustrations: %d, with the plan\n", n)
+	_, err = fmt.Fprintf(out, "%s%d jobs, %s%s\n", atMost[most], jobs, contested, state)
+	if seconds, known := plan.Expected(overview, workers); rates == nil {
+		fmt.Fprintln(out, note)
+	} else if known {
+		fmt.Fprintf(out, "%sabout %v for all of them with -j %d\n", atMost[most], reports.Duration(seconds), workers)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s%d jobs, %s%d of them done in %s%s\n", limit[atMost], jobs, contested, done, dir,
-		state)
+	return errors.Join(err, runs.Admit(p.Search(), memory))
+}
+
+// stateOf says how many jobs are done in a run folder.
+func stateOf(plan *plan.Plan, dir string) (string, error) {
+	done, extends, err := runs.Done(plan, dir)
+	state := fmt.Sprintf("%d of them done in %s", done, dir)
 	switch {
-	case rates == nil:
-		_, err = fmt.Fprintln(c.OutOrStdout(), note)
-	case unknown == 0:
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%sabout %v for all of them with -j %d\n", limit[atMost],
-			reports.Duration(max(all/float64(workers), path)), workers)
+	case err != nil:
+		return "", err
+	case extends:
+		return state + ", which this extends: gpc-tune run --extend uses them again", nil
+	case done == 0:
+		return state, nil
 	}
-	return errors.Join(err, runs.Admit(plan.Search(), memory))
+	folder, err := runs.ReadFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	progress, err := folder.Progress()
+	if err == nil && progress.Finished {
+		state += ", which is finished"
+	}
+	return state, err
+}
+
+// printOverview prints the configurations of a plan, and how long they take where that is measured.
+func printOverview(out io.Writer, overview []plan.Overview, measured bool) error {
+	if len(overview) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job")
+	if measured {
+		fmt.Fprint(w, "\ttime of one evaluation\tevaluations of a job\ttime of a job\tof all")
+	}
+	fmt.Fprintln(w)
+	for _, r := range overview {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s",
+			reports.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
+			atMost[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
+		switch {
+		case measured && r.All > 0:
+			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations,
+				reports.Duration(r.Longest), atMost[r.AtMost], reports.Duration(r.All))
+		case measured:
+			fmt.Fprint(w, "\t?\t?\t?\t?")
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
 }

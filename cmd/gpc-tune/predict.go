@@ -5,40 +5,35 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // predictCommand is `gpc-tune predict`.
 func predictCommand() *cobra.Command {
-	var output, format string
+	var format string
 	var reject float64
 	var deciding spec.Deciding
-	var formats []string
-	var written func(io.Writer, string, func(io.Writer) error) error
-	for _, f := range classifier.PredictedFormats {
-		formats = append(formats, f.Name)
-	}
+	var safe func(io.Writer, string, func(io.Writer) error) error
+	var write func(func(io.Writer) error) error
 	c := &cobra.Command{
 		Use:   "predict MODEL.json DATA",
 		Short: "Predict cases with a model file: probabilities, latent moments, decisions",
-		Long: `Predict the cases of a file, or of a bundled data set, with a model file that gpc-tune fit wrote. Columns are found by their
-names, in any order; in files without a header by their place. The label may be absent; where it is there, the predictions are
-scored. Decisions are for the class of largest probability, or of least expected loss: --loss names costs, and --reject
-what it costs to decide for none.`,
+		Long: `Predict the cases of a file, or of a bundled data set, with a model file that gpc-tune fit wrote.
+Columns are found by their names, in any order; in files without a header by their place. The label
+may be absent; where it is there, the predictions are scored. Decisions are for the class of largest
+probability, or of least expected loss: --loss names costs, and --reject what it costs to decide for
+none.`,
 		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			at := slices.Index(formats, format)
-			if at < 0 {
-				return usageError{fmt.Errorf("unknown format %q%s", format, registry.Suggest(format, formats))}
+			render, err := classifier.PredictedFormats.Named(format)
+			if err != nil {
+				return misused(err)
 			}
 			if c.Flags().Changed("reject") {
 				deciding.Reject = &reject
@@ -51,23 +46,12 @@ what it costs to decide for none.`,
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error {
-				return written(w, format, func(w io.Writer) error {
-					return classifier.PredictedFormats[at].Write(w,
-						table)
-				})
-			}
-			if output == "" {
-				err = write(forPrograms(c))
-			} else {
-				err = atomicfile.Write(output, write)
-			}
-			if err != nil {
+			if err := write(func(w io.Writer) error {
+				return safe(w, format, func(w io.Writer) error { return render(w, table) })
+			}); err != nil {
 				return err
 			}
-			for _, w := range table.Warnings {
-				fmt.Fprintf(c.ErrOrStderr(), "warning: %s\n", w)
-			}
+			warnAll(c, table.Warnings)
 			if table.Labelled > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "scores of %d cases:\n", table.Labelled)
 			}
@@ -82,10 +66,9 @@ what it costs to decide for none.`,
 			return nil
 		},
 	}
-	written = safeCSVFlag(c)
+	safe, write = safeCSVFlag(c), fileFlag(c)
+	formatFlag(c, &format, classifier.PredictedFormats.Names())
 	f := c.Flags()
-	f.StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
-	f.StringVar(&format, "format", formats[0], strings.Join(formats, " | "))
 	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
 		"cost}}', or a file with that or a CSV matrix; else 1 for an error")
 	f.Float64Var(&reject, "reject", 0, "cost of deciding for no class, \"reject\"")

@@ -15,17 +15,19 @@ func serveCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Show the report of a run in a browser, live while the run goes on",
-		Long: `Show the page that report.html is, from the manifest and the journal of the run in a folder, with how far the run is, to
-browsers on this machine: the address is printed. The page keeps itself up to date; the other report files are linked on it. The folder need not be there yet.
+		Long: `Show the page that report.html is, from the manifest and the journal of the run in a folder, with
+how far the run is, to browsers on this machine: the address is printed. The page keeps itself up to
+date; the other report files are linked on it. The folder need not be there yet.
 
-Nothing is written and nothing is fetched. Other machines cannot connect; for a browser there, run there
-ssh -L 8080:127.0.0.1:8080 THIS-MACHINE, with --listen 127.0.0.1:8080 here. SIGINT (Ctrl-C) or SIGTERM ends it.`,
+Nothing is written and nothing is fetched. Other machines cannot connect; for a browser there, run
+there ssh -L 8080:127.0.0.1:8080 THIS-MACHINE, with --listen 127.0.0.1:8080 here. SIGINT (Ctrl-C) or
+SIGTERM ends it.`,
 		Example: "  gpc-tune serve runs/crabs\n  gpc-tune serve runs/crabs --listen 127.0.0.1:8080",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			listener, err := live.Listen(address)
 			if err != nil {
-				return usageError{fmt.Errorf("--listen: %w", err)}
+				return usage("--listen: %w", err)
 			}
 			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
 			handler := live.New(args[0], log)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,11 +21,12 @@ func submitCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit ENGINE FILE.yaml | gallery:NAME",
 		Short: "Have an experiment run in blocks: by processes here, or on a cluster",
-		Long: `Lay an experiment out in its run folder and have an engine start a gpc-tune worker for every block of its jobs. Again with
-the same file it sends only what is missing. Whatever happens to the workers, results.json has the bytes that gpc-tune run writes.`,
+		Long: `Lay an experiment out in its run folder and have an engine start a gpc-tune worker for every block
+of its jobs. Again with the same file it sends only what is missing. Whatever happens to the
+workers, results.json has the bytes that gpc-tune run writes.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, err := submit.Table.Lookup("engine", strings.Join(args, " "))
-			return usageError{err}
+			return misused(err)
 		},
 	}
 	for _, e := range submit.Table {
@@ -41,11 +41,10 @@ var once = []string{"output", "set", "blocks", "extend", "retry-failed", "dry-ru
 
 func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.Command {
 	var (
-		dir      string
-		settings []string
-		blocks   int
-		laying   = runs.LayOutOptions{Engine: e.Name}
-		run      submit.Run
+		asked  experiment
+		blocks int
+		laying = runs.LayOutOptions{Engine: e.Name}
+		run    submit.Run
 	)
 	engine, _ := e.New(nil)
 	c := &cobra.Command{
@@ -54,17 +53,14 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if err := engine.Check(); err != nil {
-				return usageError{err}
+				return misused(err)
 			}
 			if run.Jobs < 1 || blocks < 0 || run.Timeout < 0 {
-				return usageError{fmt.Errorf("-j must be at least 1, --blocks and --trial-timeout not negative")}
+				return usage("-j must be at least 1, --blocks and --trial-timeout not negative")
 			}
-			plan, err := loadPlan(c, args[0], settings)
+			plan, err := asked.plan(c, args[0])
 			if err != nil {
 				return err
-			}
-			if dir == "" {
-				dir = "runs/" + plan.Name()
 			}
 			c.Flags().Visit(func(f *pflag.Flag) {
 				if !slices.Contains(once, f.Name) {
@@ -72,7 +68,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				}
 			})
 			laying.Blocks, laying.Jobs, laying.DryRun, laying.Warn = blocks, run.Jobs, run.DryRun, warner(c)
-			if run.LaidOut, err = runs.LayOut(plan, dir, laying); err != nil {
+			if run.LaidOut, err = runs.LayOut(plan, asked.dir, laying); err != nil {
 				return err
 			}
 			if run.Workload, err = run.Missing(); err != nil {
@@ -82,58 +78,37 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				return err
 			}
 			run.Out, run.Log = forPrograms(c), c.ErrOrStderr()
-			drained, finished := signals.drain()
-			defer finished()
+			drained, undrain := signals.drain()
+			defer undrain()
 			run.Drain = drained
 			if len(run.Workload.Waves) > 0 {
 				if done, err := engine.Submit(c.Context(), &run); err != nil || !done {
 					return err
 				}
 			} else if run.DryRun {
-				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", dir)
+				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", asked.dir)
 				return nil
 			}
-			report, summary, err := runs.Run(c.Context(), plan, dir,
+			report, summary, err := runs.Run(c.Context(), plan, asked.dir,
 				runs.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
-			if err != nil {
-				return err
+			undrain()
+			if err == nil {
+				if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {
+					return err
+				}
 			}
-			finished()
-			if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {
-				return err
-			}
-			return ended(c, dir, summary, nil)
+			return finished(c, asked.dir, "", summary, err)
 		},
 	}
+	asked.flags(c)
 	f := c.Flags()
-	f.StringVarP(&dir, "output", "o", "", "run folder (default runs/NAME)")
-	f.StringArrayVar(&settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
 	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of "+
 		"about an hour; 16 where times are not known, see gpc-tune doctor)")
 	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
 	trialTimeoutFlag(c, &run.Timeout)
-	f.BoolVar(&laying.Extend, "extend", false,
-		"go on with a run of which the file asks for more than before; what is done is used again")
+	extendFlag(c, &laying.Extend)
 	retryFlag(c, &laying.Retry)
 	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
 	engine.Flags(f)
 	return c
-}
-
-// ended says where the results are, or how a run that was stopped goes on.
-func ended(c *cobra.Command, dir string, summary search.Summary, err error) error {
-	if err != nil {
-		if errors.Is(err, search.ErrStopped) && summary.Total > 0 {
-			return fmt.Errorf("%w\n%d of %d jobs are done", err, summary.Done+summary.Skipped, summary.Total)
-		}
-		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
-	if summary.Failed > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; the report lists them, and --retry-failed "+
-			"runs them again\n", summary.Failed, summary.Total)
-		return exitCode(exitFailures)
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -20,54 +19,52 @@ func workerCommand(signals *interrupts) *cobra.Command {
 		block         string
 		blocks, first int
 		options       runs.Options
-		memory        func() (int64, error)
+		check         func() error
 	)
 	c := &cobra.Command{
 		Use:   "worker RUN --block INDEX/BLOCKS | rest",
 		Short: "Do one block of a run that gpc-tune submit has laid out",
-		Long: `Do what is missing of one of the blocks into which the jobs of a run are divided, and end. Blocks are counted from 0. A worker reads
-RUN/plan.json, verifies that it has the same data and is the same program, passes over what is on record, and writes a
-journal segment of its own. Workers need nothing but the folder in common; how many of them there are, on how many machines,
-how often each is started and which of them are killed makes no difference to the results.
+		Long: `Do what is missing of one of the blocks into which the jobs of a run are divided, and end. Blocks
+are counted from 0. A worker reads RUN/plan.json, verifies that it has the same data and is the same
+program, passes over what is on record, and writes a journal segment of its own. Workers need
+nothing but the folder in common; how many of them there are, on how many machines, how often each
+is started and which of them are killed makes no difference to the results.
 
-With --blocks M the index is that of an array: SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, plus --first. With neither flag
-an array of Slurm that has no gaps is taken for all blocks, from SLURM_ARRAY_TASK_MIN on. "--block rest" does all that is missing, whoever's it
-is, and writes the results.
+With --blocks M the index is that of an array: SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, plus
+--first. With neither flag an array of Slurm that has no gaps is taken for all blocks, from
+SLURM_ARRAY_TASK_MIN on. "--block rest" does all that is missing, whoever's it is, and writes the
+results.
 
-Exit codes: 0 nothing is left that the block can do now (failed jobs are on record and do not run again, unless gpc-tune submit --retry-failed has withdrawn them); 3 the data, the
-program or the folder are not those that the run was laid out for, or memory is too little, so that trying again is of no use; 5, 130
-and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 4 if jobs have failed.`,
+Exit codes: 0 nothing is left that the block can do now (failed jobs are on record and do not run
+again, unless gpc-tune submit --retry-failed has withdrawn them); 3 the data, the program or the
+folder are not those that the run was laid out for, or memory is too little, so that trying again is
+of no use; 5, 130 and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 4
+if jobs have failed.`,
 		Example: "  gpc-tune worker runs/crabs --block 0/8\n  gpc-tune worker runs/crabs --block rest",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			var b runs.Block
 			if block != restBlock {
 				if b, err = whichBlock(block, blocks, first, os.Getenv); err != nil {
-					return usageError{err}
+					return misused(err)
 				}
 			}
-			if options.Workers < 1 || options.Timeout < 0 || options.TrialTimeout < 0 {
-				return usageError{fmt.Errorf("-j must be at least 1, --timeout and --trial-timeout not negative")}
-			}
-			if options.MemoryLimit, err = memory(); err != nil {
+			if err := check(); err != nil {
 				return err
 			}
 			laid, err := runs.OpenLaidOut(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			bar := newProgress(c.ErrOrStderr())
-			options.Progress, options.Warn, options.Resume = bar.event, warner(c), true
-			drained, done := signals.drain()
-			defer done()
-			options.Drain = drained
+			ended := begin(c, signals, &options)
+			options.Resume = true
 			if block == restBlock {
 				_, summary, err := runs.Run(c.Context(), laid.Plan, args[0], options)
-				bar.finish()
-				return ended(c, args[0], summary, err)
+				ended()
+				return finished(c, args[0], "", summary, err)
 			}
 			summary, waits, err := laid.Work(c.Context(), b, options)
-			bar.finish()
+			ended()
 			if err != nil {
 				return fmt.Errorf("block %v: %w", b, err)
 			}
@@ -83,10 +80,7 @@ and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 
 	f.StringVar(&block, "block", "", "which block of how many, as in 0/8, the first of eight; or rest")
 	f.IntVar(&blocks, "blocks", 0, "how many blocks there are; which it is, the environment says")
 	f.IntVar(&first, "first", 0, "the block of index 0, with --blocks")
-	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "jobs that run at a time")
-	memory = memoryFlag(c)
-	f.DurationVar(&options.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
-	trialTimeoutFlag(c, &options.TrialTimeout)
+	check = limitFlags(c, &options, "jobs that run at a time")
 	c.MarkFlagsMutuallyExclusive("block", "blocks")
 	return c
 }

@@ -155,7 +155,7 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 				continue
 			}
 			var b bytes.Buffer
-			if err := PredictedFormats[0].Write(&b, predicted); err != nil {
+			if err := PredictedFormats[0].Render(&b, predicted); err != nil {
 				t.Fatal(err)
 			}
 			got, err := csv.NewReader(&b).ReadAll()

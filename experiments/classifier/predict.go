@@ -20,6 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -191,11 +192,8 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 }
 
 // PredictedFormats are the ways to write a Predicted; the first is the default.
-var PredictedFormats = []struct {
-	Name  string
-	Write func(io.Writer, *Predicted) error
-}{
-	{"csv", func(w io.Writer, t *Predicted) error {
+var PredictedFormats = reports.Forms[*Predicted]{
+	{Name: "csv", Render: func(w io.Writer, t *Predicted) error {
 		out := csv.NewWriter(w)
 		out.Write(t.Columns) // errors surface in out.Error
 		for _, row := range t.Rows {
@@ -211,5 +209,5 @@ var PredictedFormats = []struct {
 		out.Flush()
 		return out.Error()
 	}},
-	{"json", func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
+	{Name: "json", Render: func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
 }

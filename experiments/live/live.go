@@ -82,16 +82,23 @@ func New(dir string, log *log.Logger) *Handler {
 	return h
 }
 
+// policies are headers of every answer: nothing is kept, embedded elsewhere, or guessed.
+var policies = map[string]string{
+	"Cache-Control": "no-store",
+	"Content-Security-Policy": page.LivePolicy +
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+}
+
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", page.LivePolicy+"; base-uri 'none'; form-action 'none'; "+
-		"frame-ancestors 'none'")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Content-Type-Options", "nosniff")
+	for name, value := range policies {
+		header.Set(name, value)
+	}
 	if !local(r.Host) {
 		http.Error(w, "this is gpc-tune serve: call it localhost or 127.0.0.1", http.StatusMisdirectedRequest)
 		return
@@ -112,7 +119,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, answer.err.Error(), http.StatusInternalServerError)
 		return
 	}
-	header.Set("Content-Type", contentType(r.URL.Path))
+	header.Set("Content-Type", cmp.Or(contentTypes[path.Ext(r.URL.Path)], "text/plain; charset=utf-8"))
 	header.Set("ETag", strconv.Quote(s.version))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.body))
 }
@@ -126,20 +133,10 @@ func local(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case "", ".html":
-		return "text/html; charset=utf-8"
-	case ".json":
-		return "application/json"
-	case ".csv":
-		return "text/csv; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".png":
-		return "image/png"
-	}
-	return "text/plain; charset=utf-8"
+// contentTypes are those of files, by extension; others are text.
+var contentTypes = map[string]string{
+	"": "text/html; charset=utf-8", ".html": "text/html; charset=utf-8", ".json": "application/json",
+	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
 }
 
 // current is the state of about now.
@@ -163,21 +160,7 @@ func (h *Handler) current() *state {
 		before.took.Store(max(before.took.Load(), int64(time.Since(begin))))
 		return before
 	}
-	if err == nil {
-		s.report, err = s.folder.Report()
-	}
-	if err == nil {
-		s.progress, err = s.folder.Progress()
-	}
-	if err != nil {
-		s.report, s.progress, s.trouble = before.report, before.progress, err.Error()
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
-		s.trouble = h.dir + ": there is no run yet"
-	case errors.Is(err, fs.ErrNotExist):
-		s.trouble = h.dir + ": the run folder is gone"
-	}
+	s.make(before, h.dir, err)
 	if s.trouble != before.trouble || h.last == nil {
 		h.log.Print(cmp.Or(s.trouble, h.dir+": reading"))
 	}
@@ -195,6 +178,26 @@ func (h *Handler) current() *state {
 	s.took.Store(int64(time.Since(begin)))
 	h.last = s
 	return s
+}
+
+// make makes the report of the folder that was read or, where there is trouble, takes that of the
+// state before.
+func (s *state) make(before *state, dir string, err error) {
+	if err == nil {
+		s.report, err = s.folder.Report()
+	}
+	if err == nil {
+		s.progress, err = s.folder.Progress()
+	}
+	if err != nil {
+		s.report, s.progress, s.trouble = before.report, before.progress, err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
+		s.trouble = dir + ": there is no run yet"
+	case errors.Is(err, fs.ErrNotExist):
+		s.trouble = dir + ": the run folder is gone"
+	}
 }
 
 // render is what a state has under a path, rendered when it is first asked for.

@@ -72,10 +72,7 @@ func main() {
 			p.faults = append(p.faults, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	if err := p.write(); err != nil {
-		log.Fatal(err)
-	}
-	if err := errors.Join(p.faults...); err != nil {
+	if err := errors.Join(append(p.faults, p.write())...); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -95,9 +92,12 @@ func (p *page) folder() string { return strings.TrimSuffix(p.file, filepath.Ext(
 
 // link is the way from the page to a file.
 func (p *page) link(file string) (string, error) {
+	to, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
 	from, err := filepath.Abs(filepath.Dir(p.file))
-	to, toErr := filepath.Abs(file)
-	if err = errors.Join(err, toErr); err != nil {
+	if err != nil {
 		return "", err
 	}
 	to, err = filepath.Rel(from, to)
@@ -128,9 +128,12 @@ func (p *page) write() error {
 func (p *page) text() []byte {
 	return slices.Concat([]byte(`# The gallery
 
-Published experiments, one file each, with what was published beside what comes out here. `+"`make "+p.target+"`"+` writes this page;
-no number on it is typed by hand. A published figure is uncertain by half a unit of its last digit, unless its file says otherwise;
-where ours is further from it, the file says why. `+"`gpc-tune run gallery:NAME`"+` runs one of them, in about the time given on one processor.
+Published experiments, one file each, with what was published beside what comes out here. `+"`make "+p.target+"`"+
+		` writes this page;
+no number on it is typed by hand. A published figure is uncertain by half a unit of its last digit, unless its `+
+		`file says otherwise;
+where ours is further from it, the file says why. `+"`gpc-tune run gallery:NAME`"+
+		` runs one of them, in about the time given on one processor.
 
 | experiment | what it is | published figures | within their uncertainty | takes | remarks |
 | --- | --- | ---: | ---: | ---: | --- |
@@ -178,15 +181,28 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 	} else if len(report.Configurations) > 0 { // an illustration is its figures
 		p.table(table.Summary(report))
 	}
-	warnings, failures := slices.Clone(report.Warnings), 0
+	warnings, failures := p.remarks(report)
+	if warnings > 0 {
+		summary[3] = counted(warnings, "warning")
+	}
+	if failures > 0 {
+		summary[3] = strings.TrimSuffix("**"+counted(failures, "failure")+"**, "+summary[3], ", ")
+		faults = append(faults, errors.New(counted(failures, "failure")))
+	}
+	return errors.Join(append(faults, err)...)
+}
+
+// remarks writes what failed and the warnings of a report, and counts them.
+func (p *page) remarks(report *reports.Report) (warned, failures int) {
+	warnings := slices.Clone(report.Warnings)
 	for i, c := range report.Configurations {
 		for _, w := range c.Warnings {
 			warnings = append(warnings, fmt.Sprintf("#%d: %s", i, w))
 		}
 		for _, f := range c.Failures {
 			fmt.Fprintf(&p.sections, "\nFailed, #%d: %s\n", i, cell(f.String()))
-			failures++
 		}
+		failures += len(c.Failures)
 	}
 	if len(warnings) > 0 {
 		fmt.Fprintf(&p.sections, "\n<details><summary>%s</summary>\n\n", counted(len(warnings), "warning"))
@@ -194,13 +210,8 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 			fmt.Fprintf(&p.sections, "- %s\n", cell(w))
 		}
 		fmt.Fprintf(&p.sections, "\n</details>\n")
-		summary[3] = counted(len(warnings), "warning")
 	}
-	if failures > 0 {
-		summary[3] = strings.TrimSuffix("**"+counted(failures, "failure")+"**, "+summary[3], ", ")
-		faults = append(faults, errors.New(counted(failures, "failure")))
-	}
-	return errors.Join(append(faults, err)...)
+	return len(warnings), failures
 }
 
 var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)

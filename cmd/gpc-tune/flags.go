@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// This file has the flags that several commands share, and what commands do alike.
+
+// experiment is what a command is asked to do: a file or a gallery entry, and the folder of its
+// run.
+type experiment struct {
+	settings []string
+	dir      string // once the plan is made, of every command that has flag -o
+}
+
+// settingsFlag gives c the flag --set.
+func (e *experiment) settingsFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&e.settings, "set", nil,
+		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
+}
+
+// flags gives c the flags --set and --output.
+func (e *experiment) flags(c *cobra.Command) {
+	e.settingsFlag(c)
+	c.Flags().StringVarP(&e.dir, "output", "o", "", "run folder (default runs/NAME)")
+}
+
+// plan reads the file or the gallery entry and makes its plan.
+func (e *experiment) plan(c *cobra.Command, name string) (*plan.Plan, error) {
+	plan, err := plan.Load(c.Context(), name, e.settings)
+	if err == nil && e.dir == "" {
+		e.dir = "runs/" + plan.Name()
+	}
+	return plan, err
+}
+
+// runFlags gives c the flags of a command that runs jobs. What it returns checks them, and enters
+// them once they are parsed.
+func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
+	f := c.Flags()
+	checkLimits := limitFlags(c, o, "jobs that run at a time; cores that have none left serve the large ones that run")
+	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
+	extendFlag(c, &o.Extend)
+	retryFlag(c, &o.Retry)
+	f.Bool("keep-going", true, "go on after failed jobs") // the default, and there to be said
+	failFast := f.Bool("fail-fast", false, "stop at the first failed job")
+	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
+	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
+	return func() error {
+		if o.MaxFailures < 0 {
+			return usage("--max-failures must not be negative; 0 means never")
+		}
+		if *failFast {
+			o.MaxFailures = 1
+		}
+		o.Resume = o.Resume || o.Retry
+		return checkLimits()
+	}
+}
+
+// limitFlags gives c the flags of how many jobs run at a time, how long, and in how much memory.
+func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() error) {
+	c.Flags().IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), jobs)
+	memory := memoryFlag(c)
+	c.Flags().DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
+	trialTimeoutFlag(c, &o.TrialTimeout)
+	return func() (err error) {
+		if o.Workers < 1 {
+			return usage("-j %d: at least one job must run at a time", o.Workers)
+		}
+		if o.Timeout < 0 || o.TrialTimeout < 0 {
+			return usage("--timeout and --trial-timeout must not be negative; 0 means never")
+		}
+		o.MemoryLimit, err = memory()
+		return err
+	}
+}
+
+func extendFlag(c *cobra.Command, extend *bool) {
+	c.Flags().BoolVar(extend, "extend", false,
+		"go on with a run of which the file asks for more than before; what is done is used again")
+}
+
+func retryFlag(c *cobra.Command, retry *bool) {
+	c.Flags().BoolVar(retry, "retry-failed", false, "go on with a run, and run the jobs again that have failed")
+}
+
+func trialTimeoutFlag(c *cobra.Command, limit *time.Duration) {
+	c.Flags().DurationVar(limit, "trial-timeout", 0, "record a job that takes longer as failed")
+}
+
+// memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.
+func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
+	text := c.Flags().String("memory", "", "memory that running jobs may take together, as in 8GiB (default: what "+
+		"is free; no limit where the system does not tell)")
+	return func() (int64, error) {
+		if *text == "" {
+			return 0, nil
+		}
+		n, err := humanize.ParseBytes(*text)
+		if err != nil || n == 0 || n > math.MaxInt64 {
+			return 0, usage("--memory %q is not a size; write for example 8GiB", *text)
+		}
+		return int64(n), nil
+	}
+}
+
+// formatFlag gives c the flag --format; the first of the names is the default.
+func formatFlag(c *cobra.Command, format *string, names []string) {
+	c.Flags().StringVar(format, "format", names[0], "what to print: "+strings.Join(names, " | "))
+}
+
+// fileFlag gives c the flag --output of a file. What it returns writes to that file, or to standard
+// output.
+func fileFlag(c *cobra.Command) (write func(func(io.Writer) error) error) {
+	file := c.Flags().StringP("output", "o", "", "file to write (default: standard output)")
+	return func(content func(io.Writer) error) error {
+		if *file == "" {
+			return content(forPrograms(c))
+		}
+		return atomicfile.Write(*file, content)
+	}
+}
+
+// formatNames are the formats of a report.
+func formatNames() (names []string) {
+	for _, f := range page.Formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// warner writes warnings for the user of c.
+func warner(c *cobra.Command) func(format string, args ...any) {
+	return func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...) }
+}
+
+func warnAll(c *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		warner(c)("%s", w)
+	}
+}
+
+// begin has jobs show on the log of c how they go, and the first signal drain them. They are over
+// when the user calls ended.
+func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (ended func()) {
+	bar := newProgress(c.ErrOrStderr())
+	drained, done := signals.drain()
+	o.Progress, o.Warn, o.Drain = bar.event, warner(c), drained
+	return func() {
+		done()
+		bar.finish()
+	}
+}
+
+// failures tells of failed jobs, if there are any.
+func failures(c *cobra.Command, s search.Summary, reason string) error {
+	if s.Failed == 0 {
+		return nil
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; %s, and --retry-failed runs them again\n",
+		s.Failed, s.Total, reason)
+	return exitCode(exitFailures)
+}
+
+// finished says where the results of a run are, or how one that was stopped goes on: again, if that
+// is not empty, is a command.
+func finished(c *cobra.Command, dir, again string, s search.Summary, err error) error {
+	switch {
+	case err == nil:
+		fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
+		return failures(c, s, "the report lists them")
+	case code(err) != exitStopped || s.Total == 0:
+		return err
+	case again != "":
+		again = "; go on with: " + again
+	}
+	return fmt.Errorf("%w\n%d of %d jobs are done%s", err, s.Done+s.Skipped, s.Total, again)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+)
+
+// reportCommand is `gpc-tune report`.
+func reportCommand() *cobra.Command {
+	var formats, figures []string
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write the report files of a run again, from its journal, and print the text",
+		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder
+again, from its manifest and journal alone: the bytes are those that the run wrote. Of a run that is
+not finished they say what is missing. The formats svg and png write every figure to a file of its
+own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
+		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
+			"report runs/crabs --format png --figure curves-test > curves.png",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			folder, err := readFolder(c, args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case c.Flags().Changed("formats") || c.Flags().Changed("format"):
+			case len(figures) > 0:
+				formats = []string{"svg"}
+			default:
+				formats = append([]string{page.Formats[0].Name}, folder.Manifest.Formats...)
+			}
+			for _, name := range formats {
+				if _, err := page.FormatNamed(name); err != nil {
+					return misused(err)
+				}
+			}
+			report, err := folder.Report()
+			if err != nil {
+				return err
+			}
+			if len(figures) > 0 {
+				return printFigures(c, report, figures, formats)
+			}
+			for _, f := range page.Formats {
+				if f.File == "" && slices.Contains(formats, f.Name) {
+					if err := f.Render(c.OutOrStdout(), report); err != nil {
+						return err
+					}
+				}
+			}
+			files, err := folder.Write(report, formats)
+			for _, name := range files {
+				fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", name)
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&formats, "formats", nil, "beside what is always written: "+
+		strings.Join(formatNames(), ", ")+" (default text, and those of the experiment)")
+	f.StringSliceVar(&figures, "figure", nil,
+		"print these figures, one below the other, as svg or as the format that is named, and write nothing")
+	f.StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
+	f.MarkHidden("format")
+	return c
+}
+
+// printFigures prints figures in the first of the formats in which they can be drawn.
+func printFigures(c *cobra.Command, report *reports.Report, names, formats []string) error {
+	var drawn []figure.Figure
+	for _, name := range names {
+		f, err := picture.Named(report, name)
+		if err != nil {
+			return misused(err)
+		}
+		drawn = append(drawn, f)
+	}
+	for _, format := range page.Formats {
+		if format.Draw != nil && slices.Contains(formats, format.Name) {
+			return format.Draw(forPrograms(c), drawn...)
+		}
+	}
+	return usage("--figure %s: a figure is printed as svg, png, not %s",
+		strings.Join(names, ","), strings.Join(formats, ", "))
+}
