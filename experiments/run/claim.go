@@ -136,20 +136,7 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		if lost < 0 {
 			continue
 		}
-		// The configuration here that is most like it.
-		var is record.Configuration
-		alike := -1
-		for _, c := range p.Manifest.Configurations {
-			n := 0
-			for k, part := range parts(c) {
-				if part.text == parts(was)[k].text {
-					n++
-				}
-			}
-			if n > alike {
-				is, alike = c, n
-			}
-		}
+		is := mostLike(p.Manifest.Configurations, was)
 		told := false
 		for k, part := range parts(was) {
 			told = note(part.name, part.text, parts(is)[k].text) || told
@@ -169,6 +156,23 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		}
 	}
 	return changed
+}
+
+// mostLike is the configuration that has most parts in common with another.
+func mostLike(all []record.Configuration, other record.Configuration) (best record.Configuration) {
+	most := -1
+	for _, c := range all {
+		alike := 0
+		for k, part := range parts(c) {
+			if part.text == parts(other)[k].text {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = c, alike
+		}
+	}
+	return best
 }
 
 // parts are what one configuration is told from another by, as the file has them.

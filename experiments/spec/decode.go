@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -406,6 +407,11 @@ func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
 	}
+}
+
+// valueOr is the value of a key, or else the mapping itself.
+func valueOr(n *strictyaml.Node, key string) *strictyaml.Node {
+	return cmp.Or(strictyaml.Find(n, key), n)
 }
 
 // element is the element of a list that has a value, or else the node itself.

@@ -46,7 +46,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 			}
 			i.Check(m.Model, func(at string, err error) {
 				place, option := i.places[at]
-				if part := m.Written.Part(at); !part.IsZero() {
+				if part := m.Written.Part(at); !option && !part.IsZero() {
 					place = part.Place
 				} else if !option {
 					place = i.Place

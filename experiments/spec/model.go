@@ -193,45 +193,15 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 	}
 	switch name {
 	case "sum", "product":
-		if options == nil || options.Kind != strictyaml.SequenceNode || len(options.Content) == 0 {
-			d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
-			return nil, name, false
-		}
-		if len(options.Content) > maxParts {
-			d.at(options, "a %s of %d kernels; at most %d", name, len(options.Content), maxParts)
-			return nil, name, false
-		}
-		var parts []kernel.Named
-		for _, c := range options.Content {
-			part, kind, good := d.kernel(c)
-			ok = ok && good
-			parts = append(parts, kernel.Named{Kind: kind, Kernel: part})
-		}
+		parts, ok := d.kernels(n, name, options)
 		if name == "sum" {
 			return kernel.Sum(parts), name, ok
 		}
 		return kernel.Product(parts), name, ok
 	case "active":
-		var a active
-		if options == nil || strictyaml.IsNull(options) {
-			d.at(n, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
-			return nil, name, false
-		}
-		before := d.found.Found()
-		d.into(options, &a)
-		for _, dim := range a.Dims {
-			if dim < 1 {
-				d.at(options, "dims are column numbers from 1, found %d", dim)
-			}
-		}
-		if a.Kernel == nil || len(a.Dims) == 0 {
-			d.at(options, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
-			return nil, name, false
-		}
-		inner, kind, good := d.kernel(a.Kernel)
-		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && d.found.Found() == before
-	}
-	if name == "per_class" {
+		k, ok := d.active(n, options)
+		return k, name, ok
+	case "per_class":
 		d.at(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
 		return nil, name, false
 	}
@@ -253,6 +223,48 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 		d.at(n, "%v", err)
 	}
 	return k, name, d.found.Found() == before
+}
+
+// kernels reads the parts of a sum or a product.
+func (d *decoder) kernels(n *strictyaml.Node, name string, options *strictyaml.Node) (parts []kernel.Named, ok bool) {
+	if options == nil || options.Kind != strictyaml.SequenceNode || len(options.Content) == 0 {
+		d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
+		return nil, false
+	}
+	if len(options.Content) > maxParts {
+		d.at(options, "a %s of %d kernels; at most %d", name, len(options.Content), maxParts)
+		return nil, false
+	}
+	ok = true
+	for _, c := range options.Content {
+		part, kind, good := d.kernel(c)
+		ok = ok && good
+		parts = append(parts, kernel.Named{Kind: kind, Kernel: part})
+	}
+	return parts, ok
+}
+
+// active reads a kernel on some of the columns.
+func (d *decoder) active(n, options *strictyaml.Node) (k kernel.Active, ok bool) {
+	before := d.found.Found()
+	var a active
+	if options != nil && !strictyaml.IsNull(options) {
+		d.into(options, &a)
+	}
+	for _, dim := range a.Dims {
+		if dim < 1 {
+			d.at(options, "dims are column numbers from 1, found %d", dim)
+		}
+	}
+	if a.Kernel == nil || len(a.Dims) == 0 {
+		if options == nil || strictyaml.IsNull(options) {
+			options = n
+		}
+		d.at(options, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
+		return k, false
+	}
+	inner, kind, good := d.kernel(a.Kernel)
+	return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, good && d.found.Found() == before
 }
 
 // active is a kernel on some of the columns.
