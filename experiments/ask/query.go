@@ -1,3 +1,4 @@
+// Package ask evaluates one model at one point: its log evidence with its gradient, or draws from its prior.
 package ask
 
 import (

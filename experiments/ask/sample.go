@@ -15,6 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // Sampling asks for draws from the prior of a Query's model at the cases of its data, or on a grid of one input.
@@ -126,4 +128,13 @@ func parseGrid(text string) ([]float64, error) {
 		}
 	}
 	return nil, fmt.Errorf("%q must be lo:hi:points, as in -5:5:101, with lo < hi and 2 to %d points", text, maxGridCases)
+}
+
+// Figure shows the latent functions over their one input and, beside them, what the likelihood makes of them; where every
+// class has a latent function, with a row for each of the first draws. More than one input is a Problem.
+func (d *Drawn) Figure() (figure.Figure, error) {
+	if d.inputs != 1 {
+		return figure.Figure{}, spec.Problems{{File: "--format", Message: fmt.Sprintf("a picture has one input, and these cases have %d; use --grid lo:hi:points or data with one, or csv or json", d.inputs)}}
+	}
+	return reports.Samples(d.shown), nil
 }

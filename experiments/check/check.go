@@ -1,3 +1,4 @@
+// Package check holds the gradients of a plan's models to differences, and their log evidences to sampling.
 package check
 
 import (

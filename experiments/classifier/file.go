@@ -1,3 +1,4 @@
+// Package classifier fits the model that a plan finds best, keeps it in a model file, and predicts with it.
 package classifier
 
 import (

@@ -1,3 +1,4 @@
+// Package doctor checks that the program works on this machine, and measures how fast.
 package doctor
 
 import (

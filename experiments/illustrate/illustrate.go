@@ -1,3 +1,5 @@
+// Package illustrate shows models without data: draws of the prior, likelihoods, and posteriors of one or two
+// latent values. An illustration is one file and one line of the table.
 package illustrate
 
 import (

@@ -1,3 +1,4 @@
+// Package model is a model as a file declares it: its components beside the text that declares them.
 package model
 
 import (

@@ -6,11 +6,14 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -203,7 +206,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 			}
 		}
 		size := set.Size(merges)
-		p.addStudy(c, set, study{Job: j, First: first,
+		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy, Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess},
 			Costs: func(r *rates.Rates) (Costs, bool) { return studyCosts(r, j, size, t.Criterion, len(c.space), trials) },
 		}, budget)
@@ -239,7 +242,7 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 }
 
 // addStudy adds a study of the configuration that is laid out.
-func (p *planner) addStudy(c *candidate, set *job.Set, s study, budget search.Budget) {
+func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Budget) {
 	set.Studies++
 	s.Configuration, s.Seed = len(p.Manifest.Configurations), set.Seed
 	c.Studies = append(c.Studies, record.Study{
@@ -276,7 +279,7 @@ func (p *planner) compare(c *candidate) error {
 	}
 	for i, set := range c.sets {
 		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set}
-		p.addStudy(c, set, study{Job: j,
+		p.addStudy(c, set, Study{Job: j,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)), Assess: j.Assess},
 			Costs: func(r *rates.Rates) (Costs, bool) {
 				return Costs{All: rates.NominalMethod.Fit.Of(rates.MethodTerms(len(set.Train)))}, r == rates.Nominal
@@ -314,4 +317,30 @@ func without(t spec.Tune, c approx.Caps) string {
 		return "write gradient: differences there, or do without, as method: nelder_mead or bayes does"
 	}
 	return "do without, as method: nelder_mead or bayes does"
+}
+
+// publishedOf finds the figures for a configuration, and checks their names.
+func publishedOf(d *strictyaml.Findings, c record.Configuration, all []*spec.Published) (found []record.Published) {
+	have := []string{"log_evidence", "leave_one_out", "min_probability", "max_probability"}
+	if c.Costs != nil {
+		have = append(have, "mean_loss", "rejected")
+	}
+	for _, s := range cv.Scores {
+		have = append(have, s.Name, "best_"+s.Name)
+	}
+	for _, h := range c.Hyperparameters {
+		have = append(have, h.Name)
+	}
+	for _, p := range all {
+		if !p.Matches(c) {
+			continue
+		}
+		for _, name := range p.Names {
+			if !slices.Contains(have, name.Name) {
+				d.AtPlace(name.Place, "unknown figure %q%s", name.Name, registry.Suggest(name.Name, append(have, "evaluation", "note")))
+			}
+		}
+		found = append(found, p.Published)
+	}
+	return found
 }

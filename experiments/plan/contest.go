@@ -43,7 +43,7 @@ func (p *planner) contests() error {
 }
 
 // contestsWithin lists the contests over the studies of one configuration: the race, then one for every outer training set.
-func contestsWithin(p *Plan, studies []study) (contests []record.Contest) {
+func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
 	nested := map[*job.Set]int{} // by outer set
 	race := record.Contest{}
 	if r := p.Spec.Race; r != nil {

@@ -1,3 +1,5 @@
+// Package rates is how long a machine computes, as gpc-tune doctor measured it. Nothing but estimates of times
+// depends on it.
 package rates
 
 import (
@@ -206,11 +208,11 @@ func KernelKey(k kernel.Kernel) string {
 	return name
 }
 
-// phases are the times of one fit of a model, in seconds.
-type phases struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict float64 }
+// Times are the times of one fit of a model, in seconds.
+type Times struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict float64 }
 
 // Phases returns the times of a model, or false where they were not measured.
-func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p phases, ok bool) {
+func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p Times, ok bool) {
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			rates, ok := r.kernel(KernelKey(leaf.Kernel))

@@ -1,3 +1,5 @@
+// Package run does the jobs of a plan in a run folder: whose folder it is, what is missing, the blocks of a run
+// on many machines, and the results. What a folder has on record it reads for whoever asks.
 package run
 
 import (

@@ -53,18 +53,18 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 
 // nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
-	e := &Nested{namedSplitter{cv.KFold{}, "kfold"}, namedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, d.found.Place(at)}
+	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, d.found.Place(at)}
 	var options nesting
 	if n != nil && !strictyaml.IsNull(n) {
 		d.into(n, &options)
 	}
 	for _, part := range []struct {
 		node *strictyaml.Node
-		to   *namedSplitter
+		to   *NamedSplitter
 	}{{options.Outer, &e.Outer}, {options.Inner, &e.Inner}} {
 		if part.node != nil {
 			if s, name, ok := component(d, part.node, "splitter", cv.Table); ok {
-				*part.to = namedSplitter{s, name}
+				*part.to = NamedSplitter{s, name}
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (d *decoder) race(n *strictyaml.Node, s *Spec) {
 	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
-	r := &race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
+	r := &Race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
 	rule := n
 	if n.Kind == strictyaml.MappingNode {
 		rule = strictyaml.Emptied(n)

@@ -28,7 +28,7 @@ func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 	}
 	for _, e := range entries {
 		if v, kind, ok := component(d, e, "illustration", illustrate.Illustrations); ok {
-			s.Illustrations = append(s.Illustrations, shown{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
+			s.Illustrations = append(s.Illustrations, Illustration{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
 		}
 	}
 }

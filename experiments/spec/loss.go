@@ -18,11 +18,11 @@ import (
 )
 
 // decisionCosts reads the costs in the predict section at n; nil where there are none.
-func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *costs {
+func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	if p.Loss == nil && p.RejectCost == nil {
 		return nil
 	}
-	c := &costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
+	c := &Costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
 		rejectPlace: d.found.Place(strictyaml.Find(n, "reject_cost"))}
 	if p.Loss != nil {
 		d.into(p.Loss, &c.loss)
@@ -31,7 +31,7 @@ func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *costs {
 }
 
 // On are the costs on the classes of a data set; nil where there are none.
-func (c *costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
+func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 	switch {
 	case c == nil:
 		return nil

@@ -1,3 +1,6 @@
+// Package spec reads configuration files: text becomes declared values, each with its place in the file, and
+// every mistake is told with its own. It knows everything that a file can name and the schema of the
+// file, which mirrors the decoder. It reads no data.
 package spec
 
 import (
@@ -26,7 +29,7 @@ type Spec struct {
 	Data     []DataSpec
 	Models   []Model
 	Evaluate []Evaluation
-	Race     *race             // nil: nobody is cut
+	Race     *Race             // nil: nobody is cut
 	Average  objective.Average // how class probabilities are formed
 	Reject   string            // the measure of confidence by which cases are rejected
 	Report   Report
@@ -36,10 +39,10 @@ type Spec struct {
 
 	Averaging record.Component // Average as the file declares it
 	TuneText  string
-	Costs     *costs // of decisions; nil: none are named
+	Costs     *Costs // of decisions; nil: none are named
 	Published []*Published
 
-	Illustrations []shown // in place of Data
+	Illustrations []Illustration // in place of Data
 	illustrates   bool
 }
 
@@ -90,7 +93,7 @@ type Tune struct {
 	Method    string           // a strategy's name, or "none"
 	Strategy  search.Strategy  // nil for "none"
 	Criterion string           // what is maximised: "log_evidence"
-	Cross     *crossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
+	Cross     *CrossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
 	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
 	StandardErrors bool
 	Objective      string // as YAML flow text
@@ -131,9 +134,9 @@ func (t Tune) Maximised() (objective.Criterion, error) {
 	return e.New(nil)
 }
 
-// crossValidation is a tuning objective: a score of the predictions for cases held out from the training set, combined
+// CrossValidation is a tuning objective: a score of the predictions for cases held out from the training set, combined
 // over the folds of a splitter, with its sign such that more is better.
-type crossValidation struct {
+type CrossValidation struct {
 	Score    cv.Score
 	Splitter cv.Splitter
 	Name     string // of the splitter
@@ -141,7 +144,7 @@ type crossValidation struct {
 }
 
 // String names it in the manifest.
-func (c crossValidation) String() string { return "cv_" + c.Score.Name }
+func (c CrossValidation) String() string { return "cv_" + c.Score.Name }
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
@@ -154,12 +157,12 @@ type Evaluation struct {
 // Nested is nested cross-validation: in every training set of the outer splitter all configurations compete, by a score of the
 // predictions over the folds of the inner one or by log evidence, and the winner predicts what the outer one holds out.
 type Nested struct {
-	Outer, Inner namedSplitter // inner is not used for log evidence
+	Outer, Inner NamedSplitter // inner is not used for log evidence
 	Score        string
 	Place        strictyaml.Place
 }
 
-type namedSplitter struct {
+type NamedSplitter struct {
 	cv.Splitter
 	Name string
 }
@@ -167,8 +170,8 @@ type namedSplitter struct {
 // LogEvidence is the score of configurations that needs no inner folds.
 const LogEvidence = "log_evidence"
 
-// race is how configurations that will not win are cut.
-type race struct {
+// Race is how configurations that will not win are cut.
+type Race struct {
 	cv.Race
 	Name, Score string
 	Place       strictyaml.Place
@@ -181,8 +184,8 @@ type Report struct {
 	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
 }
 
-// shown is an illustration with its place in the file.
-type shown struct {
+// Illustration is an illustration with its place in the file.
+type Illustration struct {
 	illustrate.Illustration
 	Kind, Text string // as YAML flow text
 	Place      strictyaml.Place
@@ -205,7 +208,7 @@ func (s *Spec) String() string {
 
 // needs says whether the models must have a part.
 func (s *Spec) needs(part string) bool {
-	return !s.illustrates || slices.ContainsFunc(s.Illustrations, func(i shown) bool { return slices.Contains(i.Needs(), part) })
+	return !s.illustrates || slices.ContainsFunc(s.Illustrations, func(i Illustration) bool { return slices.Contains(i.Needs(), part) })
 }
 
 // Unjoin lists the errors of an errors.Join, and of those within it.
@@ -265,8 +268,8 @@ func (p *Published) Matches(c record.Configuration) bool {
 	})
 }
 
-// costs are those that an experiment names, before the classes are known.
-type costs struct {
+// Costs are those that an experiment names, before the classes are known.
+type Costs struct {
 	loss                          lossMap
 	reject                        *float64
 	place, lossPlace, rejectPlace strictyaml.Place

@@ -158,7 +158,7 @@ func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 }
 
 // crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; without a splitter it is kfold.
-func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
+func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 	name, options, ok := d.named(n, "objective")
 	if !ok {
 		return nil
@@ -172,7 +172,7 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
 		d.at(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
 		return nil
 	}
-	c := &crossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
+	c := &CrossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
 	given := ""
 	d.mapping(options, func(key, value *strictyaml.Node) {
 		if key.Value == "score" {

@@ -1,3 +1,4 @@
+// Package build names the program that computes.
 package build
 
 import (
