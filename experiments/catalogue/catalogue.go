@@ -1,5 +1,5 @@
-// Package catalogue tells what a configuration file can name, what that means and which forms the files have,
-// and writes a file to begin with.
+// Package catalogue tells what a configuration file can name, what that means and which forms the
+// files have, and writes a file to begin with.
 package catalogue
 
 import (
@@ -20,11 +20,12 @@ func All() []spec.Kind {
 	return slices.Insert(all, after, spec.Kind{Name: "pairs", Note: Pairs()})
 }
 
-const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bound of the true one. loo: leave-one-out from the one fit. " +
+const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bound of the true one. loo: " +
+	"leave-one-out from the one fit. " +
 	"(1): not possible, for the inference …\n"
 
-// Pairs says in Markdown which inference goes with which likelihood and what it gives, and why not where it does not: what
-// the methods, each with its default options, answer when a plan asks them.
+// Pairs says in Markdown which inference goes with which likelihood and what it gives, and why not
+// where it does not: what the methods, each with its default options, answer when a plan asks them.
 func Pairs() string {
 	var text strings.Builder
 	text.WriteString(legend)

@@ -1,5 +1,5 @@
-// Package job is what one job does on one training set: a trial of a study, or its assessment. It knows
-// nothing of files, keys and folders.
+// Package job is what one job does on one training set: a trial of a study, or its assessment. It
+// knows nothing of files, keys and folders.
 package job
 
 import (
@@ -91,10 +91,11 @@ func (j *Job) Memory(s approx.Size) int64 {
 }
 
 const (
-	// Slack is the share of what is in use, in percent, that the garbage collector leaves lying about. A quarter costs
-	// next to nothing where memory is in matrices, which hold no pointers.
+	// Slack is the share of what is in use, in percent, that the garbage collector leaves lying
+	// about. A quarter costs next to nothing where memory is in matrices, which hold no pointers.
 	Slack = 25
-	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's first stretch.
+	// jobOverhead is what a job takes however small it is: buffers of products, and the collector's
+	// first stretch.
 	jobOverhead = 8 << 20
 )
 

@@ -1,5 +1,5 @@
-// Package plan makes of what a file declares, and of its data, what will run: training sets, studies with
-// their keys and jobs, contests, and what all that is expected to take.
+// Package plan makes of what a file declares, and of its data, what will run: training sets,
+// studies with their keys and jobs, contests, and what all that is expected to take.
 package plan
 
 import (

@@ -51,7 +51,8 @@ func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
 	return all, measured
 }
 
-// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what follows the trials.
+// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what
+// follows the trials.
 type unit struct {
 	study, trial int // trial: index, or search.Later, also for a whole study
 	seconds      float64
@@ -66,9 +67,9 @@ type division struct {
 	later []int   // by study, the unit that is it, or its end
 }
 
-// divide shares the studies out among so many blocks, by what they are expected to take. A study of more
-// than half a block's share is divided, if it asks for all of its trials at once. The same plan and
-// estimates give the same blocks on every machine.
+// divide shares the studies out among so many blocks, by what they are expected to take. A study of
+// more than half a block's share is divided, if it asks for all of its trials at once. The same
+// plan and estimates give the same blocks on every machine.
 func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 	d := division{first: make([][]int, len(p.Studies)), later: make([]int, len(p.Studies))}
 	share := 0.0
@@ -122,8 +123,8 @@ func (d *division) place(study, trials int, e Estimate, wave int) {
 	d.later[study] = add(unit{study, search.Later, e.Later, wave + 1})
 }
 
-// distribute gives the units to blocks. Of each wave, the longest goes first, to the block that has least: the
-// most loaded has at most that unit more than the mean (Graham 1969).
+// distribute gives the units to blocks. Of each wave, the longest goes first, to the block that has
+// least: the most loaded has at most that unit more than the mean (Graham 1969).
 func (d *division) distribute(blocks int) {
 	order := make([]int, len(d.units))
 	for i := range order {
@@ -131,7 +132,8 @@ func (d *division) distribute(blocks int) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		u, v := d.units[a], d.units[b]
-		return cmp.Or(cmp.Compare(u.wave, v.wave), cmp.Compare(v.seconds, u.seconds), cmp.Compare(u.study, v.study), cmp.Compare(u.trial, v.trial))
+		return cmp.Or(cmp.Compare(u.wave, v.wave), cmp.Compare(v.seconds, u.seconds), cmp.Compare(u.study, v.study),
+			cmp.Compare(u.trial, v.trial))
 	})
 	d.block = make([]int, len(d.units))
 	var loads loads

@@ -45,9 +45,11 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 		}
 		t, inference := d.way(way)
 		_, grid := t.Strategy.(search.Grid) // which has no defaults
-		if _, unknown := t.Maximised(); d.found.Found() > before && (grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
+		if _, unknown := t.Maximised(); d.found.Found() > before &&
+			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
 			// The models can still be checked.
-			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)}, nil
+			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)},
+				nil
 		}
 		tuned := models
 		if inference != nil {
@@ -103,7 +105,8 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	return t, shared.Inference
 }
 
-// shared takes what all methods share out of a way of tuning; the rest are the options of its strategy.
+// shared takes what all methods share out of a way of tuning; the rest are the options of its
+// strategy.
 func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml.Node, ok bool) {
 	shared = tuning{Method: "bfgs"}
 	switch {
@@ -140,20 +143,23 @@ func (d *decoder) untuned(n, options *strictyaml.Node) {
 	}
 }
 
-// checkObjective checks that the strategy can maximise the objective; whole says that it could be read.
+// checkObjective checks that the strategy can maximise the objective; whole says that it could be
+// read.
 func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 	needs := t.NeedsGradient()
 	if t.Climbs() {
 		needs = "method: " + t.Method
 	}
 	if whole && needs != "" && t.Cross != nil {
-		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
+		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune "+
+			"with method: bayes, nelder_mead or cmaes", needs)
 	}
 	if _, samples := t.Strategy.(search.Sampler); !samples {
 		return
 	}
 	if criterion, err := t.Maximised(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
-		d.at(valueOr(n, "objective"), "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", t.Method)
+		d.at(valueOr(n, "objective"), "method %s samples the posterior density of the hyperparameters; write "+
+			"objective: log_posterior, and give each of them a prior", t.Method)
 	}
 }
 
@@ -185,7 +191,8 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 		e, err := cv.Table.Lookup("splitter", key.Value)
 		switch {
 		case err != nil:
-			d.at(key, "unknown key %q%s", key.Value, registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
+			d.at(key, "unknown key %q%s", key.Value,
+				registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
 			return
 		case given != "":
 			d.at(key, "both %s and %s; keep one splitter", given, key.Value)
