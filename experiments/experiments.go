@@ -1,15 +1,15 @@
-// Package experiments runs what a YAML file declares: models of Gaussian-process classification, how their
-// hyperparameters are tuned, and how they are evaluated. It is the door for other Go programs; the command
-// gpc-tune uses the packages behind it, which have more.
+// Package experiments runs what a YAML file declares: models of Gaussian-process classification,
+// how their hyperparameters are tuned, and how they are evaluated. It is the door for other Go
+// programs; the command gpc-tune uses the packages behind it, which have more.
 //
 //	spec   the file: text → declared values, each with its place
 //	plan   what will run: training sets, studies, keys, contests
 //	job    one trial, or one assessment
 //	run    the folder of a run: jobs → journal → results
 //
-// Everything else stands beside these: classifier (model files), ask (one model at one point), check
-// (gradients and bounds against differences and sampling), doctor (how fast this machine is), catalogue
-// (what a file can name), submit (other machines), live (a run over HTTP).
+// Everything else stands beside these: classifier (model files), ask (one model at one point),
+// check (gradients and bounds against differences and sampling), doctor (how fast this machine is),
+// catalogue (what a file can name), submit (other machines), live (a run over HTTP).
 package experiments
 
 import (
@@ -45,8 +45,8 @@ var (
 	ErrEnvironment        = build.ErrEnvironment      // a variable of the environment that cannot be
 )
 
-// Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the plan;
-// settings are assignments path=value, which change the file first. The error is Problems, or
+// Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the
+// plan; settings are assignments path=value, which change the file first. The error is Problems, or
 // that of ctx.
 func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
 	return plan.Load(ctx, path, settings)
@@ -57,8 +57,8 @@ func Parse(ctx context.Context, file string, text []byte, settings ...string) (*
 	return plan.Parse(ctx, file, text, settings)
 }
 
-// Run does what is missing of a plan in the run folder dir, and writes the results there. The report covers
-// what is done, even where the run ended early with an error.
+// Run does what is missing of a plan in the run folder dir, and writes the results there. The
+// report covers what is done, even where the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	return run.Run(ctx, p, dir, o)
 }

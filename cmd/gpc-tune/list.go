@@ -22,21 +22,18 @@ import (
 
 // listCommand is `gpc-tune list`.
 func listCommand() *cobra.Command {
-	catalogue := catalogue.All()
-	names := make([]string, len(catalogue))
-	for i, k := range catalogue {
-		names[i] = k.Name
-	}
 	return &cobra.Command{
 		Use: "list [KIND]",
 		Short: "List what a configuration file can name, kernels, likelihoods, inference, …, and the published " +
 			"experiments",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: names,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return kindNames(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			found := false
-			for _, k := range catalogue {
+			for _, k := range catalogue.All() {
 				if len(args) == 1 && args[0] != k.Name {
 					continue
 				}
@@ -50,11 +47,19 @@ func listCommand() *cobra.Command {
 				io.WriteString(w, k.Note) // Flush has the error
 			}
 			if !found {
-				return usage("unknown list %q%s", args[0], registry.Suggest(args[0], names))
+				return usage("unknown list %q%s", args[0], registry.Suggest(args[0], kindNames()))
 			}
 			return w.Flush()
 		},
 	}
+}
+
+// kindNames are the lists there are.
+func kindNames() (names []string) {
+	for _, k := range catalogue.All() {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 // dataCommand is `gpc-tune data`.

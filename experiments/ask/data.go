@@ -26,8 +26,8 @@ func Source(name string) (data.Spec, error) {
 	return data.Spec{Train: name}, nil
 }
 
-// Describe summarises a bundled data set or a file of cases whose labels are classes or, where they cannot be, numbers.
-// Missing values are counted.
+// Describe summarises a bundled data set or a file of cases whose labels are classes or, where they
+// cannot be, numbers. Missing values are counted.
 func Describe(name string) (data.Summary, error) {
 	from, err := Source(name)
 	if err != nil {
@@ -40,8 +40,8 @@ func Describe(name string) (data.Summary, error) {
 	return data.Describe(d), nil
 }
 
-// ReadAny reads data whose labels are classes or, where they cannot be, numbers, and sets what from says of that. The error is that of
-// classes.
+// ReadAny reads data whose labels are classes or, where they cannot be, numbers, and sets what from
+// says of that. The error is that of classes.
 func ReadAny(from *data.Spec) (*data.Data, error) {
 	from.Missing = "mean"
 	d, err := data.Load(*from, ".", 0)

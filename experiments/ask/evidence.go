@@ -19,10 +19,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta name; it is absent
-// where the fit has none.
+// Answer is what a Query gets. The gradient is with respect to the free hyperparameters, by theta
+// name; it is absent where the fit has none.
 type Answer struct {
-	LogEvidence   reports.Number           `json:"log_evidence"`             // nats; null where the fit failed or has not converged
+	// nats; null where the fit failed or has not converged
+	LogEvidence   reports.Number           `json:"log_evidence"`
 	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
 	Gradient      map[string]record.Number `json:"gradient"`
 	Converged     bool                     `json:"converged"`
@@ -34,17 +35,19 @@ type Answer struct {
 
 // TestAnswer scores the predictions of the test cases: those of classes, or of numeric targets.
 type TestAnswer struct {
-	N                   int            `json:"n"`
-	Errors              *int           `json:"errors,omitempty"`
-	ErrorRate           *record.Number `json:"error_rate,omitempty"`
-	InformationBits     *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
-	LogLoss             *record.Number `json:"log_loss,omitempty"`         // nats per case
-	RMSE                *record.Number `json:"rmse,omitempty"`
-	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"` // nats per case; base line: training mean and variance
+	N               int            `json:"n"`
+	Errors          *int           `json:"errors,omitempty"`
+	ErrorRate       *record.Number `json:"error_rate,omitempty"`
+	InformationBits *record.Number `json:"information_bits,omitempty"` // base line: training frequencies
+	LogLoss         *record.Number `json:"log_loss,omitempty"`         // nats per case
+	RMSE            *record.Number `json:"rmse,omitempty"`
+	// nats per case; base line: training mean and variance
+	StandardizedLogLoss *record.Number `json:"standardized_log_loss,omitempty"`
 }
 
-// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in. A fit that fails, or has not converged
-// where its inference takes no such fit as it is, is ErrNoFit, and its Answer says no more than why.
+// Evaluate does it. Mistakes in the query are Problems, with the flag they stand in. A fit that
+// fails, or has not converged where its inference takes no such fit as it is, is ErrNoFit, and its
+// Answer says no more than why.
 func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	found := strictyaml.NewFindings("--data")
 	from, err := Source(q.Data)
@@ -57,7 +60,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	m := spec.ReadModel(found, q.parts(), "--", true)
 	if m.Comparator != nil {
-		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to be given and no posterior; gpc-tune run evaluates it", m.Written.Inference)
+		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to be given and no "+
+			"posterior; gpc-tune run evaluates it", m.Written.Inference)
 	}
 	ds, p, err := q.load(found, from, m, q.Test != noTest)
 	if err != nil {
@@ -77,7 +81,8 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 }
 
 // at fits and answers.
-func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data, p *job.Prepared) (*Answer, error) {
+func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data,
+	p *job.Prepared) (*Answer, error) {
 	warnings := append(ds.Warnings, p.Warnings...)
 	fit, err := o.Fit(ctx, theta, nil)
 	var stopped approx.Diagnostics
@@ -89,15 +94,18 @@ func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, 
 		return nil, ctx.Err()
 	case err != nil:
 		warnings = append(append(warnings, stopped.Warnings...), err.Error())
-		return &Answer{LogEvidence: reports.Number(math.NaN()), Iterations: stopped.Iterations, Warnings: warnings}, fmt.Errorf("%w: %s: %w", job.ErrNoFit, ds.Name, err)
+		return &Answer{LogEvidence: reports.Number(math.NaN()), Iterations: stopped.Iterations, Warnings: warnings},
+			fmt.Errorf("%w: %s: %w", job.ErrNoFit, ds.Name, err)
 	}
 	return q.answer(o, fit, p, warnings)
 }
 
-func (q Query) answer(o *objective.Objective, fit *objective.Point, p *job.Prepared, warnings []string) (*Answer, error) {
+func (q Query) answer(o *objective.Objective, fit *objective.Point, p *job.Prepared, warnings []string) (*Answer,
+	error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
-		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError), Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
+		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError),
+		Converged: diagnostics.Converged, Iterations: diagnostics.Iterations,
 		Warnings: append([]string{}, append(warnings, diagnostics.Warnings...)...),
 	}
 	gradient := make([]float64, len(o.Layout.Free))

@@ -1,3 +1,5 @@
+// Package ask evaluates one model at one point: its log evidence with its gradient, or draws from
+// its prior.
 package ask
 
 import (
@@ -19,8 +21,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference are names or YAML
-// flow text; Theta gives hyperparameters by their theta names, the others stay where they start.
+// Query asks for one evaluation of one model at one point. Kernel, Mean, Likelihood and Inference
+// are names or YAML flow text; Theta gives hyperparameters by their theta names, the others stay
+// where they start.
 type Query struct {
 	Data, Test, Label, Positive, Preprocess string
 	Kernel, Mean, Likelihood, Inference     string
@@ -30,7 +33,8 @@ type Query struct {
 }
 
 // load reads the data that the flags name and checks that the model can have them.
-func (q Query) load(found *strictyaml.Findings, from data.Spec, m model.Model, test bool) (*data.Data, *job.Prepared, error) {
+func (q Query) load(found *strictyaml.Findings, from data.Spec, m model.Model, test bool) (*data.Data, *job.Prepared,
+	error) {
 	from.Regression = m.Numeric()
 	from.Label, from.Positive, from.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
 	for _, p := range from.Check() {
@@ -62,8 +66,8 @@ func (q Query) place(found *strictyaml.Findings, l objective.Layout) []float64 {
 	return Points(found.As("--theta"), []objective.Layout{l}, q.Theta)[0]
 }
 
-// Points returns the start of every layout, with the hyperparameters given by their theta names set in those that have
-// them.
+// Points returns the start of every layout, with the hyperparameters given by their theta names set
+// in those that have them.
 func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[string]string) [][]float64 {
 	points := make([][]float64, len(layouts))
 	var names []string
@@ -102,5 +106,6 @@ const noTest = "none"
 
 // parts are those of the model.
 func (q Query) parts() spec.Texts {
-	return spec.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference, Classes: q.Classes}
+	return spec.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference,
+		Classes: q.Classes}
 }

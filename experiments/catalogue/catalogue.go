@@ -1,8 +1,15 @@
+// Package catalogue tells what a configuration file can name, what that means and which forms the
+// files have, and writes a file to begin with.
 package catalogue
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
@@ -11,4 +18,84 @@ func All() []spec.Kind {
 	all := spec.Kinds()
 	after := 1 + slices.IndexFunc(all, func(k spec.Kind) bool { return k.Name == "inference" })
 	return slices.Insert(all, after, spec.Kind{Name: "pairs", Note: Pairs()})
+}
+
+const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bound of the true one. loo: " +
+	"leave-one-out from the one fit. " +
+	"(1): not possible, for the inference …\n"
+
+// Pairs says in Markdown which inference goes with which likelihood and what it gives, and why not
+// where it does not: what the methods, each with its default options, answer when a plan asks them.
+func Pairs() string {
+	var text strings.Builder
+	text.WriteString(legend)
+	for _, targets := range []struct {
+		name    string
+		classes int
+	}{{"Two classes", 2}, {"Three classes", 3}, {"Numbers", 0}} {
+		text.WriteByte('\n')
+		rows := [][]string{append([]string{targets.name}, likelihood.Table.Names()...)}
+		rows = append(rows, slices.Repeat([]string{"---"}, len(rows[0])))
+		var reasons []string
+		for _, method := range approx.Table {
+			row := []string{method.Name}
+			for _, l := range likelihood.Table {
+				caps, err := approx.Table.Default(method.Name).Uses(likelihood.Table.Default(l.Name), targets.classes)
+				if err == nil {
+					row = append(row, abilities(caps))
+					continue
+				}
+				reason := strings.TrimPrefix(err.Error(), method.Name+" ")
+				if !slices.Contains(reasons, reason) {
+					reasons = append(reasons, reason)
+				}
+				row = append(row, fmt.Sprintf("(%d)", slices.Index(reasons, reason)+1))
+			}
+			rows = append(rows, row)
+		}
+		align(&text, rows)
+		text.WriteByte('\n')
+		for k, reason := range reasons {
+			fmt.Fprintf(&text, "%d. %s\n", k+1, reason)
+		}
+	}
+	return text.String()
+}
+
+// abilities abbreviates what a method can do with a likelihood.
+func abilities(c approx.Caps) string {
+	var out []string
+	if !c.NoEvidence {
+		evidence := "L"
+		if c.Gradient {
+			evidence = "∇L"
+		}
+		if c.LowerBound {
+			evidence += "≤"
+		}
+		out = append(out, evidence)
+	}
+	switch {
+	case c.LeaveOneOutGradient:
+		out = append(out, "∇loo")
+	case c.LeaveOneOut:
+		out = append(out, "loo")
+	}
+	return strings.Join(out, " ")
+}
+
+// align writes the rows of a Markdown table.
+func align(text *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for c, cell := range row {
+			width[c] = max(width[c], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		for c, cell := range row {
+			fmt.Fprintf(text, "| %-*s ", width[c], cell)
+		}
+		text.WriteString("|\n")
+	}
 }

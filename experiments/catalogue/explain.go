@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with their defaults and bounds, its other
-// options, and where it stands in a file. An experiment of the gallery is its file.
+// Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with
+// their defaults and bounds, its other options, and where it stands in a file. An experiment of the
+// gallery is its file.
 func Explain(out io.Writer, name string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var have []string
@@ -51,7 +52,8 @@ func Explain(out io.Writer, name string) error {
 	return w.Flush()
 }
 
-// explainOptions writes the hyperparameters of a component, on one input, and its other options, and names them all.
+// explainOptions writes the hyperparameters of a component, on one input, and its other options,
+// and names them all.
 func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	var specs []param.Spec
 	switch c := e.Component.(type) {
@@ -62,7 +64,8 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	}
 	for i, s := range specs {
 		if names = append(names, s.Name); i == 0 {
-			fmt.Fprintf(w, "\nhyperparameters, each a number, {init: v} or {fixed: v}, with bounds: [lo, hi] and prior if you like:\n  name\tstarts at\tbounds\ton the theta scale\n")
+			fmt.Fprintf(w, "\nhyperparameters, each a number, {init: v} or {fixed: v}, with bounds: [lo, hi] and "+
+				"prior if you like:\n  name\tstarts at\tbounds\ton the theta scale\n")
 		}
 		start := fmt.Sprintf("%.6g", s.Init)
 		switch {
@@ -79,7 +82,8 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	heading := "\noptions:\n"
 	spec.Collect(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
 		if !slices.Contains(names, name) {
-			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of), describeDefault(f))
+			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of),
+				describeDefault(f))
 			names, heading = append(names, name), ""
 		}
 	})

@@ -23,7 +23,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Schemas lists what has a schema: the YAML file, and every JSON output with the Go type that it is written from.
+// Schemas lists what has a schema: the YAML file, and every JSON output with the Go type that it is
+// written from.
 var Schemas = []struct {
 	Name, Doc string
 	Of        any    // the Go type; nil for the YAML file
@@ -77,7 +78,8 @@ func outputSchema(t reflect.Type, version string) jsonschema.Schema {
 	return out
 }
 
-// comments are those of the fields of outputs, by type and field, from the sources: what a schema says of them.
+// comments are those of the fields of outputs, by type and field, from the sources: what a schema
+// says of them.
 var comments = sync.OnceValue(func() map[string]string {
 	docs := map[string]string{}
 	for _, source := range slices.Concat(reports.Sources(), record.Sources()) {
@@ -93,7 +95,8 @@ var comments = sync.OnceValue(func() map[string]string {
 			if s, is := t.Type.(*ast.StructType); is {
 				for _, field := range s.Fields.List {
 					for _, of := range field.Names {
-						docs[f.Name.Name+"."+t.Name.Name+"."+of.Name] = strings.Join(strings.Fields(field.Doc.Text()+field.Comment.Text()), " ")
+						docs[f.Name.Name+"."+t.Name.Name+"."+
+							of.Name] = strings.Join(strings.Fields(field.Doc.Text()+field.Comment.Text()), " ")
 					}
 				}
 			}
@@ -143,7 +146,8 @@ func (o outputs) value(t reflect.Type) jsonschema.Schema {
 	return jsonschema.Number(t)
 }
 
-// fields is the schema of a struct's object. A pointer that is always written may be null, and so may the lists of records.
+// fields is the schema of a struct's object. A pointer that is always written may be null, and so
+// may the lists of records.
 func (o outputs) fields(t reflect.Type) jsonschema.Schema {
 	properties, always := jsonschema.Schema{}, []string{}
 	for i := range t.NumField() {
@@ -161,7 +165,8 @@ func (o outputs) fields(t reflect.Type) jsonschema.Schema {
 		of := o.value(f.Type)
 		if options == "" {
 			always = append(always, tag)
-			if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Slice && t.PkgPath() == reflect.TypeFor[record.Line]().PkgPath() {
+			if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.Slice &&
+				t.PkgPath() == reflect.TypeFor[record.Line]().PkgPath() {
 				of = jsonschema.OrNothing(of)
 			}
 		}

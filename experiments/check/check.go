@@ -1,3 +1,5 @@
+// Package check holds the gradients of a plan's models to differences, and their log evidences to
+// sampling.
 package check
 
 import (
@@ -25,9 +27,10 @@ import (
 
 // CheckOptions of Plan.Check.
 type CheckOptions struct {
-	Theta      map[string]string // hyperparameters by their theta names, free or fixed; the others stay where they start
-	NoSampling bool              // no Monte Carlo
-	Workers    int               // evaluations that run at a time; 0 is one per processor
+	// hyperparameters by their theta names, free or fixed; the others stay where they start
+	Theta      map[string]string
+	NoSampling bool // no Monte Carlo
+	Workers    int  // evaluations that run at a time; 0 is one per processor
 }
 
 const (
@@ -35,13 +38,13 @@ const (
 	//
 	//	d = (8(L₁ - L₋₁) - (L₂ - L₋₂))/12h
 	//
-	// with L_k the log evidence kh away. Their error is h⁴/30 = 3e-14 of the fifth derivative, and at most 3/2h = 1500 times
-	// that of a log evidence.
+	// with L_k the log evidence kh away. Their error is h⁴/30 = 3e-14 of the fifth derivative, and
+	// at most 3/2h = 1500 times that of a log evidence.
 	checkStep = 1e-3
 	// gradientTolerance is the largest error of a gradient, relative to max(1, |g|∞, |L|).
 	gradientTolerance = 1e-6
-	// boundTolerance is by how many standard errors a lower bound may lie above a sampled log evidence; boundRounding, of
-	// max(1, |L|), is what rounding may add.
+	// boundTolerance is by how many standard errors a lower bound may lie above a sampled log
+	// evidence; boundRounding, of max(1, |L|), is what rounding may add.
 	boundTolerance, boundRounding = 2, 1e-9
 )
 
@@ -74,12 +77,14 @@ type evaluated struct {
 	err         error
 }
 
-// Check fits every inference method of the plan, those that only tune included, to all of the training data, where the
-// hyperparameters start or at o.Theta. It holds the gradient of the log evidence to differences, and the log evidence to that
-// of annealed importance sampling (approx.Sampling), once for all methods that share data, kernel, mean, likelihood and
-// classes, with the options of the plan's first sampling entry among them, or the defaults. What fails: a fit with an error
-// or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞, |L|), a lower bound more than two standard
-// errors above the sampled value. The result does not depend on o.Workers. Mistakes in o.Theta are Problems.
+// Check fits every inference method of the plan, those that only tune included, to all of the
+// training data, where the hyperparameters start or at o.Theta. It holds the gradient of the log
+// evidence to differences, and the log evidence to that of annealed importance sampling
+// (approx.Sampling), once for all methods that share data, kernel, mean, likelihood and classes,
+// with the options of the plan's first sampling entry among them, or the defaults. What fails: a
+// fit with an error or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞,
+// |L|), a lower bound more than two standard errors above the sampled value. The result does not
+// depend on o.Workers. Mistakes in o.Theta are Problems.
 func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, error) {
 	if len(p.Manifest.Configurations) == 0 {
 		return nil, plan.ErrNoFits
@@ -87,7 +92,8 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	subjects, notes := subjects(p, o.NoSampling)
 	for i, c := range p.Manifest.Configurations {
 		if p.Models[i].Comparator != nil {
-			notes = append(notes, fmt.Sprintf("%s: no check of a comparator, which has no gradient over hyperparameters of the file", plan.NameOf(c)))
+			notes = append(notes, fmt.Sprintf("%s: no check of a comparator, which has no gradient over "+
+				"hyperparameters of the file", plan.NameOf(c)))
 		}
 	}
 	layouts := make([]objective.Layout, len(subjects))
@@ -127,14 +133,18 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 		}
 	}
 	(iter.Iterator[job]{MaxGoroutines: o.Workers}).ForEach(append(first, jobs...), func(j *job) {
-		if e, err := interrupt.Do(ctx, func() (evaluated, error) { return j.of.evaluate(ctx, j.theta, j.to == &j.of.at), nil }); err == nil {
+		if e, err := interrupt.Do(ctx, func() (evaluated, error) {
+			return j.of.evaluate(ctx, j.theta, j.to == &j.of.at),
+				nil
+		}); err == nil {
 			*j.to = e
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep, Rows: []reports.CheckRow{}, Notes: append(append([]string{}, notes...), p.Manifest.Warnings...)}
+	c := &reports.Check{Schema: reports.CheckSchema, Experiment: p.Name(), Passed: true, Step: checkStep,
+		Rows: []reports.CheckRow{}, Notes: append(append([]string{}, notes...), p.Manifest.Warnings...)}
 	for _, s := range subjects {
 		s.conclude()
 		c.Passed = c.Passed && len(s.row.Failures) == 0
@@ -143,18 +153,23 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	return c, nil
 }
 
-// subjects lists what is to be checked, those that share a reference together and after it. notes say what is not.
+// subjects lists what is to be checked, those that share a reference together and after it. notes
+// say what is not.
 func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 	var groups [][]plan.Configured
 	index := map[group]int{}
 	for _, c := range p.Configured {
-		g := group{c.Set, c.Model.Written.Kernel.Text, c.Model.Written.Mean.Text, c.Model.Written.Likelihood.Text, c.Model.Classes}
+		g := group{c.Set, c.Model.Written.Kernel.Text, c.Model.Written.Mean.Text, c.Model.Written.Likelihood.Text,
+			c.Model.Classes}
 		i, found := index[g]
 		if !found {
 			i = len(groups)
 			index[g], groups = i, append(groups, nil)
 		}
-		if !slices.ContainsFunc(groups[i], func(o plan.Configured) bool { return o.Model.Written.Inference.Text == c.Model.Written.Inference.Text }) {
+		known := func(o plan.Configured) bool {
+			return o.Model.Written.Inference.Text == c.Model.Written.Inference.Text
+		}
+		if !slices.ContainsFunc(groups[i], known) {
 			groups[i] = append(groups[i], c)
 		}
 	}
@@ -165,7 +180,8 @@ func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 			s, err := newSubject(c)
 			switch {
 			case err != nil:
-				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.Set.Source.Name, c.Model.Written.Kernel, c.Model.Written.Likelihood, c.Model.Written.Inference, err))
+				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.Set.Source.Name,
+					c.Model.Written.Kernel, c.Model.Written.Likelihood, c.Model.Written.Inference, err))
 			case s.sampled && noSampling:
 			case s.sampled && reference == nil:
 				reference = s
@@ -179,7 +195,8 @@ func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 		if reference == nil && !noSampling {
 			c := g[0]
 			sampling := approx.Table.Default("sampling")
-			c.Model.Inference, c.Model.Written.Inference.Component = model.OfClasses(sampling, record.Plain("sampling"), c.Model.Classes)
+			c.Model.Inference, c.Model.Written.Inference.Component = model.OfClasses(sampling, record.Plain("sampling"),
+				c.Model.Classes)
 			add(c)
 		}
 		if reference != nil {
@@ -212,8 +229,10 @@ func newSubject(c plan.Configured) (*subject, error) {
 	}
 	none, w := reports.Number(math.NaN()), c.Model.Written
 	return &subject{objective: o, sampled: caps.Sampled, row: reports.CheckRow{
-		Dataset: c.Set.Source.Name, Preprocess: c.Set.How, Kernel: w.Kernel.Component, Mean: w.Mean.Component, Likelihood: w.Likelihood.Component, Inference: w.Inference.Component,
-		LowerBound: caps.LowerBound, LogEvidence: none, StandardError: none, GradientError: none, Difference: none, InStandardErrors: none, Failures: []string{}, Notes: []string{},
+		Dataset: c.Set.Source.Name, Preprocess: c.Set.How, Kernel: w.Kernel.Component, Mean: w.Mean.Component,
+		Likelihood: w.Likelihood.Component, Inference: w.Inference.Component,
+		LowerBound: caps.LowerBound, LogEvidence: none, StandardError: none, GradientError: none, Difference: none,
+		InStandardErrors: none, Failures: []string{}, Notes: []string{},
 	}}, nil
 }
 
@@ -260,8 +279,10 @@ func (s *subject) conclude() {
 	if standardError > 0 {
 		r.InStandardErrors = reports.Number(difference / standardError)
 	}
-	if rounding := boundRounding * max(1, math.Abs(l)); r.LowerBound && difference > boundTolerance*standardError+rounding {
-		r.Failures = append(r.Failures, fmt.Sprintf("a lower bound, and %.3g above the sampled log evidence, whose standard error is %.2g", difference, standardError))
+	if rounding := boundRounding * max(1, math.Abs(l)); r.LowerBound && difference > boundTolerance*standardError+
+		rounding {
+		r.Failures = append(r.Failures, fmt.Sprintf("a lower bound, and %.3g above the sampled log evidence, whose "+
+			"standard error is %.2g", difference, standardError))
 	}
 }
 
@@ -293,7 +314,8 @@ func (s *subject) differences() {
 			d += stencil[k].weight * e.value / (12 * checkStep)
 		}
 		if off := math.Abs(g - d); off >= largest {
-			largest, worst = off, fmt.Sprintf("the gradient by %s is %.10g, the differences say %.10g", free[i].ThetaName(), g, d)
+			largest, worst = off, fmt.Sprintf("the gradient by %s is %.10g, the differences say %.10g",
+				free[i].ThetaName(), g, d)
 		}
 	}
 	r.GradientError = reports.Number(largest / max(1, floats.Norm(s.at.gradient, math.Inf(1)), math.Abs(s.at.value)))

@@ -1,3 +1,5 @@
+// Package classifier fits the model that a plan finds best, keeps it in a model file, and predicts
+// with it.
 package classifier
 
 import (
@@ -45,8 +47,9 @@ const (
 	ModelSchema  = modelFamily + "1"
 )
 
-// ModelFile is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its posterior without iterating, and
-// where it comes from. Numbers are written such that they are read back to the bit.
+// ModelFile is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
+// posterior without iterating, and where it comes from. Numbers are written such that they are read
+// back to the bit.
 type ModelFile struct {
 	Schema      string             `json:"schema"`
 	Experiment  string             `json:"experiment"` // the name in the YAML file
@@ -93,8 +96,8 @@ type Declared struct {
 	Average    string `json:"average"`
 }
 
-// Save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads it sees the old one or
-// the new one, whole.
+// Save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads
+// it sees the old one or the new one, whole.
 func (f *ModelFile) Save(name string) (err error) {
 	if f.Hash, err = f.hash(); err != nil {
 		return err
@@ -143,8 +146,9 @@ type Classifier struct {
 	compared  comparator.Fitted // instead of the two; nil: none
 }
 
-// LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an ErrInvalid, or Problems,
-// that says where and what to do; a posterior that the memory cannot hold is search.ErrMemory.
+// LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an
+// ErrInvalid, or Problems, that says where and what to do; a posterior that the memory cannot hold
+// is search.ErrMemory.
 func LoadClassifier(name string) (*Classifier, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -169,7 +173,8 @@ func decodeModel(text []byte) (*ModelFile, error) {
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(text, &header); {
 	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit", placeIn(text, syntax.Offset), err)
+		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit",
+			placeIn(text, syntax.Offset), err)
 	case err != nil && !errors.As(err, &kind):
 		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
 	}
@@ -177,11 +182,15 @@ func decodeModel(text []byte) (*ModelFile, error) {
 	version, of := strings.CutPrefix(schema, modelFamily)
 	switch number, err := strconv.Atoi(version); {
 	case !of || err != nil || number < 1:
-		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit", schema, ModelSchema)
+		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit",
+			schema, ModelSchema)
 	case number > modelVersion:
-		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads version %d: use one as new as that, or write the file again with gpc-tune fit", number, header.Build.Version, build.Version(), modelVersion)
+		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
+			"version %d: use one as new as that, or write the file again with gpc-tune fit", number,
+			header.Build.Version, build.Version(), modelVersion)
 	}
-	// Null stands for nothing in a model file, and the decoder takes it for whatever was there before.
+	// Null stands for nothing in a model file, and the decoder takes it for whatever was there
+	// before.
 	tokens := json.NewDecoder(bytes.NewReader(text))
 	for {
 		token, err := tokens.Token()
@@ -189,7 +198,8 @@ func decodeModel(text []byte) (*ModelFile, error) {
 			break // the end, or what is told below
 		}
 		if token == nil {
-			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit", placeIn(text, tokens.InputOffset()))
+			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit",
+				placeIn(text, tokens.InputOffset()))
 		}
 	}
 	f := &ModelFile{}
@@ -197,7 +207,8 @@ func decodeModel(text []byte) (*ModelFile, error) {
 	d.DisallowUnknownFields()
 	switch err := d.Decode(f); {
 	case errors.As(err, &kind):
-		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit", placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
+		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit",
+			placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
 	case err != nil:
 		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit", err)
 	}
@@ -207,11 +218,13 @@ func decodeModel(text []byte) (*ModelFile, error) {
 // placeIn says where an offset is: line 3, column 14.
 func placeIn(text []byte, offset int64) string {
 	before := text[:min(max(offset-1, 0), int64(len(text)))]
-	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
+	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")),
+		len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// evidenceTolerance is how far, relative to 1 or to itself, the log evidence may be from the one on file: far more than builds
-// and processors differ by, far less than what a change of the file does.
+// evidenceTolerance is how far, relative to 1 or to itself, the log evidence may be from the one on
+// file: far more than builds and processors differ by, far less than what a change of the file
+// does.
 const evidenceTolerance = 1e-4
 
 // restore checks what the file says and rebuilds the posterior.
@@ -278,7 +291,8 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 	}, prefix, true)
 	c.average = spec.ReadAverage(found.As(prefix+"average"), f.Model.Average, f.Seed)
 	if err := found.Err(); err != nil {
-		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with gpc-tune fit", err)
+		return m, fmt.Errorf("%w\nthe file was changed, or is that of another version: write it again with "+
+			"gpc-tune fit", err)
 	}
 	if m.Comparator == nil {
 		if err := c.average.Uses(m.Likelihood); err != nil {
@@ -341,7 +355,9 @@ func (c *Classifier) fits(m model.Model) error {
 		need *= 2 // a sample beside the one that theta is
 	}
 	if free, known := machine.Available(); known && need > free {
-		return fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, or fit on a subsample", search.ErrMemory, c.name, n, humanize.IBytes(uint64(need)), humanize.IBytes(uint64(free)))
+		return fmt.Errorf("%w: %s: the posterior of its %d cases needs %s, and %s are free; use a larger machine, "+
+			"or fit on a subsample", search.ErrMemory, c.name, n, humanize.IBytes(uint64(need)),
+			humanize.IBytes(uint64(free)))
 	}
 	return nil
 }

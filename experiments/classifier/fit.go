@@ -30,9 +30,9 @@ type FitOptions struct {
 	run.Options
 }
 
-// Fit tunes on all of the training data, as Run does, and writes the classifier to the model file name. The jobs are those of
-// Run, so that what one of the two has left in the run folder is done for the other: after a finished run there is one fit to
-// make. Stopped early, it writes no model.
+// Fit tunes on all of the training data, as Run does, and writes the classifier to the model file
+// name. The jobs are those of Run, so that what one of the two has left in the run folder is done
+// for the other: after a finished run there is one fit to make. Stopped early, it writes no model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	if err := atomicfile.Check(name); err != nil { // before hours of work
 		return nil, search.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", spec.ErrInvalid, err)
@@ -69,7 +69,9 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 		case w.fit.Failure != "":
 			o.Warn("configuration %d (%s): %s", s.Configuration, configurationName(p, s.Configuration), w.fit.Failure)
 		case len(studies) > 1 && math.IsNaN(float64(w.value)):
-			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says which is better; choose with --configuration N", spec.ErrInvalid, s.Configuration, configurationName(p, s.Configuration))
+			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says "+
+				"which is better; choose with --configuration N", spec.ErrInvalid, s.Configuration,
+				configurationName(p, s.Configuration))
 		default:
 			if fitted++; found < 0 || w.value > best.value {
 				found, best, equals = i, w, 0
@@ -84,7 +86,10 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	}
 	linalg.SetThreads(max(1, o.Workers)) // the one job there is
 	defer linalg.SetThreads(1)
-	f, err := interrupt.Do(ctx, func() (*ModelFile, error) { return keep(ctx, p, jobs[found], studies[found].Configuration, best) })
+	f, err := interrupt.Do(ctx, func() (*ModelFile,
+		error) {
+		return keep(ctx, p, jobs[found], studies[found].Configuration, best)
+	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, summary, fmt.Errorf("%w: %w", search.ErrStopped, context.Cause(ctx))
@@ -93,7 +98,8 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	}
 	if len(studies) > 1 {
 		c := studies[found].Configuration
-		o.Warn("configuration %d (%s) is kept: its %s", c, configurationName(p, c), best.among(f.Tuned.Objective, fitted, len(studies), equals))
+		o.Warn("configuration %d (%s) is kept: its %s", c, configurationName(p, c),
+			best.among(f.Tuned.Objective, fitted, len(studies), equals))
 	}
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
@@ -104,13 +110,15 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	return f, summary, err
 }
 
-// candidates are the studies on all of the training data, with their jobs: of one configuration, or of all.
+// candidates are the studies on all of the training data, with their jobs: of one configuration, or
+// of all.
 func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs []*job.Job, err error) {
 	switch n := len(p.Manifest.Configurations); {
 	case n == 0:
 		return nil, nil, plan.ErrNoFits
 	case configuration >= n:
-		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", spec.ErrInvalid, configuration, n)
+		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", spec.ErrInvalid,
+			configuration, n)
 	}
 	for _, s := range p.Studies {
 		j := s.Job
@@ -118,15 +126,18 @@ func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs [
 			continue
 		}
 		j.Keeps = true
-		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) || !slices.Equal(jobs[0].Set.Source.Classes, j.Set.Source.Classes)) {
+		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) ||
+			!slices.Equal(jobs[0].Set.Source.Classes, j.Set.Source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
-			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that nothing says which is better; choose with --configuration N",
+			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that "+
+				"nothing says which is better; choose with --configuration N",
 				spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b))
 		}
 		if len(jobs) > 0 {
 			a, b := studies[0].Configuration, s.Configuration
 			if x, y := p.Manifest.Configurations[a].Objective, p.Manifest.Configurations[b].Objective; x != y {
-				return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) maximise %s and %s, so that nothing says which is better; choose with --configuration N",
+				return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) maximise %s and %s, so that "+
+					"nothing says which is better; choose with --configuration N",
 					spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b), x, y)
 			}
 		}
@@ -135,7 +146,8 @@ func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs [
 	}
 	if i := slices.IndexFunc(jobs, func(j *job.Job) bool { return j.Comparator != nil }); i >= 0 && len(jobs) > 1 {
 		c := studies[i].Configuration
-		return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, and no log evidence says whether it or another is better; choose with --configuration N", spec.ErrInvalid, c, configurationName(p, c))
+		return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, and no log evidence says whether "+
+			"it or another is better; choose with --configuration N", spec.ErrInvalid, c, configurationName(p, c))
 	}
 	return studies, jobs, nil
 }
@@ -149,8 +161,8 @@ type winner struct {
 	warnings []string
 }
 
-// among says how a winner compares: its value is the best of the fitted configurations, of all that were tried, and as good as that
-// of equals of them, itself counted.
+// among says how a winner compares: its value is the best of the fitted configurations, of all that
+// were tried, and as good as that of equals of them, itself counted.
 func (w winner) among(objective string, fitted, all, equals int) string {
 	value, best := float64(w.value), "largest"
 	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
@@ -196,8 +208,8 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 // configurationName names one.
 func configurationName(p *plan.Plan, i int) string { return plan.NameOf(p.Manifest.Configurations[i]) }
 
-// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its assessment did, or the
-// comparator.
+// keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its
+// assessment did, or the comparator.
 func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w winner) (*ModelFile, error) {
 	defer j.Set.Use()()
 	if j.Comparator != nil {
@@ -234,25 +246,30 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		return f, nil
 	}
 	var silent record.Fit // the assessment has said it
-	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent, func(fit *objective.Point) error {
-		s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
-		for i, h := range o.Layout.Specs {
-			s.Theta[h.ThetaName()] = fit.Theta[i]
-		}
-		f.Samples = append(f.Samples, s)
-		return nil
-	})
+	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
+		func(fit *objective.Point) error {
+			s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
+			for i, h := range o.Layout.Specs {
+				s.Theta[h.ThetaName()] = fit.Theta[i]
+			}
+			f.Samples = append(f.Samples, s)
+			return nil
+		})
 }
 
 // newModelFile has all but theta.
-func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared, logEvidence float64, state approx.State) *ModelFile {
+func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared, logEvidence float64,
+	state approx.State) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]
 	f := &ModelFile{
-		Schema: ModelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build, Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned:       Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text, Value: record.Spelled(w.value)},
+		Schema: ModelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
+		Dataset: c.Dataset, DataHash: c.DataHash,
+		Tuned: Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
+			Value: record.Spelled(w.value)},
 		LogEvidence: record.Spelled(logEvidence),
 		Model: Declared{
-			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text, Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
+			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
+			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.Set.Source.Schema, Preprocess: fitted.Preprocessor,
 		Targets: fitted.Data.Y.Value, State: append(approx.State{}, state...),

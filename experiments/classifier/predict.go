@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -24,17 +23,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
-// class; confidence, by which a comparator that has one rejects; latent_mean and latent_variance, of the process whose positive values speak for the second of two classes, or
-// latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where costs were given. Numbers have mean and
-// variance, noise included, before the latent ones, and no decision. A column other than an id that would have the name of one
-// has an underscore behind it.
+// Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id
+// columns; p[CLASS] for every class; confidence, by which a comparator that has one rejects;
+// latent_mean and latent_variance, of the process whose positive values speak for the second of two
+// classes, or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss where
+// costs were given. Numbers have mean and variance, noise included, before the latent ones, and no
+// decision. A column other than an id that would have the name of one has an underscore behind it.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"` // string, int or record.Number
-	// Labelled counts the cases whose label is known, and Scores has their scores; mean_loss is what the decisions on them
-	// cost, where costs were given.
+	// Labelled counts the cases whose label is known, and Scores has their scores; mean_loss is
+	// what the decisions on them cost, where costs were given.
 	Labelled int              `json:"labelled"`
 	Scores   map[string]Score `json:"scores,omitempty"`
 	Warnings []string         `json:"warnings"`
@@ -66,7 +66,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
 	}
-	warnings := slices.Concat([]string{}, ds.Warnings, job.AverageWarnings(held.AverageError))
+	warnings := append(append([]string{}, ds.Warnings...), job.AverageWarnings(held.AverageError)...)
 	t := &Predicted{
 		Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all), Warnings: warnings,
 	}
@@ -74,7 +74,8 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
-				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the training cases", spec.ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
+				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the "+
+					"training cases", spec.ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
 			}
 		}
 	}
@@ -96,15 +97,16 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	case len(all) == 0:
 	case c.data.Classes == nil:
 		mean, variance := stat.PopMeanVariance(c.data.Y.Value, nil)
-		p, err = cv.NewRegression(rows, job.Subset(ds.Targets, all), job.Subset(held.Mean, all), job.Subset(held.Variance, all), mean, variance)
+		p, err = cv.NewRegression(rows, job.Subset(ds.Targets, all), job.Subset(held.Mean, all),
+			job.Subset(held.Variance, all), mean, variance)
 	default:
 		p, err = cv.NewPredictions(rows, job.Subset(ds.Labels, all), job.Pick(held.Proba, all), c.counts)
 	}
 	return all, p, err
 }
 
-// fill fills the table. It returns the costs of the decisions on cases whose label is known, where costs
-// were given.
+// fill fills the table. It returns the costs of the decisions on cases whose label is known, where
+// costs were given.
 func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs) (cost []float64) {
 	var ids []string
 	for _, id := range ds.IDs {
@@ -148,7 +150,8 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 	return t.decide(add, classes, held.Proba, ds.Labels, costs)
 }
 
-// score adds the scores of the cases whose label is known, and what the decisions on them cost on average.
+// score adds the scores of the cases whose label is known, and what the decisions on them cost on
+// average.
 func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	t.Scores = map[string]Score{}
 	results, floored := cv.Evaluate(p)
@@ -165,9 +168,10 @@ func (t *Predicted) score(p cv.Predictions, cost []float64) {
 	}
 }
 
-// decide adds the decisions and, where costs were given, what each is expected to cost. It returns the costs of those on cases
-// whose label is known.
-func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int, costs *cv.Costs) (cost []float64) {
+// decide adds the decisions and, where costs were given, what each is expected to cost. It returns
+// the costs of those on cases whose label is known.
+func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int,
+	costs *cv.Costs) (cost []float64) {
 	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
 	for i := range t.Rows {
 		row := proba.RawRowView(i)

@@ -1,3 +1,4 @@
+// Package doctor checks that the program works on this machine, and measures how fast.
 package doctor
 
 import (
@@ -43,8 +44,8 @@ type Checkup struct {
 // DoctorOptions of Doctor.
 type DoctorOptions struct {
 	Cases int // of the largest problem that is timed; quick methods are on twice as many too
-	// Quick has everything checked, but timed on problems of Cases cases alone. How time grows is not known then, so that the
-	// rates are not kept, and those that were kept before stay.
+	// Quick has everything checked, but timed on problems of Cases cases alone. How time grows is
+	// not known then, so that the rates are not kept, and those that were kept before stay.
 	Quick bool
 	Tell  Findings // nil: nobody
 }
@@ -84,8 +85,8 @@ func (silent) Kernel(ComponentTime) {}
 
 func (silent) Method(ComponentTime) {}
 
-// Doctor checks that the program works here, and measures how fast. Unless that is quick it keeps the rates, for plans to
-// come.
+// Doctor checks that the program works here, and measures how fast. Unless that is quick it keeps
+// the rates, for plans to come.
 func Doctor(ctx context.Context, o DoctorOptions) (*Checkup, error) {
 	n, tell := o.Cases, o.Tell
 	if tell == nil {
@@ -141,11 +142,12 @@ func (c *Checkup) Err() error {
 	return errors.Join(errs...)
 }
 
-// seconds is how long f computes: the median of five, or of fewer if it is long. What is short is repeated until it can be
-// measured. setup runs before every call, outside the time.
+// seconds is how long f computes: the median of five, or of fewer if it is long. What is short is
+// repeated until it can be measured. setup runs before every call, outside the time.
 //
-// The time that passes is the more precise one, and right unless the machine gave the core to others meanwhile, which it
-// does for milliseconds at a time; from there on the thread's processor time is right.
+// The time that passes is the more precise one, and right unless the machine gave the core to
+// others meanwhile, which it does for milliseconds at a time; from there on the thread's processor
+// time is right.
 func seconds(setup, f func()) float64 {
 	const enough, undisturbed, long = 200 * time.Microsecond, 3 * time.Millisecond, 20 * time.Millisecond
 	var times []float64
@@ -193,16 +195,17 @@ func speed(path string, n int) Speed {
 	}
 }
 
-// selfChecks evaluates models whose values are known, and tries what runs need of the system. The values are those of an
-// independent dense computation.
+// selfChecks evaluates models whose values are known, and tries what runs need of the system. The
+// values are those of an independent dense computation.
 func selfChecks(ctx context.Context, tell func(Check)) {
 	for _, known := range []struct {
 		likelihood, inference string
 		value                 float64
 	}{{"logit", "laplace", -69.97728636}, {"probit", "ep", -59.5615426}} {
 		q := ask.Query{
-			Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: known.likelihood, Inference: known.inference,
-			Theta: map[string]string{"log_amplitude": "1.1513", "log_length_scale": "0"},
+			Data: "crabs", Preprocess: "standardize", Kernel: "se", Mean: "zero", Likelihood: known.likelihood,
+			Inference: known.inference,
+			Theta:     map[string]string{"log_amplitude": "1.1513", "log_length_scale": "0"},
 		}
 		answer, err := q.Evaluate(ctx)
 		if err == nil && !(math.Abs(float64(answer.LogEvidence)-known.value) < 1e-6) {
@@ -282,8 +285,8 @@ func newSynthetic(n, d int) synthetic {
 	return p
 }
 
-// measure times every kernel, and every method with every likelihood that it takes, on problems of these
-// sizes: kernels on n/2 and n cases.
+// measure times every kernel, and every method with every likelihood that it takes, on problems of
+// these sizes: kernels on n/2 and n cases.
 func measure(ctx context.Context, n int, sizes []int, tell Findings) (*rates.Rates, error) {
 	r := rates.ThisMachine()
 	shown := shownSizes(n, len(sizes) == 1)
@@ -358,7 +361,8 @@ func kernelRates(k kernel.Kernel, sizes []int) rates.KernelRates {
 			pullback = append(pullback, seconds(nothing, func() { kernel.Pullback(k, grad, theta, inputs, own, g) }))
 		}
 	}
-	return rates.KernelRates{First: rates.FitRate(terms, first), Gram: rates.FitRate(terms, gram), Pullback: rates.FitRate(terms, pullback)}
+	return rates.KernelRates{First: rates.FitRate(terms, first), Gram: rates.FitRate(terms, gram),
+		Pullback: rates.FitRate(terms, pullback)}
 }
 
 // methodTimer times fits, criteria and predictions of a method with a likelihood, under a squared
@@ -484,8 +488,8 @@ func (t *methodTimer) on(p synthetic) (cold float64) {
 	return cold
 }
 
-// criterion times one, and its gradient, of the last fit. What a posterior keeps of its derivatives it
-// computes once, so that a gradient takes a new one each time, unless that is slow.
+// criterion times one, and its gradient, of the last fit. What a posterior keeps of its derivatives
+// it computes once, so that a gradient takes a new one each time, unless that is slow.
 func (t *methodTimer) criterion(name string, n int, slow bool, refit func() error) {
 	c := objective.Criteria.Default(name)
 	gradient, err := c.Uses(t.caps)
@@ -541,8 +545,8 @@ type ComponentTime struct {
 	Seconds []float64
 }
 
-// shownSizes are the sizes of problems for which times are shown: larger ones than were measured only where it is known how time
-// grows.
+// shownSizes are the sizes of problems for which times are shown: larger ones than were measured
+// only where it is known how time grows.
 func shownSizes(n int, quick bool) []int {
 	if quick {
 		return []int{n}
@@ -553,12 +557,14 @@ func shownSizes(n int, quick bool) []int {
 // ShownInputs is the number of inputs for which the times of kernels are shown.
 const ShownInputs = 10
 
-// methodTime is the time of a log evidence with its gradient, of a fit at a time and without a kernel, under inference/likelihood.
+// methodTime is the time of a log evidence with its gradient, of a fit at a time and without a
+// kernel, under inference/likelihood.
 func methodTime(r *rates.Rates, key string, cases []int) ComponentTime {
 	t := ComponentTime{Name: key, Cases: cases}
 	for _, n := range cases {
 		terms := rates.MethodTerms(n)
-		t.Seconds = append(t.Seconds, r.Methods[key].Fit.Of(terms)+r.Methods[key].Criteria["log_evidence"].Gradient.Of(terms))
+		t.Seconds = append(t.Seconds, r.Methods[key].Fit.Of(terms)+
+			r.Methods[key].Criteria["log_evidence"].Gradient.Of(terms))
 	}
 	return t
 }

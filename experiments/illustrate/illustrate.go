@@ -1,3 +1,5 @@
+// Package illustrate shows models without data: draws of the prior, likelihoods, and posteriors of
+// one or two latent values. An illustration is one file and one line of the table.
 package illustrate
 
 import (
@@ -10,19 +12,26 @@ import (
 
 // Illustrations lists what can be shown of models without data, one file each.
 var Illustrations = registry.Table[Illustration]{
-	registry.Of[priorIllustration, Illustration]("prior", "draws of the latent function over one input and, where the likelihood is of classes, what it makes of them", priorIllustration{Inputs: places{-5, 5, 201}, Draws: 3}),
-	registry.Of[likelihoodIllustration, Illustration]("likelihood", "log p(y|f) over f and its derivatives, as in GPML Figure 3.3", likelihoodIllustration{Latent: places{-3, 3, 201}, Label: 1}),
-	registry.Of[posteriorIllustration, Illustration]("posterior", "the posterior of one or two latent values, exact and of every inference method, with its iterates, as in GPML Figure 3.4", posteriorIllustration{Labels: []float64{1}}),
+	registry.Of[priorIllustration, Illustration]("prior",
+		"draws of the latent function over one input and, where the likelihood is of classes, what it makes of them",
+		priorIllustration{Inputs: places{-5, 5, 201}, Draws: 3}),
+	registry.Of[likelihoodIllustration, Illustration]("likelihood",
+		"log p(y|f) over f and its derivatives, as in GPML Figure 3.3",
+		likelihoodIllustration{Latent: places{-3, 3, 201}, Label: 1}),
+	registry.Of[posteriorIllustration, Illustration]("posterior",
+		"the posterior of one or two latent values, exact and of every inference method, with its iterates, as in "+
+			"GPML Figure 3.4", posteriorIllustration{Labels: []float64{1}}),
 }
 
 // Illustration shows something of models without data. Its options are its exported fields.
 type Illustration interface {
 	// needs lists what a model must have: of kernel, likelihood and inference.
 	Needs() []string
-	// check hands every mistake in the options, and what of a model it cannot show, to put, with the key or the part of the
-	// model that is at fault.
+	// check hands every mistake in the options, and what of a model it cannot show, to put, with
+	// the key or the part of the model that is at fault.
 	Check(m model.Model, put func(at string, err error))
-	// of is the illustration of a model, without numbers yet. Models of which it is the same are shown in one.
+	// of is the illustration of a model, without numbers yet. Models of which it is the same are
+	// shown in one.
 	Of(m model.Model) record.Illustration
 	// fill computes the numbers. Random ones depend on seed alone.
 	Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error

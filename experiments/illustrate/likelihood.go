@@ -8,8 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// likelihoodIllustration shows log p(y|f) over f where the likelihood's parameters start, and its first three derivatives if it
-// has them, as in GPML Figure 3.3: columns f, log_likelihood, first_derivative, ….
+// likelihoodIllustration shows log p(y|f) over f where the likelihood's parameters start, and its
+// first three derivatives if it has them, as in GPML Figure 3.3: columns f, log_likelihood,
+// first_derivative, ….
 type likelihoodIllustration struct {
 	Latent places  `yaml:"latent"` // f
 	Label  float64 `yaml:"label"`  // y; of two classes -1 or +1
@@ -41,7 +42,8 @@ func (l likelihoodIllustration) Fill(_ context.Context, i *record.Illustration, 
 	}
 	switch lik := bound(models[0], i).(type) {
 	case likelihood.Differentiable:
-		i.Columns = append(i.Columns, record.Column{Name: "first_derivative"}, record.Column{Name: "second_derivative"}, record.Column{Name: "third_derivative"})
+		i.Columns = append(i.Columns, record.Column{Name: "first_derivative"}, record.Column{Name: "second_derivative"},
+			record.Column{Name: "third_derivative"})
 		for _, f := range f {
 			logp, d1, d2, d3 := lik.Derivs(y, f)
 			for k, v := range []float64{logp, d1, d2, d3} {

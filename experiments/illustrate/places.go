@@ -18,13 +18,15 @@ type places struct {
 	Points int     `yaml:"points"`
 }
 
-// maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps every column.
+// maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps
+// every column.
 const maxPlaces = 2000
 
 // on gives the places, at most so many.
 func (p places) on(most int) ([]float64, error) {
 	if !(p.From < p.To && p.To-p.From <= 1e300 && p.Points >= 2 && p.Points <= most) {
-		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", p.From, p.To, p.Points, most)
+		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", p.From,
+			p.To, p.Points, most)
 	}
 	return floats.Span(make([]float64, p.Points), p.From, p.To), nil
 }
@@ -38,7 +40,8 @@ func recorded(name string, values []float64) record.Column {
 func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at string, err error)) {
 	switch m.Likelihood.Domain() {
 	case likelihood.Categorical:
-		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit", m.Written.Likelihood))
+		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit",
+			m.Written.Likelihood))
 	case likelihood.Binary:
 		for _, y := range labels {
 			if y != 1 && y != -1 {
@@ -53,7 +56,8 @@ func bound(m model.Model, i *record.Illustration) likelihood.Bound {
 	var theta []float64
 	for _, s := range m.Likelihood.Params() {
 		theta = append(theta, s.Map.Theta(s.Init))
-		i.Hyperparameters = append(i.Hyperparameters, record.Named{Name: "likelihood." + s.Name, Value: record.Number(s.Init)})
+		i.Hyperparameters = append(i.Hyperparameters,
+			record.Named{Name: "likelihood." + s.Name, Value: record.Number(s.Init)})
 	}
 	return m.Likelihood.At(theta)
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// posteriorIllustration shows the posterior of one latent value or of two, p(f|y) = N(f; mean, covariance) Π p(y_i|f_i)/Z, exactly
-// and as the inference methods have it, as in GPML Figure 3.4: columns f, prior, likelihood and exact for one, densities and
-// p(y|f), and for two f1, f2 and exact over a lattice, f1 moving fastest. What a method fails with is shown as well.
+// posteriorIllustration shows the posterior of one latent value or of two, p(f|y) = N(f; mean,
+// covariance) Π p(y_i|f_i)/Z, exactly and as the inference methods have it, as in GPML Figure 3.4:
+// columns f, prior, likelihood and exact for one, densities and p(y|f), and for two f1, f2 and
+// exact over a lattice, f1 moving fastest. What a method fails with is shown as well.
 type posteriorIllustration struct {
 	Mean       []float64   `yaml:"mean"`       // 0 if nothing is said
 	Covariance [][]float64 `yaml:"covariance"` // the identity if nothing is said
@@ -55,9 +56,11 @@ func (p posteriorIllustration) Check(m model.Model, put func(at string, err erro
 		put("mean", fmt.Errorf("mean %v; it must be %d numbers, one for each label, between -1e6 and 1e6", p.Mean, n))
 	}
 	square := len(c) == n && !slices.ContainsFunc(c, func(row []float64) bool { return len(row) != n })
-	if !square || slices.ContainsFunc(c, func(row []float64) bool { return slices.Max(row) > 1e12 }) || !(c[0][0] >= 1e-12 && c[n-1][n-1] >= 1e-12) ||
+	if !square || slices.ContainsFunc(c, func(row []float64) bool { return slices.Max(row) > 1e12 }) ||
+		!(c[0][0] >= 1e-12 && c[n-1][n-1] >= 1e-12) ||
 		n == 2 && !(c[0][1] == c[1][0] && c[0][1]*c[1][0] < (1-1e-12)*c[0][0]*c[1][1]) {
-		put("covariance", fmt.Errorf("covariance %v; it must be %d×%d, symmetric and positive definite, with variances between 1e-12 and 1e12", c, n, n))
+		put("covariance", fmt.Errorf("covariance %v; it must be %d×%d, symmetric and positive definite, with "+
+			"variances between 1e-12 and 1e12", c, n, n))
 	}
 	if _, err := p.on(0, 1); err != nil {
 		put("latent", err)
@@ -92,7 +95,8 @@ func (p posteriorIllustration) Fill(ctx context.Context, i *record.Illustration,
 	lik := bound(models[0], i)
 	e := latentPosterior{p.Mean, p.Covariance, p.Labels, lik.(likelihood.MomentMatcher)}
 	exact := e.moments()
-	i.Labels, i.Prior, i.Exact = record.Numbers(p.Labels), recordedGaussian(p.Mean, p.Covariance), recordedGaussian(exact.mean, exact.covariance)
+	i.Labels, i.Prior, i.Exact = record.Numbers(p.Labels), recordedGaussian(p.Mean, p.Covariance),
+		recordedGaussian(exact.mean, exact.covariance)
 	i.Exact.LogEvidence = evidenceOf(exact.logZ)
 	var axes [][]float64
 	for k := range p.Labels {
@@ -110,7 +114,8 @@ func (p posteriorIllustration) Fill(ctx context.Context, i *record.Illustration,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(i.Approximations, func(a record.Approximated) bool { return a.Inference.Text == m.Written.Inference.Text }) {
+		if !slices.ContainsFunc(i.Approximations,
+			func(a record.Approximated) bool { return a.Inference.Text == m.Written.Inference.Text }) {
 			i.Approximations = append(i.Approximations, p.approximate(ctx, m, lik))
 		}
 	}
@@ -120,9 +125,10 @@ func (p posteriorIllustration) Fill(ctx context.Context, i *record.Illustration,
 // mostIterates bounds how many of a fit are shown.
 const mostIterates = 15
 
-// approximate fits the posterior with the inference of a model. A method that stops after so many iterations as it is told is
-// told to stop after one, two, …, which are its iterates.
-func (p posteriorIllustration) approximate(ctx context.Context, m model.Model, lik likelihood.Bound) record.Approximated {
+// approximate fits the posterior with the inference of a model. A method that stops after so many
+// iterations as it is told is told to stop after one, two, …, which are its iterates.
+func (p posteriorIllustration) approximate(ctx context.Context, m model.Model,
+	lik likelihood.Bound) record.Approximated {
 	out := record.Approximated{Inference: m.Written.Inference.Component}
 	n := len(p.Labels)
 	k := mat.NewSymDense(n, nil)
@@ -143,7 +149,8 @@ func (p posteriorIllustration) approximate(ctx context.Context, m model.Model, l
 			diag[i] = k.At(i, i)
 		}
 		if n == 2 {
-			cross = mat.NewDense(2, 3, []float64{k.At(0, 0), k.At(0, 1), k.At(0, 0) + k.At(0, 1), k.At(1, 0), k.At(1, 1), k.At(1, 0) + k.At(1, 1)})
+			cross = mat.NewDense(2, 3, []float64{k.At(0, 0), k.At(0, 1), k.At(0, 0) + k.At(0, 1), k.At(1, 0),
+				k.At(1, 1), k.At(1, 0) + k.At(1, 1)})
 			diag = append(diag, k.At(0, 0)+2*k.At(0, 1)+k.At(1, 1))
 		}
 		mean, v := make([]float64, len(diag)), make([]float64, len(diag))
@@ -242,9 +249,9 @@ func (p latentPosterior) second(f float64) (mean, variance float64) {
 	return p.mean[1] + slope*(f-p.mean[0]), c[1][1] - slope*c[0][1]
 }
 
-// moments are, of one value, in closed form or as right as the likelihood's own. Of two, those of the second given the first
-// are of this kind, and the first is integrated over with Gauss-Legendre rules on small pieces, of which one ends at 0, where
-// p(y|f) may jump.
+// moments are, of one value, in closed form or as right as the likelihood's own. Of two, those of
+// the second given the first are of this kind, and the first is integrated over with Gauss-Legendre
+// rules on small pieces, of which one ends at 0, where p(y|f) may jump.
 func (p latentPosterior) moments() latentMoments {
 	if len(p.labels) == 1 {
 		logZ, m, v := p.tilted(0, p.mean[0], p.covariance[0][0])
@@ -299,8 +306,9 @@ func (p latentPosterior) moments() latentMoments {
 	return out
 }
 
-// bulk is an interval beyond which the density of the first value, of logarithm log, is below e^-60 of its largest value. It lies
-// within prior standard deviations of where prior and labels put it, and is found on grids that close in on it.
+// bulk is an interval beyond which the density of the first value, of logarithm log, is below e^-60
+// of its largest value. It lies within prior standard deviations of where prior and labels put it,
+// and is found on grids that close in on it.
 func (p latentPosterior) bulk(log func(float64) float64) (lo, hi float64) {
 	const points, below = 512, 60
 	m, s := p.mean[0], math.Sqrt(p.covariance[0][0])
@@ -345,7 +353,8 @@ func (p latentPosterior) column(f []float64, logZ float64) []record.Column {
 		a, b := logNormal(f, p.mean[0], p.covariance[0][0]), p.log(0, f)
 		prior[k], lik[k], exact[k] = math.Exp(a), math.Exp(b), math.Exp(a+b-logZ)
 	}
-	return []record.Column{recorded("f", f), recorded("prior", prior), recorded("likelihood", lik), recorded("exact", exact)}
+	return []record.Column{recorded("f", f), recorded("prior", prior), recorded("likelihood", lik),
+		recorded("exact", exact)}
 }
 
 // lattice is the density of the posterior of two values.
@@ -355,7 +364,8 @@ func (p latentPosterior) lattice(axes [][]float64, logZ float64) []record.Column
 		for _, f := range axes[0] {
 			mean, variance := p.second(f)
 			first, second = append(first, f), append(second, g)
-			density = append(density, math.Exp(p.log(0, f)+p.log(1, g)+logNormal(f, p.mean[0], p.covariance[0][0])+logNormal(g, mean, variance)-logZ))
+			density = append(density, math.Exp(p.log(0, f)+p.log(1, g)+logNormal(f, p.mean[0], p.covariance[0][0])+
+				logNormal(g, mean, variance)-logZ))
 		}
 	}
 	return []record.Column{recorded("f1", first), recorded("f2", second), recorded("exact", density)}

@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …, and p1, p2, …, as gpc-tune sample does.
+// priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …,
+// and p1, p2, …, as gpc-tune sample does.
 type priorIllustration struct {
 	Inputs  places   `yaml:"inputs"` // of the latent function
 	Draws   int      `yaml:"draws"`
@@ -25,7 +26,8 @@ const maxDraws = 100
 
 func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
-// on is the model and the cases that are drawn. A model without a likelihood is of the latent function alone.
+// on is the model and the cases that are drawn. A model without a likelihood is of the latent
+// function alone.
 func (p priorIllustration) on(m model.Model) (model.Model, objective.Data, error) {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}
@@ -54,7 +56,8 @@ func (p priorIllustration) Check(m model.Model, put func(at string, err error)) 
 }
 
 func (p priorIllustration) Of(m model.Model) record.Illustration {
-	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component, Likelihood: m.Written.Likelihood.Component}
+	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
+		Likelihood: m.Written.Likelihood.Component}
 }
 
 func (p priorIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error {

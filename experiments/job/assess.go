@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases, with that fit or, where the
-// trials are chains, with one at every sample of theirs.
+// Assess fits the model at the chosen hyperparameters, cold, and predicts the held-out cases, with
+// that fit or, where the trials are chains, with one at every sample of theirs.
 func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.Set.Release()
 	defer j.Set.Use()()
@@ -56,7 +57,8 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 		f.Iterations = d.Iterations
 		return err
 	}
-	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged, d.Iterations
+	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
+		d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
 	if j.Whole {
 		loo, err := fit.LeaveOneOut()
@@ -81,7 +83,8 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 		if f.TrainLabels = j.Set.labels(); f.TrainLabels != nil {
 			f.TrainLatentMean = lists(fit.LatentMeans(p.Data.X.Fresh()))
 		}
-		f.Surface = j.Set.surface(p.Preprocessor, func(z *kernel.Inputs) Outcome { return OutcomeOn(fit, len(p.counts), z, j.Average) })
+		f.Surface = j.Set.surface(p.Preprocessor,
+			func(z *kernel.Inputs) Outcome { return OutcomeOn(fit, len(p.counts), z, j.Average) })
 	}
 	if p.Held == nil {
 		return nil
@@ -153,7 +156,8 @@ func (j *Job) learn(ctx context.Context, f *record.Fit) error {
 	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.Warnings), s.Warnings...)
 	if j.Whole {
 		f.TrainLabels = j.Set.labels()
-		f.Surface = j.Set.surface(p.Preprocessor, func(z *kernel.Inputs) Outcome { return Compared(learnt, z, len(p.counts)) })
+		f.Surface = j.Set.surface(p.Preprocessor,
+			func(z *kernel.Inputs) Outcome { return Compared(learnt, z, len(p.counts)) })
 	}
 	if p.Held == nil {
 		return nil
@@ -184,4 +188,104 @@ func (j *Job) FitComparator(ctx context.Context, p *Prepared) (comparator.Fitted
 		j.kept = f
 	}
 	return f, nil
+}
+
+// Chains that have mixed have an R̂ of at most maxRHat (Vehtari et al. 2021 ask for 1.01, which few
+// samples cannot show), and means that minESS effective samples give to a tenth of a standard
+// deviation.
+const (
+	maxRHat = 1.05
+	minESS  = 100
+)
+
+// Posterior sums up the chains among the trials that have not failed, and returns their samples.
+func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit) (chains [][][]float64) {
+	if j.Chain == nil {
+		return nil
+	}
+	for _, t := range trials {
+		if t.Failure != "" {
+			continue
+		}
+		var chain [][]float64
+		for _, p := range t.Points {
+			chain = append(chain, record.Floats(p.Theta))
+		}
+		chains = append(chains, chain)
+	}
+	var apart, few []string
+	specs := l.FreeSpecs()
+	for i, m := range objective.Marginals(chains) {
+		name := specs[i].ThetaName()
+		f.Posterior = append(f.Posterior, record.Marginal{Name: name, Mean: record.Number(m.Mean),
+			SD: record.Number(m.SD), RHat: record.Number(m.RHat), ESS: record.Number(m.ESS)})
+		switch {
+		case !(m.RHat <= maxRHat):
+			apart = append(apart, fmt.Sprintf("%s (%.3g)", name, m.RHat))
+		case !(m.ESS >= minESS):
+			few = append(few, fmt.Sprintf("%s (%.3g)", name, m.ESS))
+		}
+	}
+	if len(apart) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the chains do not agree, with an R-hat above %v, on %s: raise "+
+			"burn and samples, and look at where each chain ended", maxRHat, strings.Join(apart, ", ")))
+	}
+	if len(few) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("fewer than %d effective samples of %s: raise samples or thin",
+			minESS, strings.Join(few, ", ")))
+	}
+	return chains
+}
+
+// mixture averages the predictions over the samples of the chains.
+func (j *Job) mixture(run *objective.Run, chains [][][]float64, p *Prepared, f *record.Fit) (mixture Outcome,
+	err error) {
+	used := 0
+	err = j.EverySample(run, chains, f, func(fit *objective.Point) error {
+		part, err := p.outcome(fit, j.Average)
+		if err != nil {
+			return err
+		}
+		used++
+		mixture.Average(part, used)
+		return nil
+	})
+	return mixture, err
+}
+
+// EverySample fits the model that predicts at the samples of the chains, each warm-started by the
+// one before. Samples at which it cannot be fitted are left out, and counted in the warnings.
+func (j *Job) EverySample(run *objective.Run, chains [][][]float64, f *record.Fit,
+	use func(fit *objective.Point) error) error {
+	used, warned := 0, 0
+	var fails []error
+	note := ""
+	for _, free := range slices.Concat(chains...) {
+		fit, err := run.Converged(free)
+		if err != nil {
+			fails = append(fails, err)
+			continue
+		}
+		used++
+		if err := use(fit); err != nil {
+			return err
+		}
+		if w := fit.Diagnostics().Warnings; len(w) > 0 {
+			if warned++; warned == 1 {
+				note = w[0]
+			}
+		}
+	}
+	if used == 0 {
+		return fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
+	}
+	if n := len(fails); n > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions, as their "+
+			"fits failed, the first with: %v", n, n+used, fails[0]))
+	}
+	if warned > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned,
+			used, note))
+	}
+	return nil
 }

@@ -15,11 +15,13 @@ import (
 // lattice is the values along each of one or two raw inputs; none: there is no lattice.
 type lattice [][]float64
 
-// lattice covers the training cases, and those of a test file, with a tenth of their range to either side. There is none over
-// more inputs, over categories, or where a range has too few numbers or too many.
+// lattice covers the training cases, and those of a test file, with a tenth of their range to
+// either side. There is none over more inputs, over categories, or where a range has too few
+// numbers or too many.
 func (t *Set) lattice() (l lattice) {
 	_, dim := t.Source.X.Dims()
-	if dim > len(latticePoints) || slices.ContainsFunc(t.Source.Schema.Inputs, func(c data.Column) bool { return c.Levels != nil }) {
+	if dim > len(latticePoints) || slices.ContainsFunc(t.Source.Schema.Inputs,
+		func(c data.Column) bool { return c.Levels != nil }) {
 		return nil
 	}
 	for j := range dim {
@@ -77,7 +79,8 @@ func (t *Set) surface(p *data.Preprocessor, predict func(z *kernel.Inputs) Outco
 	points := l.points()
 	o := predict(&kernel.Inputs{X: p.Apply(points)})
 	s := &record.Surface{
-		Names: t.Source.ColumnNames, Targets: record.Numbers(Subset(t.Source.Targets, t.Train)), Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
+		Names: t.Source.ColumnNames, Targets: record.Numbers(Subset(t.Source.Targets, t.Train)),
+		Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
 		LatentMean: lists(o.Means), LatentVariance: lists(o.Variances), Truth: lists(t.truth(points)),
 	}
 	for j, axis := range l {

@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// predictions are the same of any cases, whose labels nobody knows. There are no classes where the targets are numbers.
+// predictions are the same of any cases, whose labels nobody knows. There are no classes where the
+// targets are numbers.
 func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average objective.Average) (p cv.Predictions) {
 	if classes > 0 {
 		p.Proba = mat.NewDense(z.N(), classes, nil)
@@ -62,7 +63,8 @@ func (o *Outcome) Average(q Outcome, n int) {
 func (p *Prepared) Predict(fit *objective.Point, average objective.Average) (cv.Predictions, error) {
 	q := predictions(fit, len(p.counts), p.Held, average)
 	if p.targets != nil {
-		return cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean), float64(p.moments.Variance))
+		return cv.NewRegression(p.Rows, p.targets, q.Mean, q.Variance, float64(p.moments.Mean),
+			float64(p.moments.Variance))
 	}
 	return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
 }
@@ -91,7 +93,8 @@ func AverageWarnings(deviation float64) []string {
 	if !(deviation > 1e-5) {
 		return nil
 	}
-	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a probability; with laplace, more points make that smaller", deviation)}
+	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a "+
+		"probability; with laplace, more points make that smaller", deviation)}
 }
 
 // Compared is what a comparator says of cases.

@@ -62,7 +62,8 @@ func (t *Set) Prepare() (*Prepared, error) {
 	return t.prepared, nil
 }
 
-// Use says that a job starts, and done that it has ended. Distances are n² numbers, which only a running job has in its Memory.
+// Use says that a job starts, and done that it has ended. Distances are n² numbers, which only a
+// running job has in its Memory.
 func (t *Set) Use() (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +99,8 @@ func (t *Set) fill(p *Prepared) error {
 		return err
 	}
 	p.Warnings, p.Preprocessor = warnings, pre
-	p.Data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.Targets(), Classes: t.Source.Classes, Groups: Subset(t.Source.Groups, t.Train), Scaled: t.How != "none"}
+	p.Data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.Targets(), Classes: t.Source.Classes,
+		Groups: Subset(t.Source.Groups, t.Train), Scaled: t.How != "none"}
 	p.counts = make([]int, len(t.Source.Classes))
 	if t.Source.Targets != nil {
 		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
@@ -169,7 +171,8 @@ func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, erro
 	}
 	sets := make([]*Set, len(folds))
 	for i, f := range folds {
-		sets[i] = &Set{Evaluation: evaluation, Repeat: f.Repeat, Fold: f.Fold, Source: t.Source, How: t.How, missing: t.missing, Train: Subset(t.Train, f.Train), Test: Subset(t.Train, f.Test)}
+		sets[i] = &Set{Evaluation: evaluation, Repeat: f.Repeat, Fold: f.Fold, Source: t.Source, How: t.How,
+			missing: t.missing, Train: Subset(t.Train, f.Train), Test: Subset(t.Train, f.Test)}
 	}
 	return sets, nil
 }
@@ -221,7 +224,8 @@ func (t *Set) Held() int {
 	return len(t.Test)
 }
 
-// Size is how large a problem the training set is. merges says that cases with equal inputs have equal rows of K.
+// Size is how large a problem the training set is. merges says that cases with equal inputs have
+// equal rows of K.
 func (t *Set) Size(merges bool) approx.Size {
 	s := approx.Size{Cases: len(t.Train), Distinct: len(t.Train), New: t.Held(), Classes: len(t.Source.Classes)}
 	if merges {
@@ -260,7 +264,8 @@ func (t *Set) inputs(j int) (v []float64) {
 	return v
 }
 
-// truth is what is true at raw inputs, where that is known: of the second of two classes, of every class, or of the mean.
+// truth is what is true at raw inputs, where that is known: of the second of two classes, of every
+// class, or of the mean.
 func (t *Set) truth(x *mat.Dense) (truth [][]float64) {
 	if t.Source.Truth == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each warm-started by the one
-// before.
+// Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
+// warm-started by the one before.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
 	defer j.Set.Use()()
 	o, p, err := j.Objective(j.Tuned, j.Criterion)
@@ -49,7 +49,8 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
-		point := record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
+		point := record.Point{Theta: record.Numbers(free),
+			Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
 		var err error
 		if j.Score != nil {
 			point.Value, err = record.Number(values[i]), failures[i]
@@ -69,7 +70,8 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return t, nil
 }
 
-// evaluate fills a point with its value and, where cases are held out, their scores under the model that predicts.
+// evaluate fills a point with its value and, where cases are held out, their scores under the model
+// that predicts.
 func (j *Job) evaluate(run, predicts *objective.Run, free []float64, p *Prepared, point *record.Point) error {
 	if j.Score == nil {
 		fit, err := run.Converged(free)
@@ -137,15 +139,18 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	t.Status, t.Evaluations, t.Warnings = "sampled", samples.Evaluations, samples.Warnings
 	for s, theta := range samples.Theta {
 		t.Points = append(t.Points, record.Point{
-			Theta: record.Numbers(theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(theta))), Value: record.Number(samples.Values[s]), Gradient: nan,
+			Theta: record.Numbers(theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(theta))),
+			Value: record.Number(samples.Values[s]), Gradient: nan,
 		})
 	}
 	return t, nil
 }
 
-// crossValidate evaluates the objective at every point of a row, or says why it cannot. A fold's fits are warm-started
-// along the row; nothing of a fold outlives it, so that a job needs no more memory than one fit on the training set.
-func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []float64, failures []error, evaluations int, err error) {
+// crossValidate evaluates the objective at every point of a row, or says why it cannot. A fold's
+// fits are warm-started along the row; nothing of a fold outlives it, so that a job needs no more
+// memory than one fit on the training set.
+func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []float64, failures []error, evaluations int,
+	err error) {
 	values, failures = make([]float64, len(row)), make([]error, len(row))
 	cases := 0
 	for _, set := range j.Folds {

@@ -1,3 +1,5 @@
+// Package model is a model as a file declares it: its components beside the text that declares
+// them.
 package model
 
 import (
@@ -59,13 +61,15 @@ func (m Model) Numeric() bool {
 func (m Model) On(classes int) objective.Model {
 	model := m.Model
 	if m.PerClass {
-		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2)) // two that one process has no use for are refused with a reason
+		// two that one process has no use for are refused with a reason
+		model.Kernels = slices.Repeat(model.Kernels, max(classes, 2))
 	}
 	return model
 }
 
 // OfClasses is a method, and what it is called, for joint classes or one_vs_rest.
-func OfClasses(a approx.Approximation, written record.Component, classes string) (approx.Approximation, record.Component) {
+func OfClasses(a approx.Approximation, written record.Component, classes string) (approx.Approximation,
+	record.Component) {
 	if classes == "one_vs_rest" {
 		return approx.OneVsRest{Binary: a}, written.Within("one_vs_rest")
 	}

@@ -6,11 +6,14 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
@@ -32,8 +35,9 @@ type candidate struct {
 // newCandidate has what the file says of a configuration.
 func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
-		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames), Classes: src.Data.Classes,
-		Label: m.Written.Label(src.sets[0].How), Missing: src.sets[0].Imputes(),
+		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
+		Classes: src.Data.Classes,
+		Label:   m.Written.Label(src.sets[0].How), Missing: src.sets[0].Imputes(),
 		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
 	}}
 }
@@ -111,7 +115,8 @@ func (p *planner) checkDim(c *candidate) error {
 	return nil
 }
 
-// tunable checks that the model can be tuned as the file says, from where its hyperparameters start.
+// tunable checks that the model can be tuned as the file says, from where its hyperparameters
+// start.
 func (p *planner) tunable(c *candidate) error {
 	t, layout := c.declared.Tune, c.objective.Layout
 	c.space = layout.FreeSpecs()
@@ -126,7 +131,8 @@ func (p *planner) tunable(c *candidate) error {
 			c.Dataset, needs, c.Objective, c.TuneInference, without(t, c.caps))
 	}
 	if t.Gradients() == objective.Differences && c.caps.Sampled {
-		return p.tell(t.Place, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, are differences of its errors; do without, as method: bayes does",
+		return p.tell(t.Place, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, "+
+			"are differences of its errors; do without, as method: bayes does",
 			c.Dataset, c.TuneInference)
 	}
 	if t.Strategy == nil {
@@ -140,10 +146,12 @@ func (p *planner) tunable(c *candidate) error {
 			if of := c.declared.Written.Part(part); !of.IsZero() {
 				place = of.Place
 			}
-			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it with {fixed: %.6g}, or give it bounds: [lo, hi]",
+			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it "+
+				"with {fixed: %.6g}, or give it bounds: [lo, hi]",
 				c.Dataset, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 		case h.Init == h.Lo || h.Init == h.Hi:
-			p.warn("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", c.Dataset, h.Name, h.Init)
+			p.warn("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", c.Dataset,
+				h.Name, h.Init)
 		}
 	}
 	errs := spec.Unjoin(t.Strategy.Check(c.space))
@@ -159,7 +167,8 @@ func (p *planner) tunable(c *candidate) error {
 // hyperparameters puts them into the configuration.
 func (c *candidate) hyperparameters(specs []param.Spec) {
 	for _, h := range specs {
-		c.Hyperparameters = append(c.Hyperparameters, record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
+		c.Hyperparameters = append(c.Hyperparameters,
+			record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed})
 	}
 }
 
@@ -194,7 +203,8 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		j := p.job(c, i, set)
 		if t.Cross != nil {
 			var err error
-			if j.Folds, err = set.Split(t.Cross.Splitter, seed.Derive(set.Seed, "cv", t.Cross.Name), "cv "+t.Cross.Name); err != nil {
+			if j.Folds, err = set.Split(t.Cross.Splitter, seed.Derive(set.Seed, "cv", t.Cross.Name), "cv "+
+				t.Cross.Name); err != nil {
 				p.AtPlace(t.Cross.Place, "%s: %s: %v", c.Dataset, j.Where(), err)
 			}
 			if err != nil || !p.grow(t.Cross.Place, 0, 0, job.Folded(j.Folds)) {
@@ -203,9 +213,13 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 			}
 		}
 		size := set.Size(merges)
-		p.addStudy(c, set, study{Job: j, First: first,
-			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy, Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess},
-			Costs: func(r *rates.Rates) (Costs, bool) { return studyCosts(r, j, size, t.Criterion, len(c.space), trials) },
+		p.addStudy(c, set, Study{Job: j, First: first,
+			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
+				Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess},
+			Costs: func(r *rates.Rates) (Costs,
+				bool) {
+				return studyCosts(r, j, size, t.Criterion, len(c.space), trials)
+			},
 		}, budget)
 	}
 	p.finish(c)
@@ -239,7 +253,7 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 }
 
 // addStudy adds a study of the configuration that is laid out.
-func (p *planner) addStudy(c *candidate, set *job.Set, s study, budget search.Budget) {
+func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Budget) {
 	set.Studies++
 	s.Configuration, s.Seed = len(p.Manifest.Configurations), set.Seed
 	c.Studies = append(c.Studies, record.Study{
@@ -257,7 +271,8 @@ func (p *planner) finish(c *candidate) {
 	p.Models = append(p.Models, c.declared.Model)
 }
 
-// compare lays out the configuration of a comparator: a study for every training set, each an assessment alone.
+// compare lays out the configuration of a comparator: a study for every training set, each an
+// assessment alone.
 func (p *planner) compare(c *candidate) error {
 	m, whole := c.declared, c.sets[0]
 	c.Tune, c.Objective = "none", ""
@@ -276,8 +291,9 @@ func (p *planner) compare(c *candidate) error {
 	}
 	for i, set := range c.sets {
 		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set}
-		p.addStudy(c, set, study{Job: j,
-			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)), Assess: j.Assess},
+		p.addStudy(c, set, Study{Job: j,
+			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
+				Assess: j.Assess},
 			Costs: func(r *rates.Rates) (Costs, bool) {
 				return Costs{All: rates.NominalMethod.Fit.Of(rates.MethodTerms(len(set.Train)))}, r == rates.Nominal
 			},
@@ -290,7 +306,8 @@ func (p *planner) compare(c *candidate) error {
 // meanWarning says where a prior mean is of no consequence.
 func meanWarning(m objective.Model) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
-		return "the prior mean has no effect: all classes share it, and softmax sees differences between them only; use mean: zero"
+		return "the prior mean has no effect: all classes share it, and softmax sees differences between them " +
+			"only; use mean: zero"
 	}
 	return ""
 }
@@ -303,7 +320,8 @@ func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string
 	case given && (c == nil || !c.AddsPrior()):
 		return "the priors have no effect; tune: {objective: log_posterior} uses them"
 	case !given && c != nil && c.AddsPrior():
-		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a hyperparameter"
+		return "no free hyperparameter has a prior, so that log_posterior is log_evidence; add {prior: …} to a " +
+			"hyperparameter"
 	}
 	return ""
 }
@@ -314,4 +332,31 @@ func without(t spec.Tune, c approx.Caps) string {
 		return "write gradient: differences there, or do without, as method: nelder_mead or bayes does"
 	}
 	return "do without, as method: nelder_mead or bayes does"
+}
+
+// publishedOf finds the figures for a configuration, and checks their names.
+func publishedOf(d *strictyaml.Findings, c record.Configuration, all []*spec.Published) (found []record.Published) {
+	have := []string{"log_evidence", "leave_one_out", "min_probability", "max_probability"}
+	if c.Costs != nil {
+		have = append(have, "mean_loss", "rejected")
+	}
+	for _, s := range cv.Scores {
+		have = append(have, s.Name, "best_"+s.Name)
+	}
+	for _, h := range c.Hyperparameters {
+		have = append(have, h.Name)
+	}
+	for _, p := range all {
+		if !p.Matches(c) {
+			continue
+		}
+		for _, name := range p.Names {
+			if !slices.Contains(have, name.Name) {
+				d.AtPlace(name.Place, "unknown figure %q%s", name.Name,
+					registry.Suggest(name.Name, append(have, "evaluation", "note")))
+			}
+		}
+		found = append(found, p.Published)
+	}
+	return found
 }

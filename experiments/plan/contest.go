@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// contests lays out the competitions of configurations that have the same data, and the stages at which their studies wait.
+// contests lays out the competitions of configurations that have the same data, and the stages at
+// which their studies wait.
 func (p *planner) contests() error {
 	base := make([]int, len(p.Manifest.Configurations)) // of each configuration's studies among all
 	for i, s := range p.Studies {
@@ -42,8 +43,9 @@ func (p *planner) contests() error {
 	return nil
 }
 
-// contestsWithin lists the contests over the studies of one configuration: the race, then one for every outer training set.
-func contestsWithin(p *Plan, studies []study) (contests []record.Contest) {
+// contestsWithin lists the contests over the studies of one configuration: the race, then one for
+// every outer training set.
+func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
 	nested := map[*job.Set]int{} // by outer set
 	race := record.Contest{}
 	if r := p.Spec.Race; r != nil {
@@ -61,7 +63,8 @@ func contestsWithin(p *Plan, studies []study) (contests []record.Contest) {
 		switch {
 		case set.Evaluation == "nested":
 			n := nestedOf(p.Spec)
-			c := record.Contest{Evaluation: n.Outer.Name, Score: n.Score, Folds: []int{}, Next: []int{i}, WinnerOnly: true}
+			c := record.Contest{Evaluation: n.Outer.Name, Score: n.Score, Folds: []int{}, Next: []int{i},
+				WinnerOnly: true}
 			if n.Score != spec.LogEvidence {
 				c.Race, c.Options = race.Race, race.Options
 			}
@@ -100,7 +103,8 @@ func contestPlace(s *spec.Spec, r record.Contest) strictyaml.Place {
 	return s.Race.Place
 }
 
-// stages has the studies of a contest wait for what decides whether they run. base has the first study of each configuration.
+// stages has the studies of a contest wait for what decides whether they run. base has the first
+// study of each configuration.
 func (p *planner) stages(r record.Contest, base []int) error {
 	classes := len(p.Manifest.Configurations[r.Configurations[0]].Classes)
 	place := contestPlace(p.Spec, r)
@@ -109,7 +113,9 @@ func (p *planner) stages(r record.Contest, base []int) error {
 		for _, k := range r.Configurations {
 			if rest(k) != rest(r.Configurations[0]) {
 				name := func(k int) string { return NameOf(p.Manifest.Configurations[k]) }
-				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest is of each class against the rest, and cannot be compared with that of the labels; choose another score", name(r.Configurations[0]), name(k))
+				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest is of each class against the rest, "+
+					"and cannot be compared with that of the labels; choose another score", name(r.Configurations[0]),
+					name(k))
 				break
 			}
 		}
@@ -120,7 +126,8 @@ func (p *planner) stages(r record.Contest, base []int) error {
 		return err
 	}
 	if c.Score.Numeric != (classes == 0) {
-		p.AtPlace(place, "%s: the predictions have no %s; choose another score", p.Manifest.Configurations[r.Configurations[0]].Dataset, r.Score)
+		p.AtPlace(place, "%s: the predictions have no %s; choose another score",
+			p.Manifest.Configurations[r.Configurations[0]].Dataset, r.Score)
 		return nil
 	}
 	ends := c.Rounds(len(r.Configurations))
@@ -154,7 +161,8 @@ func (p *planner) stages(r record.Contest, base []int) error {
 	return nil
 }
 
-// goOn names the configurations that go on after the first folds, whose fits are listed by configuration.
+// goOn names the configurations that go on after the first folds, whose fits are listed by
+// configuration.
 func goOn(c cv.Contest, r record.Contest, classes int, fits []*record.Fit) (on []int) {
 	done := len(fits) / len(r.Configurations)
 	attempts := make([][]cv.Attempt, len(r.Configurations))

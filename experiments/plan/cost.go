@@ -10,11 +10,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// batch is a number of trials of equally many points, and how many of them come one after another at least.
+// batch is a number of trials of equally many points, and how many of them come one after another
+// at least.
 type batch struct{ trials, points, rounds int }
 
-// batches are the trials of a study: those that it asks for first, and as many of one point each as its budget leaves. An
-// assessment follows. once is their number, if it asks for all of them at once.
+// batches are the trials of a study: those that it asks for first, and as many of one point each as
+// its budget leaves. An assessment follows. once is their number, if it asks for all of them at
+// once.
 func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	if s.Strategy == nil {
 		return nil, 0, budget
@@ -44,15 +46,16 @@ type Costs struct {
 	Path        float64 // the jobs of a study that come one after another, whatever the number of workers
 }
 
-// evaluations is how many a local optimiser is expected to take for so many free hyperparameters: 14 to 27 for two on the
-// bundled data, and 65 to 95 from six on.
+// evaluations is how many a local optimiser is expected to take for so many free hyperparameters:
+// 14 to 27 for two on the bundled data, and 65 to 95 from six on.
 func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
 
 // perMove is how many evaluations a move of a Markov chain is expected to take.
 const perMove = 2.5
 
 // studyCosts are those of one study with these trials.
-func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs, ok bool) {
+func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs,
+	ok bool) {
 	_, dim := j.Set.Source.X.Dims()
 	tuned, ok1 := r.Phases(j.Tuned, s, dim, criterion)
 	model, ok2 := r.Phases(j.Model, s, dim, "loo_log_probability")

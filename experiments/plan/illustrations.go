@@ -19,7 +19,8 @@ func (p *planner) illustrate(ctx context.Context) error {
 		for _, m := range p.Spec.Models {
 			of := i.Of(m.Model)
 			at := slices.IndexFunc(all, func(o record.Illustration) bool {
-				return o.Kernel.Text == of.Kernel.Text && o.Mean.Text == of.Mean.Text && o.Likelihood.Text == of.Likelihood.Text
+				return o.Kernel.Text == of.Kernel.Text && o.Mean.Text == of.Mean.Text &&
+					o.Likelihood.Text == of.Likelihood.Text
 			})
 			if at < 0 {
 				at, all, models = len(all), append(all, of), append(models, nil)

@@ -23,17 +23,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// This file is all that keys hash. A key names what determines a result: what the file asks for, the data, the seed, and, by their
-// versions, what the code of the components computes. Two results of one key are taken for the same.
+// This file is all that keys hash. A key names what determines a result: what the file asks for,
+// the data, the seed, and, by their versions, what the code of the components computes. Two results
+// of one key are taken for the same.
 //
-// The texts below are hashed as they are: a field that is added, or one whose name or place changes, makes other keys, and every
-// run folder that is there is refused. Whoever does so raises keyForm. What is left out while it has its usual value (omitempty)
-// can be added without harm.
+// The texts below are hashed as they are: a field that is added, or one whose name or place
+// changes, makes other keys, and every run folder that is there is refused. Whoever does so raises
+// keyForm. What is left out while it has its usual value (omitempty) can be added without harm.
 const (
 	// KeyForm is the version of the form of keys. A manifest says of which its keys are.
 	KeyForm = 1
-	// sharedVersion is the version of what all components share: linear algebra, the objective and its warm starts, sums and products
-	// of kernels, pooled scores. It is raised when a result changes by more than rounding, and no component is the cause.
+	// sharedVersion is the version of what all components share: linear algebra, the objective and
+	// its warm starts, sums and products of kernels, pooled scores. It is raised when a result
+	// changes by more than rounding, and no component is the cause.
 	sharedVersion = 1
 )
 
@@ -122,12 +124,14 @@ func configurationKeyOf(c record.Configuration) configurationKey {
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
 	var hyperparameters []hyperparameterKey
 	for _, s := range specs {
-		hyperparameters = append(hyperparameters, hyperparameterKey{s.Name, int(s.Map), s.Init, s.Lo, s.Hi, s.Given, s.Fixed, s.FromData, s.Prior})
+		hyperparameters = append(hyperparameters,
+			hyperparameterKey{s.Name, int(s.Map), s.Init, s.Lo, s.Hi, s.Given, s.Fixed, s.FromData, s.Prior})
 	}
 	return mustMarshal([]any{configurationKeyOf(c), hyperparameters, tuneIdentity(t), average})
 }
 
-// planKey identifies a plan by its studies, how many trials they have, and what decides which of them run.
+// planKey identifies a plan by its studies, how many trials they have, and what decides which of
+// them run.
 func planKey(m record.Manifest) string {
 	parts := [][]byte{[]byte(m.Tune)}
 	for _, c := range m.Configurations {
@@ -220,8 +224,9 @@ func (v versions) of(value any) {
 	for kind, table := range map[string]interface {
 		Raised(put func(name string, version int, of reflect.Type))
 	}{
-		"kernel": kernel.Table, "mean": objective.Means, "likelihood": likelihood.Table, "inference": approx.Table, "comparator": comparator.Table,
-		"prior": param.Priors, "average": objective.Averages, "method": search.Table, "splitter": cv.Table,
+		"kernel": kernel.Table, "mean": objective.Means, "likelihood": likelihood.Table, "inference": approx.Table,
+		"comparator": comparator.Table,
+		"prior":      param.Priors, "average": objective.Averages, "method": search.Table, "splitter": cv.Table,
 	} {
 		table.Raised(func(name string, version int, of reflect.Type) {
 			raised[of] = func() { v.put(kind, name, version) }
@@ -265,8 +270,9 @@ func studyKey(t *job.Set, identity []byte) string {
 	return hashed(identity, mustMarshal([]any{t.Evaluation, t.Seed, t.Train, t.Test}))
 }
 
-// tuneIdentity is all of the section that the result of a given trial, or of a fit at given hyperparameters, depends on. How
-// many trials there are and where is not in it: an experiment that asks for more of them keeps those that it has.
+// tuneIdentity is all of the section that the result of a given trial, or of a fit at given
+// hyperparameters, depends on. How many trials there are and where is not in it: an experiment that
+// asks for more of them keeps those that it has.
 func tuneIdentity(t spec.Tune) any {
 	var length [3]int
 	if s, ok := t.Strategy.(search.Sampler); ok {

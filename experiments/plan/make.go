@@ -15,7 +15,8 @@ import (
 )
 
 // Load reads a configuration file, or a bundled one, and its data, and makes the plan. The error is
-// Problems: every mistake found, those of the file and those that only the data show, each with its place.
+// Problems: every mistake found, those of the file and those that only the data show, each with its
+// place.
 func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 	text, err := spec.Read(path)
 	if err != nil {
@@ -24,8 +25,8 @@ func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 	return Parse(ctx, path, text, settings)
 }
 
-// Parse is LoadPlan on text already read; file names it in messages, and its folder is where relative
-// paths start.
+// Parse is LoadPlan on text already read; file names it in messages, and its folder is where
+// relative paths start.
 func Parse(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
 	s, found := spec.Decode(file, text, settings)
 	if s == nil {

@@ -34,7 +34,8 @@ func (o Overview) String() string {
 	return strings.Join([]string{o.Dataset, o.Kernel.Text, o.Likelihood.Text, o.Methods()}, ", ")
 }
 
-// Overview says what would run, a row a configuration, and how long at these rates, which may be nil.
+// Overview says what would run, a row a configuration, and how long at these rates, which may be
+// nil.
 func (p *Plan) Overview(rates *rates.Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
@@ -59,8 +60,8 @@ func (p *Plan) Overview(rates *rates.Rates) []Overview {
 	return rows
 }
 
-// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or if configurations must
-// first prevail over others.
+// Jobs is the number of jobs, at most if a strategy may finish before it has used up its budget or
+// if configurations must first prevail over others.
 func (p *Plan) Jobs() (n int, atMost bool) {
 	for _, c := range p.Manifest.Configurations {
 		for _, s := range c.Studies {
@@ -80,8 +81,9 @@ func (p *Plan) Contested() (n int) {
 	return n
 }
 
-// Journal is about how many bytes the whole journal takes: 20 for each number of the predictions, of the latent means of all training
-// cases, and of the points of trials with their names, and 500 for the rest of a line. Who competes is counted as if all prevailed.
+// Journal is about how many bytes the whole journal takes: 20 for each number of the predictions,
+// of the latent means of all training cases, and of the points of trials with their names, and 500
+// for the rest of a line. Who competes is counted as if all prevailed.
 func (p *Plan) Journal() (bytes int64) {
 	for _, s := range p.Studies {
 		c := p.Manifest.Configurations[s.Configuration]

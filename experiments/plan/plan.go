@@ -1,3 +1,5 @@
+// Package plan makes of what a file declares, and of its data, what will run: training sets,
+// studies with their keys and jobs, contests, and what all that is expected to take.
 package plan
 
 import (
@@ -15,13 +17,13 @@ import (
 type Plan struct {
 	Manifest   record.Manifest
 	Spec       *spec.Spec
-	Studies    []study
+	Studies    []Study
 	Models     []model.Model // of each configuration
 	Configured []Configured
 }
 
-// study is a study with the job that makes its trials.
-type study struct {
+// Study is a study with the job that makes its trials.
+type Study struct {
 	search.Study
 	Job   *job.Job
 	First int                              // trials that it asks for at once, if those are all; else 0

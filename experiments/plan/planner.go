@@ -40,7 +40,8 @@ const (
 // planSize counts what a plan holds.
 type planSize struct{ studies, jobs, folded int }
 
-// grow counts studies with so many jobs each, and the cases of further folds, and tells once if that is too much.
+// grow counts studies with so many jobs each, and the cases of further folds, and tells once if
+// that is too much.
 func (p *planner) grow(at strictyaml.Place, studies, jobs, folded int) bool {
 	p.size.studies, p.size.jobs, p.size.folded = p.size.studies+studies, p.size.jobs+studies*jobs, p.size.folded+folded
 	for _, of := range []struct {

@@ -11,14 +11,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// trainingSets splits a data set the ways the evaluate section says. The first has all of the training data.
+// trainingSets splits a data set the ways the evaluate section says. The first has all of the
+// training data.
 func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set {
 	first := job.WholeSet(ds, section.Spec)
 	sets := []*job.Set{first}
 	withTest, training := len(p.Spec.Evaluate) == 0 && ds.Test != nil, false
 	for _, e := range p.Spec.Evaluate {
 		if job.Folded(sets) > cv.MaxFolded {
-			p.AtPlace(e.Place, "%s: the parts of all folds together have more than %d cases; take fewer folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
+			p.AtPlace(e.Place, "%s: the parts of all folds together have more than %d cases; take fewer folds, or "+
+				"data: {subsample: …}", ds.Name, cv.MaxFolded)
 			return sets[:1]
 		}
 		switch {
@@ -32,7 +34,8 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 			}
 			withTest = true
 		default:
-			// Folds depend on the experiment's seed and the kind of split only, so that all models meet the same ones.
+			// Folds depend on the experiment's seed and the kind of split only, so that all models
+			// meet the same ones.
 			folds, err := first.Split(e.Splitter, seed.Derive(p.Spec.Seed, "split", e.Name), e.Name)
 			if err != nil {
 				p.AtPlace(e.Place, "%s: %v", ds.Name, err)
@@ -54,7 +57,8 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 	return sets
 }
 
-// nestedSets are the training sets of nested cross-validation: each outer one, then those within it.
+// nestedSets are the training sets of nested cross-validation: each outer one, then those within
+// it.
 func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set) {
 	ds := whole.Source
 	outer, err := whole.Split(e.Nested.Outer, seed.Derive(p.Spec.Seed, "split", e.Nested.Outer.Name), e.Name)
@@ -66,7 +70,8 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 	for _, o := range outer {
 		sets = append(sets, o)
 		if cases > cv.MaxFolded {
-			p.AtPlace(e.Place, "%s: the parts of all inner folds together have more than %d cases; take fewer folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
+			p.AtPlace(e.Place, "%s: the parts of all inner folds together have more than %d cases; take fewer "+
+				"folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
 			return nil
 		}
 		if e.Nested.Score == spec.LogEvidence {

@@ -1,3 +1,5 @@
+// Package rates is how long a machine computes, as gpc-tune doctor measured it. Nothing but
+// estimates of times depends on it.
 package rates
 
 import (
@@ -41,8 +43,8 @@ type KernelRates struct {
 	Pullback Rate `json:"pullback"`
 }
 
-// MethodRates are for n cases and each latent process or binary problem: seconds for n³, n² and n. Those of a prediction
-// are, for each new case, for n², n and 1.
+// MethodRates are for n cases and each latent process or binary problem: seconds for n³, n² and n.
+// Those of a prediction are, for each new case, for n², n and 1.
 type MethodRates struct {
 	Fit      Rate                     `json:"fit"`
 	Again    Rate                     `json:"again"` // from the state of a neighbour
@@ -56,12 +58,13 @@ type CriterionRate struct {
 	Gradient Rate `json:"gradient"`
 }
 
-// Nominal stand for Rates where none were measured: of the right order on any machine, and by their growth with the size of
-// the problem good enough to divide work evenly.
+// Nominal stand for Rates where none were measured: of the right order on any machine, and by their
+// growth with the size of the problem good enough to divide work evenly.
 var (
 	Nominal       = &Rates{}
 	nominalKernel = KernelRates{First: Rate{1e-10, 1e-9}, Gram: Rate{0, 1e-8}, Pullback: Rate{1e-9, 1e-9}}
-	NominalMethod = MethodRates{Fit: Rate{1e-10, 1e-7, 1e-6}, Again: Rate{3e-11, 3e-8, 1e-6}, Predict: Rate{1e-9, 1e-8, 1e-6},
+	NominalMethod = MethodRates{Fit: Rate{1e-10, 1e-7, 1e-6}, Again: Rate{3e-11, 3e-8, 1e-6},
+		Predict:  Rate{1e-9, 1e-8, 1e-6},
 		Criteria: map[string]CriterionRate{"log_evidence": {Gradient: Rate{5e-11, 1e-8}}}}
 )
 
@@ -86,7 +89,8 @@ const ratesSchema = "gpc-tune/rates/1"
 
 // ThisMachine is Rates without any.
 func ThisMachine() *Rates {
-	return &Rates{Schema: ratesSchema, Build: build.This(), CPU: machine.CPU(), Kernels: map[string]KernelRates{}, Methods: map[string]MethodRates{}}
+	return &Rates{Schema: ratesSchema, Build: build.This(), CPU: machine.CPU(), Kernels: map[string]KernelRates{},
+		Methods: map[string]MethodRates{}}
 }
 
 // ratesFile is where a user's rates are kept.
@@ -95,8 +99,8 @@ func ratesFile() (string, error) {
 	return filepath.Join(dir, "gpc-tune", "rates.json"), err
 }
 
-// LoadRates reads what `gpc-tune doctor` has kept. Without rates for this build and processor they are nil, and the note
-// says why.
+// LoadRates reads what `gpc-tune doctor` has kept. Without rates for this build and processor they
+// are nil, and the note says why.
 func LoadRates() (r *Rates, note string) {
 	const run = "gpc-tune doctor"
 	name, err := ratesFile()
@@ -138,8 +142,8 @@ func (r *Rates) Save() (string, error) {
 	})
 }
 
-// FitRate returns the non-negative coefficients with the least Σ (relative error)² of times as sums of terms. There are
-// few enough terms to try all sets of them.
+// FitRate returns the non-negative coefficients with the least Σ (relative error)² of times as sums
+// of terms. There are few enough terms to try all sets of them.
 func FitRate(terms [][3]float64, seconds []float64) (best Rate) {
 	least := math.Inf(1)
 	for set := 1; set < 8; set++ {
@@ -206,11 +210,11 @@ func KernelKey(k kernel.Kernel) string {
 	return name
 }
 
-// phases are the times of one fit of a model, in seconds.
-type phases struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict float64 }
+// Times are the times of one fit of a model, in seconds.
+type Times struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict float64 }
 
 // Phases returns the times of a model, or false where they were not measured.
-func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p phases, ok bool) {
+func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p Times, ok bool) {
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			rates, ok := r.kernel(KernelKey(leaf.Kernel))

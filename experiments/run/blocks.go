@@ -51,7 +51,8 @@ func estimate(p *plan.Plan, r *rates.Rates) (all []Estimate, measured bool) {
 	return all, measured
 }
 
-// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what follows the trials.
+// unit is what is not divided among blocks: a study; or of one that is divided a trial, or what
+// follows the trials.
 type unit struct {
 	study, trial int // trial: index, or search.Later, also for a whole study
 	seconds      float64
@@ -66,69 +67,73 @@ type division struct {
 	later []int   // by study, the unit that is it, or its end
 }
 
-// divide shares the studies out among so many blocks, by what they are expected to take. A study of more than half a block's
-// share is divided, if it asks for all of its trials at once. Of each wave, the longest unit goes first, to the block that has
-// least: the most loaded has at most that unit more than the mean (Graham 1969). The same plan and estimates give the same
-// blocks on every machine.
+// divide shares the studies out among so many blocks, by what they are expected to take. A study of
+// more than half a block's share is divided, if it asks for all of its trials at once. The same
+// plan and estimates give the same blocks on every machine.
 func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 	d := division{first: make([][]int, len(p.Studies)), later: make([]int, len(p.Studies))}
 	share := 0.0
 	for _, e := range estimates {
 		share += (e.Trials + e.Later) / float64(blocks)
 	}
-	add := func(u unit) int {
-		d.units = append(d.units, u)
-		return len(d.units) - 1
-	}
-	waves := map[*search.Stage]int{}
-	place := func(i int) {
-		wave := 0
-		if s := p.Studies[i].Stage; s != nil {
-			wave = waves[s]
-		}
-		e, n := estimates[i], p.Studies[i].First
-		if n < 2 || blocks == 1 || e.Trials+e.Later <= share/2 {
-			d.later[i] = add(unit{i, search.Later, e.Trials + e.Later, wave})
-			return
-		}
-		for t := range n {
-			d.first[i] = append(d.first[i], add(unit{i, t, e.Trials / float64(n), wave}))
-		}
-		d.later[i] = add(unit{i, search.Later, e.Later, wave + 1})
-	}
 	// Studies that wait are placed after those that they wait for.
 	placed, left := make([]bool, len(p.Studies)), len(p.Studies)
 	for left > 0 {
 		before := left
 		for i, s := range p.Studies {
-			if placed[i] {
+			waits := s.Stage != nil && slices.ContainsFunc(s.Stage.After, func(k int) bool { return !placed[k] })
+			if placed[i] || waits {
 				continue
 			}
+			wave := 0
 			if s.Stage != nil {
-				if _, known := waves[s.Stage]; !known {
-					if slices.ContainsFunc(s.Stage.After, func(k int) bool { return !placed[k] }) {
-						continue
-					}
-					for _, k := range s.Stage.After {
-						waves[s.Stage] = max(waves[s.Stage], d.units[d.later[k]].wave+1)
-					}
+				for _, k := range s.Stage.After {
+					wave = max(wave, d.units[d.later[k]].wave+1)
 				}
 			}
-			place(i)
+			e, trials := estimates[i], s.First
+			if blocks == 1 || e.Trials+e.Later <= share/2 {
+				trials = 0
+			}
+			d.place(i, trials, e, wave)
 			placed[i] = true
 			left--
 		}
 		if left == before {
-			panic("experiments: stages wait for each other")
+			panic("run: stages wait for each other")
 		}
 	}
+	d.distribute(blocks)
+	return d
+}
+
+// place makes the units of a study: its trials, if they are two or more, and the rest.
+func (d *division) place(study, trials int, e Estimate, wave int) {
+	add := func(u unit) int {
+		d.units = append(d.units, u)
+		return len(d.units) - 1
+	}
+	if trials < 2 {
+		d.later[study] = add(unit{study, search.Later, e.Trials + e.Later, wave})
+		return
+	}
+	for t := range trials {
+		d.first[study] = append(d.first[study], add(unit{study, t, e.Trials / float64(trials), wave}))
+	}
+	d.later[study] = add(unit{study, search.Later, e.Later, wave + 1})
+}
+
+// distribute gives the units to blocks. Of each wave, the longest goes first, to the block that has
+// least: the most loaded has at most that unit more than the mean (Graham 1969).
+func (d *division) distribute(blocks int) {
 	order := make([]int, len(d.units))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		u, v := d.units[a], d.units[b]
-		return cmp.Or(cmp.Compare(u.wave, v.wave), cmp.Compare(v.seconds, u.seconds), cmp.Compare(u.study, v.study), cmp.Compare(u.trial, v.trial))
+		return cmp.Or(cmp.Compare(u.wave, v.wave), cmp.Compare(v.seconds, u.seconds), cmp.Compare(u.study, v.study),
+			cmp.Compare(u.trial, v.trial))
 	})
 	d.block = make([]int, len(d.units))
 	var loads loads
@@ -145,7 +150,6 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 		loads[0].units++
 		heap.Fix(&loads, 0)
 	}
-	return d
 }
 
 // own says whether a block is to run a trial, or with search.Later what follows the trials.

@@ -17,7 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// open opens the journal of the run folder, and makes the folder if it is new. begun is its manifest.
+// open opens the journal of the run folder, and makes the folder if it is new. begun is its
+// manifest.
 func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record.Manifest, err error) {
 	begun, err = owned(p, dir)
 	var extends *extension
@@ -39,13 +40,15 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 	return j, begun, err
 }
 
-// journalOptions are those of the journal of a folder with the manifest begun, for the jobs of a plan.
+// journalOptions are those of the journal of a folder with the manifest begun, for the jobs of a
+// plan.
 func journalOptions(begun, plan record.Manifest) journal.Options {
-	return journal.Options{Plan: plan.Key, Unprotected: begun.Unprotected, Begun: begun.Build.String(), Build: build.This().String(), Check: reports.Checker(plan)}
+	return journal.Options{Plan: plan.Key, Unprotected: begun.Unprotected, Begun: begun.Build.String(),
+		Build: build.This().String(), Check: reports.Checker(plan)}
 }
 
-// mend writes the plan's manifest into a folder that has none, or one that is damaged. A journal that is there goes on, unless it is
-// that of another plan.
+// mend writes the plan's manifest into a folder that has none, or one that is damaged. A journal
+// that is there goes on, unless it is that of another plan.
 func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, error) {
 	m, replaces := p.Manifest, ""
 	sealed, err := journal.Sealed(dir)
@@ -59,15 +62,18 @@ func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, er
 			return m, err
 		}
 		if len(j.Lines()) == 0 && j.Others() > 0 {
-			return m, fmt.Errorf("%w; the journal is not that of this file, either: resume with the file, and the --set, that it was begun with", found)
+			return m, fmt.Errorf("%w; the journal is not that of this file, either: resume with the file, and the "+
+				"--set, that it was begun with", found)
 		}
-		o.Warn("%v; it is written again from the file, and the damaged one is kept as manifest-%s.json", found, journal.Unreadable)
+		o.Warn("%v; it is written again from the file, and the damaged one is kept as manifest-%s.json", found,
+			journal.Unreadable)
 		replaces = journal.Unreadable
 	}
 	return m, journal.WriteManifest(dir, m, replaces)
 }
 
-// owned reads the manifest of a run folder, which must be of this plan. A new folder is an fs.ErrNotExist.
+// owned reads the manifest of a run folder, which must be of this plan. A new folder is an
+// fs.ErrNotExist.
 func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	found, err := journal.ReadManifest(dir)
 	var unreadable *fs.PathError
@@ -83,11 +89,13 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	case found.Key == p.Manifest.Key:
 		return found, nil
 	case max(1, found.KeyForm) != plan.KeyForm:
-		return found, fmt.Errorf("%s: %w: its keys are of form %d, and this version of gpc-tune makes form %d; go on with the version that began it (%v), or choose another folder with -o",
+		return found, fmt.Errorf("%s: %w: its keys are of form %d, and this version of gpc-tune makes form %d; go "+
+			"on with the version that began it (%v), or choose another folder with -o",
 			dir, ErrOtherConfiguration, max(1, found.KeyForm), plan.KeyForm, found.Build)
 	}
 	if changed := changed(p, found); len(changed) > 0 {
-		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir, ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
+		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir,
+			ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
 	}
 	return found, &extension{dir}
 }
@@ -99,19 +107,21 @@ const remedy = "gpc-tune run with the file and --resume writes it again, and goe
 type extension struct{ dir string }
 
 func (e *extension) Error() string {
-	return fmt.Sprintf("%s: %v, which this one extends: add --extend to go on with it and use again what is done", e.dir, ErrOtherConfiguration)
+	return fmt.Sprintf("%s: %v, which this one extends: add --extend to go on with it and use again what is done",
+		e.dir, ErrOtherConfiguration)
 }
 
 func (e *extension) Unwrap() error { return ErrOtherConfiguration }
 
-// changed says what of another plan is not in this one: nothing if this one extends it, with more configurations, more
-// training sets, or other trials of the same kind.
+// changed says what of another plan is not in this one: nothing if this one extends it, with more
+// configurations, more training sets, or other trials of the same kind.
 func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	note := func(name, was, is string) bool {
 		if was == is {
 			return false
 		}
-		if text := fmt.Sprintf("%s: %s in the folder, %s here", name, cmp.Or(was, "none"), cmp.Or(is, "none")); !slices.Contains(changed, text) {
+		if text := fmt.Sprintf("%s: %s in the folder, %s here", name, cmp.Or(was, "none"),
+			cmp.Or(is, "none")); !slices.Contains(changed, text) {
 			changed = append(changed, text)
 		}
 		return true
@@ -128,7 +138,8 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	}
 	for _, was := range old.Illustrations {
 		if !have[was.Key] {
-			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel.Text, was.Likelihood.Text}, func(s string) bool { return s == "" }), ", "), "others")
+			note("illustrate", strings.Join(slices.DeleteFunc([]string{was.Kind, was.Kernel.Text, was.Likelihood.Text},
+				func(s string) bool { return s == "" }), ", "), "others")
 		}
 	}
 	for _, was := range old.Configurations {
@@ -136,32 +147,21 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		if lost < 0 {
 			continue
 		}
-		// The configuration here that is most like it.
-		var is record.Configuration
-		alike := -1
-		for _, c := range p.Manifest.Configurations {
-			n := 0
-			for k, part := range parts(c) {
-				if part.text == parts(was)[k].text {
-					n++
-				}
-			}
-			if n > alike {
-				is, alike = c, n
-			}
-		}
+		is := mostLike(p.Manifest.Configurations, was)
 		told := false
 		for k, part := range parts(was) {
 			told = note(part.name, part.text, parts(is)[k].text) || told
 		}
-		told = note("predict.average", cmp.Or(old.Average.Text, "averaged"), cmp.Or(p.Manifest.Average.Text, "averaged")) || told
+		told = note("predict.average", cmp.Or(old.Average.Text, "averaged"),
+			cmp.Or(p.Manifest.Average.Text, "averaged")) || told
 		s := was.Studies[lost]
 		switch {
 		case told:
 		case old.Tune != p.Manifest.Tune: // its objective, or the like
 			note("tune", old.Tune, p.Manifest.Tune)
 		case slices.ContainsFunc(is.Studies, func(t record.Study) bool { return t.Evaluation == s.Evaluation }):
-			note("evaluate."+s.Evaluation, fmt.Sprintf("%d cases held out in repeat %d fold %d", s.Test, s.Repeat, s.Fold), "other cases")
+			note("evaluate."+s.Evaluation, fmt.Sprintf("%d cases held out in repeat %d fold %d", s.Test, s.Repeat,
+				s.Fold), "other cases")
 		case s.Evaluation == "train":
 			note("evaluate", "without test", "with test")
 		default:
@@ -171,17 +171,37 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	return changed
 }
 
+// mostLike is the configuration that has most parts in common with another.
+func mostLike(all []record.Configuration, other record.Configuration) (best record.Configuration) {
+	most := -1
+	for _, c := range all {
+		alike := 0
+		for k, part := range parts(c) {
+			if part.text == parts(other)[k].text {
+				alike++
+			}
+		}
+		if alike > most {
+			best, most = c, alike
+		}
+	}
+	return best
+}
+
 // parts are what one configuration is told from another by, as the file has them.
 func parts(c record.Configuration) []struct{ name, text string } {
 	return []struct{ name, text string }{
-		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)}, {"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
+		{"data", c.Dataset}, {"data: hash of cases, inputs and labels", fmt.Sprintf("%.12s", c.DataHash)},
+		{"data.preprocess", c.Preprocess}, {"data.missing", c.Missing},
 		{"versions of the code of components", versionsText(c.Versions)},
 		{"model.kernel", c.Kernel.Text}, {"model.mean", c.Mean.Text}, {"model.likelihood", c.Likelihood.Text},
-		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune}, {"tune.objective", c.Objective},
+		{"model.inference", c.Inference.Text}, {"tune.inference", c.TuneInference.Text}, {"tune.method", c.Tune},
+		{"tune.objective", c.Objective},
 	}
 }
 
-// Done counts the jobs that the journal in dir has already, also where the plan extends the one that they are of.
+// Done counts the jobs that the journal in dir has already, also where the plan extends the one
+// that they are of.
 func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	var of *extension
 	found, err := owned(p, dir)
@@ -201,13 +221,16 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 	return n, extends, err
 }
 
-// notes says what is wrong with what is on record in a run folder, and does not keep anybody from going on.
+// notes says what is wrong with what is on record in a run folder, and does not keep anybody from
+// going on.
 func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	if damaged := j.Damaged(); len(damaged) > 0 {
-		notes = append(notes, fmt.Sprintf("%d line(s) of the journal were cut off or garbled, the first at %s; what they had runs again with gpc-tune run and --resume", len(damaged), damaged[0]))
+		notes = append(notes, fmt.Sprintf("%d line(s) of the journal were cut off or garbled, the first at %s; "+
+			"what they had runs again with gpc-tune run and --resume", len(damaged), damaged[0]))
 	}
 	if n := j.Unsealed(); m.Unprotected || n > 0 {
-		notes = append(notes, fmt.Sprintf("%s was begun by a version of gpc-tune without checksums: damage to its manifest, or to %d lines of its journal, may go unnoticed", dir, n))
+		notes = append(notes, fmt.Sprintf("%s was begun by a version of gpc-tune without checksums: damage to its "+
+			"manifest, or to %d lines of its journal, may go unnoticed", dir, n))
 	}
 	return notes
 }
@@ -223,3 +246,27 @@ func versionsText(v map[string]int) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set
+// by Run.
+type Options struct {
+	Resume bool                             // go on with an unfinished run
+	Extend bool                             // go on with a run of which this plan is an extension
+	Retry  bool                             // run the failed jobs on record again
+	Warn   func(format string, args ...any) // hears what the user should know and results do not say
+	search.Options
+}
+
+// Errors of run folders.
+var (
+	// ErrOtherConfiguration: the run folder holds another experiment.
+	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
+	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
+	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on " +
+		"with it")
+	// ErrUnreported: all jobs are on record, but the results could not be written.
+	ErrUnreported = errors.New("every job is done and on record, but the results could not be written")
+)
+
+// ErrFolder marks a folder that is no run, or cannot be read as one.
+var ErrFolder = errors.New("not the folder of a run, or damaged")

@@ -22,8 +22,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on meanwhile makes no
-// difference: the journal only grows, and a last line that is being written counts once it is there.
+// Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on
+// meanwhile makes no difference: the journal only grows, and a last line that is being written
+// counts once it is there.
 type Folder struct {
 	Dir      string
 	Manifest record.Manifest
@@ -42,8 +43,9 @@ type Follower struct {
 	last     *Folder
 }
 
-// Read returns what is on record by now: the same Folder as before if there is no news. A manifest that was replaced, as
-// --extend does, and a folder that was put in the place of another, are read from the beginning.
+// Read returns what is on record by now: the same Folder as before if there is no news. A manifest
+// that was replaced, as --extend does, and a folder that was put in the place of another, are read
+// from the beginning.
 func (f *Follower) Read() (*Folder, error) {
 	folder, err := f.read()
 	if err != nil {
@@ -55,7 +57,8 @@ func (f *Follower) Read() (*Folder, error) {
 
 func (f *Follower) read() (*Folder, error) {
 	info, err := journal.StatManifest(f.Dir)
-	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) && info.Size() == f.manifest.Size() {
+	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) &&
+		info.Size() == f.manifest.Size() {
 		news, err := f.journal.Refresh()
 		if err == nil && news {
 			f.last = f.folder(f.last.Manifest)
@@ -70,7 +73,8 @@ func (f *Follower) read() (*Folder, error) {
 		return nil, fmt.Errorf("%w; %s", err, remedy)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said otherwise", err)
+		return nil, fmt.Errorf("%w; give the folder that gpc-tune run wrote, which is runs/NAME unless -o said "+
+			"otherwise", err)
 	}
 	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
 		return nil, err
@@ -110,8 +114,8 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	return p, nil
 }
 
-// Write writes the report in the formats that are always written and in those named, and the times beside it. It returns
-// the names of the files.
+// Write writes the report in the formats that are always written and in those named, and the times
+// beside it. It returns the names of the files.
 func (f *Folder) Write(report *reports.Report, formats []string) (files []string, err error) {
 	write := func(file string, render func(io.Writer) error) error {
 		file = filepath.Join(f.Dir, file)
@@ -129,7 +133,10 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		written := map[string]bool{}
 		for _, file := range format.Files(report) {
 			h := sha256.New()
-			if err := write(file.Name, func(w io.Writer) error { return file.Write(io.MultiWriter(w, h)) }); err != nil {
+			if err := write(file.Name, func(w io.Writer) error {
+				return file.Write(io.MultiWriter(w,
+					h))
+			}); err != nil {
 				return nil, err
 			}
 			written[path.Base(file.Name)] = true
@@ -158,8 +165,8 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 	return files, write("timings.json", timings.WriteJSON)
 }
 
-// ownFiles are what reports have written to a folder below that of the run, with the SHA-256 of each. Other files there are the
-// user's, and so is one that has changed since.
+// ownFiles are what reports have written to a folder below that of the run, with the SHA-256 of
+// each. Other files there are the user's, and so is one that has changed since.
 type ownFiles struct {
 	dir   string
 	files map[string]string

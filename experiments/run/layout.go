@@ -25,23 +25,24 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have the plan again and to know
-// its block.
+// Layout is the file plan.json of a run folder: what a worker, on whatever machine, needs to have
+// the plan again and to know its block.
 type Layout struct {
-	Schema    string       `json:"schema"`            // "gpc-tune/plan/2"
-	Key       string       `json:"key"`               // of the manifest
-	ID        string       `json:"id"`                // by which engines know the run
-	Engine    string       `json:"engine,omitempty"`  // that it was last submitted to
-	Options   []string     `json:"options,omitempty"` // with which, as on the command line
-	Blocks    int          `json:"blocks"`
-	Build     record.Build `json:"build"` // that workers must be
-	File      string       `json:"file"`
-	Folder    string       `json:"folder"` // absolute: where relative paths in the file start
-	Text      string       `json:"text"`   // of the file
-	Settings  []string     `json:"settings,omitempty"`
-	Measured  bool         `json:"measured"`      // the estimates are in seconds of the machine that laid it out; else they only compare
-	Estimates []Estimate   `json:"estimates"`     // of every study
-	Sum       string       `json:"sum,omitempty"` // checksum of the bytes before it
+	Schema   string       `json:"schema"`            // "gpc-tune/plan/2"
+	Key      string       `json:"key"`               // of the manifest
+	ID       string       `json:"id"`                // by which engines know the run
+	Engine   string       `json:"engine,omitempty"`  // that it was last submitted to
+	Options  []string     `json:"options,omitempty"` // with which, as on the command line
+	Blocks   int          `json:"blocks"`
+	Build    record.Build `json:"build"` // that workers must be
+	File     string       `json:"file"`
+	Folder   string       `json:"folder"` // absolute: where relative paths in the file start
+	Text     string       `json:"text"`   // of the file
+	Settings []string     `json:"settings,omitempty"`
+	// the estimates are in seconds of the machine that laid it out; else they only compare
+	Measured  bool       `json:"measured"`
+	Estimates []Estimate `json:"estimates"`     // of every study
+	Sum       string     `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
 const (
@@ -68,15 +69,16 @@ type LayOutOptions struct {
 	Warn    func(format string, args ...any) // hears what the user should know; nil: nobody does
 }
 
-// LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has this plan already keeps
-// its blocks, so that workers under way and new ones agree on them.
+// LayOut writes the manifest and plan.json into the run folder dir, for workers. A folder that has
+// this plan already keeps its blocks, so that workers under way and new ones agree on them.
 func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
 	}
 	if o.DryRun {
 		_, err := owned(p, dir)
-		if of := (*extension)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) && !(o.Extend && errors.As(err, &of)) {
+		if of := (*extension)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) &&
+			!errors.Is(err, journal.ErrDamaged) && !(o.Extend && errors.As(err, &of)) {
 			return nil, err
 		}
 	} else {
@@ -134,7 +136,8 @@ func LayOut(p *plan.Plan, dir string, o LayOutOptions) (*LaidOut, error) {
 	})
 }
 
-// Where nobody says how many blocks there are to be: an hour each, or so many where times are not known.
+// Where nobody says how many blocks there are to be: an hour each, or so many where times are not
+// known.
 const (
 	blockSeconds = 3600
 	blocksAnyway = 16
@@ -178,15 +181,16 @@ func decodeLayout(text []byte) (l Layout, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil || l.Schema != layoutSchema {
-		return l, fmt.Errorf("not one of this version of gpc-tune (schema %q, want %q; %v); use one version", l.Schema, layoutSchema, err)
+		return l, fmt.Errorf("not one of this version of gpc-tune (schema %q, want %q; %v); use one version", l.Schema,
+			layoutSchema, err)
 	}
 	l.Sum = ""
 	return l, nil
 }
 
-// OpenLaidOut makes the plan of a folder that was laid out again, and verifies that it is that plan: that the data have the
-// same content, and that this is the same build on the same kind of processor. What is not so is an ErrInvalid, which trying again
-// does not mend.
+// OpenLaidOut makes the plan of a folder that was laid out again, and verifies that it is that
+// plan: that the data have the same content, and that this is the same build on the same kind of
+// processor. What is not so is an ErrInvalid, which trying again does not mend.
 func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	l, err := ReadLayout(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,10 +205,13 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
 	}
 	if here := build.This(); here != l.Build {
-		return nil, fmt.Errorf("%w: the run was laid out by the build %v, and this is %v, which may differ from it in the last digits; use one program, and processors of one kind or GPC_TUNE_SIMD=avx2 or generic for submit and the workers", spec.ErrInvalid, l.Build, here)
+		return nil, fmt.Errorf("%w: the run was laid out by the build %v, and this is %v, which may differ from it "+
+			"in the last digits; use one program, and processors of one kind or GPC_TUNE_SIMD=avx2 or generic for "+
+			"submit and the workers", spec.ErrInvalid, l.Build, here)
 	}
 	if m.Key != l.Key && !lost {
-		return nil, fmt.Errorf("%s: %w: the folder holds another plan than when it was laid out; submit it again", dir, spec.ErrInvalid)
+		return nil, fmt.Errorf("%s: %w: the folder holds another plan than when it was laid out; submit it again", dir,
+			spec.ErrInvalid)
 	}
 	declared, err := spec.Parse(l.File, []byte(l.Text), l.Settings)
 	if err != nil {
@@ -218,13 +225,17 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	if p.Manifest.Key != l.Key {
 		for i, c := range p.Manifest.Configurations {
 			if i < len(m.Configurations) && m.Configurations[i].DataHash != c.DataHash {
-				return nil, fmt.Errorf("%w: %s: the data under %s are not those that the run was laid out for: their hash is %.12s, and was %.12s", spec.ErrInvalid, c.Dataset, l.Folder, c.DataHash, m.Configurations[i].DataHash)
+				return nil, fmt.Errorf("%w: %s: the data under %s are not those that the run was laid out for: "+
+					"their hash is %.12s, and was %.12s", spec.ErrInvalid, c.Dataset, l.Folder, c.DataHash,
+					m.Configurations[i].DataHash)
 			}
 		}
-		return nil, fmt.Errorf("%s: %w: its plan.json does not give the plan of its manifest; submit it again", dir, spec.ErrInvalid)
+		return nil, fmt.Errorf("%s: %w: its plan.json does not give the plan of its manifest; submit it again", dir,
+			spec.ErrInvalid)
 	}
 	if len(l.Estimates) != len(p.Studies) || l.Blocks < 1 {
-		return nil, fmt.Errorf("%s: %w: its plan.json has %d estimates for %d studies, and %d blocks; submit it again", dir, ErrFolder, len(l.Estimates), len(p.Studies), l.Blocks)
+		return nil, fmt.Errorf("%s: %w: its plan.json has %d estimates for %d studies, and %d blocks; submit it again",
+			dir, ErrFolder, len(l.Estimates), len(p.Studies), l.Blocks)
 	}
 	return &LaidOut{l, p, dir}, nil
 }
@@ -237,12 +248,14 @@ func (l *LaidOut) Files() (files []string) {
 	return files
 }
 
-// Work does what is missing of a block and can be done now. waits is the number of its studies of which something is left that
-// depends on the jobs of other blocks: another worker of the same block goes on with them once those are done.
+// Work does what is missing of a block and can be done now. waits is the number of its studies of
+// which something is left that depends on the jobs of other blocks: another worker of the same
+// block goes on with them once those are done.
 func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {
 	p, d := l.Plan, divide(l.Plan, l.Estimates, b.Of)
 	owned := func(i int) bool {
-		return d.own(b, i, search.Later) || slices.ContainsFunc(d.first[i], func(k int) bool { return d.block[k] == b.Index })
+		return d.own(b, i, search.Later) || slices.ContainsFunc(d.first[i],
+			func(k int) bool { return d.block[k] == b.Index })
 	}
 	var studies []search.Study
 	var places []int
@@ -295,8 +308,8 @@ type Workload struct {
 	Journal int64   // bytes of the journal once all is done, about
 }
 
-// Missing says which blocks have something to do that is not on record. What comes last, and is no more than one block has
-// before it, is left to the end.
+// Missing says which blocks have something to do that is not on record. What comes last, and is no
+// more than one block has before it, is left to the end.
 func (l *LaidOut) Missing() (w Workload, err error) {
 	begun, err := journal.ReadManifest(l.Dir)
 	if err != nil { // it is to be written

@@ -1,3 +1,6 @@
+// Package run does the jobs of a plan in a run folder: whose folder it is, what is missing, the
+// blocks of a run on many machines, and the results. What a folder has on record it reads for
+// whoever asks.
 package run
 
 import (
@@ -19,9 +22,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Run does what is missing of the plan in the run folder dir, and writes the results there. A folder that holds this
-// run, finished, is reported again; one that holds a part of it needs Resume; one that holds a plan that this one extends
-// needs Extend, and its jobs are used again. The report covers what is done even where the run ended early with an error.
+// Run does what is missing of the plan in the run folder dir, and writes the results there. A
+// folder that holds this run, finished, is reported again; one that holds a part of it needs
+// Resume; one that holds a plan that this one extends needs Extend, and its jobs are used again.
+// The report covers what is done even where the run ended early with an error.
 func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	journal, err := Begin(p, dir, p.Search(), o)
 	if err != nil {
@@ -46,7 +50,9 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	if ended == nil { // another process may have extended the run meanwhile: the results are to be its
 		var begun record.Manifest
 		if begun, ended = owned(p, dir); ended == nil {
-			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build, begun.Illustrations // as in a report from the folder alone
+			// as in a report from the folder alone
+			m.Source, m.Settings, m.Build, m.Illustrations = begun.Source, begun.Settings, begun.Build,
+				begun.Illustrations
 		}
 	}
 	report, err := reports.Build(m, lines)
@@ -63,8 +69,8 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	return report, summary, err
 }
 
-// Begin opens the journal of the run folder, or with dir "" one in memory, once it is known that the studies fit into the memory
-// of the machine: what does not leaves no folder behind.
+// Begin opens the journal of the run folder, or with dir "" one in memory, once it is known that
+// the studies fit into the memory of the machine: what does not leaves no folder behind.
 func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journal.Journal, error) {
 	if err := Admit(studies, o.MemoryLimit); err != nil {
 		return nil, err
@@ -77,7 +83,8 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 		return nil, err
 	}
 	if begun.Build != p.Manifest.Build {
-		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in the last digits", dir, begun.Build, p.Manifest.Build)
+		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in "+
+			"the last digits", dir, begun.Build, p.Manifest.Build)
 	}
 	for _, note := range notes(dir, begun, j) {
 		o.Warn("%s", note)
@@ -97,7 +104,8 @@ func retry(studies []search.Study, j *journal.Journal, warn func(format string, 
 	return err
 }
 
-// leeway is what the garbage collector may leave lying in any case: with a share of little it would run all the time.
+// leeway is what the garbage collector may leave lying in any case: with a share of little it would
+// run all the time.
 const leeway = 64 << 20
 
 // Admit says, with search.ErrMemory, if a job needs more than so many bytes; 0: than what is free.
@@ -108,8 +116,8 @@ func Admit(studies []search.Study, limit int64) error {
 	return search.Check(studies, limit)
 }
 
-// Govern makes the process keep to the memory that jobs say they need, and has workers without a job help inside others. It
-// returns how to undo that.
+// Govern makes the process keep to the memory that jobs say they need, and has workers without a
+// job help inside others. It returns how to undo that.
 func Govern(p *plan.Plan, o *search.Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()

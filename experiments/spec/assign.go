@@ -43,7 +43,8 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 			}
 		}
 		if at < 0 {
-			n.Content = append(n.Content, &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: key}, &strictyaml.Node{Kind: strictyaml.MappingNode, Tag: "!!map"})
+			n.Content = append(n.Content, &strictyaml.Node{Kind: strictyaml.ScalarNode, Tag: "!!str", Value: key},
+				&strictyaml.Node{Kind: strictyaml.MappingNode, Tag: "!!map"})
 			at = len(n.Content) - 1
 		}
 		if i == len(keys)-1 {

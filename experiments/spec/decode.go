@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -14,16 +15,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
-// decoder reads YAML nodes into Go values strictly: unknown and duplicate keys, wrong types and values outside the
-// domain are problems with their line and column, and it goes on to find the next one. (The library's own strict mode
-// gives no columns, stops short of nested nodes and knows no nearest name.)
+// decoder reads YAML nodes into Go values strictly: unknown and duplicate keys, wrong types and
+// values outside the domain are problems with their line and column, and it goes on to find the
+// next one. (The library's own strict mode gives no columns, stops short of nested nodes and knows
+// no nearest name.)
 type decoder struct {
 	found *strictyaml.Findings
 	*settings
 }
 
-// settings are the hyperparameters' settings met, to be checked once the component's transforms are known. Decoders of several
-// texts share them.
+// settings are the hyperparameters' settings met, to be checked once the component's transforms are
+// known. Decoders of several texts share them.
 type settings struct{ settings []located }
 
 func newDecoder(file string) *decoder { return &decoder{strictyaml.NewFindings(file), &settings{}} }
@@ -38,8 +40,9 @@ type located struct {
 	setting param.Setting
 }
 
-// into decodes n into v, a pointer. Keys of a mapping that v's struct does not know are problems; also names further
-// keys that the caller has taken out of the mapping, so that suggestions are complete.
+// into decodes n into v, a pointer. Keys of a mapping that v's struct does not know are problems;
+// also names further keys that the caller has taken out of the mapping, so that suggestions are
+// complete.
 func (d *decoder) into(n *strictyaml.Node, v any, also ...string) {
 	d.value(n, reflect.ValueOf(v).Elem(), also)
 }
@@ -102,7 +105,8 @@ func (d *decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 		})
 	case reflect.Slice:
 		if n.Kind == strictyaml.ScalarNode { // one is a list of one
-			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column, Content: []*strictyaml.Node{n}}
+			n = &strictyaml.Node{Kind: strictyaml.SequenceNode, Line: n.Line, Column: n.Column,
+				Content: []*strictyaml.Node{n}}
 		}
 		if n.Kind != strictyaml.SequenceNode {
 			d.at(n, "expected a list, found %s", strictyaml.Describe(n))
@@ -137,8 +141,8 @@ func (d *decoder) elements(n *strictyaml.Node, v reflect.Value) {
 	}
 }
 
-// writtenAs refuses what a type that reads texts would take for other than it looks: nothing at all, and numbers that are not
-// decimal. A name is taken as it is written.
+// writtenAs refuses what a type that reads texts would take for other than it looks: nothing at
+// all, and numbers that are not decimal. A name is taken as it is written.
 func writtenAs(n *strictyaml.Node, t reflect.Type) error {
 	switch {
 	case n.Value == "":
@@ -233,7 +237,8 @@ func (d *decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i inte
 			}
 			d.inside(key, at, v.Index(k), i)
 		}
-	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() && !i.has(float64(v.Uint())):
+	case v.CanFloat() && !i.has(v.Float()) || v.CanInt() && !i.has(float64(v.Int())) || v.CanUint() &&
+		!i.has(float64(v.Uint())):
 		wayOut := ""
 		if v.IsZero() {
 			wayOut = "; leave the key out for the default"
@@ -242,7 +247,8 @@ func (d *decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i inte
 	}
 }
 
-// suggestion is the end of a message about an unknown name, which is made only where the message is told.
+// suggestion is the end of a message about an unknown name, which is made only where the message is
+// told.
 type suggestion struct {
 	name string
 	have []string
@@ -286,7 +292,8 @@ func (d *decoder) places(n *strictyaml.Node) map[string]strictyaml.Place {
 	return places
 }
 
-// mapping visits the entries of a mapping node; another kind of node and duplicate keys are problems.
+// mapping visits the entries of a mapping node; another kind of node and duplicate keys are
+// problems.
 func (d *decoder) mapping(n *strictyaml.Node, visit func(key, value *strictyaml.Node)) {
 	if n.Kind != strictyaml.MappingNode {
 		d.at(n, "expected a mapping (key: value), found %s", strictyaml.Describe(n))
@@ -328,7 +335,8 @@ func option(n *strictyaml.Node) *strictyaml.Node {
 }
 
 // component reads a member of a table.
-func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string, ok bool) {
+func component[I any](d *decoder, n *strictyaml.Node, what string, table registry.Table[I]) (v I, name string,
+	ok bool) {
 	name, options, ok := d.named(n, what)
 	if !ok {
 		return v, name, false
@@ -385,11 +393,12 @@ func (d *decoder) at(n *strictyaml.Node, format string, args ...any) { d.found.A
 // err returns the problems found so far, or nil.
 func (d *decoder) err() error { return d.found.Err() }
 
-// parse reads one YAML document and replaces aliases by what they stand for; nil if that is a problem.
+// parse reads one YAML document and replaces aliases by what they stand for; nil if that is a
+// problem.
 func (d *decoder) parse(text []byte) *strictyaml.Node { return strictyaml.Parse(text, d.found) }
 
-// expanded is the cross product of a part of the file in which any value may be a list of alternatives; the values of the
-// keys in lists are lists by nature.
+// expanded is the cross product of a part of the file in which any value may be a list of
+// alternatives; the values of the keys in lists are lists by nature.
 func (d *decoder) expanded(n *strictyaml.Node, lists []string) []*strictyaml.Node {
 	return strictyaml.Expand(n, lists, d.found)
 }
@@ -406,6 +415,11 @@ func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have
 		}
 		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
 	}
+}
+
+// valueOr is the value of a key, or else the mapping itself.
+func valueOr(n *strictyaml.Node, key string) *strictyaml.Node {
+	return cmp.Or(strictyaml.Find(n, key), n)
 }
 
 // element is the element of a list that has a value, or else the node itself.

@@ -15,7 +15,8 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 	}
 	one := func(name string, at, options *strictyaml.Node) {
 		if name == "test" || name == "training" {
-			if options != nil && !strictyaml.IsNull(options) && !(options.Kind == strictyaml.MappingNode && len(options.Content) == 0) {
+			if options != nil && !strictyaml.IsNull(options) &&
+				!(options.Kind == strictyaml.MappingNode && len(options.Content) == 0) {
 				d.at(options, "%s takes no options; a test file is named in data", name)
 			}
 			s.Evaluate = append(s.Evaluate, Evaluation{Name: name, Place: d.found.Place(at)})
@@ -31,7 +32,8 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 		}
 		e, err := cv.Table.Lookup("evaluation", name)
 		if err != nil {
-			d.at(at, "unknown evaluation %q%s", name, registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
+			d.at(at, "unknown evaluation %q%s", name,
+				registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.reading(options))
@@ -51,20 +53,22 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the defaults.
+// nested reads {outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits}, the
+// defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
-	e := &Nested{namedSplitter{cv.KFold{}, "kfold"}, namedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name, d.found.Place(at)}
+	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,
+		d.found.Place(at)}
 	var options nesting
 	if n != nil && !strictyaml.IsNull(n) {
 		d.into(n, &options)
 	}
 	for _, part := range []struct {
 		node *strictyaml.Node
-		to   *namedSplitter
+		to   *NamedSplitter
 	}{{options.Outer, &e.Outer}, {options.Inner, &e.Inner}} {
 		if part.node != nil {
 			if s, name, ok := component(d, part.node, "splitter", cv.Table); ok {
-				*part.to = namedSplitter{s, name}
+				*part.to = NamedSplitter{s, name}
 			}
 		}
 	}
@@ -93,7 +97,7 @@ func (d *decoder) race(n *strictyaml.Node, s *Spec) {
 	if n == nil || strictyaml.IsNull(n) {
 		return
 	}
-	r := &race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
+	r := &Race{Score: cv.Scores[0].Name, Place: d.found.Place(n)}
 	rule := n
 	if n.Kind == strictyaml.MappingNode {
 		rule = strictyaml.Emptied(n)

@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// illustrations reads the illustrate section: an illustration, or a list of them. The sections of experiments with data must
-// not be there.
+// illustrations reads the illustrate section: an illustration, or a list of them. The sections of
+// experiments with data must not be there.
 func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 	d.mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(dataSections, key.Value) {
@@ -28,7 +28,8 @@ func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 	}
 	for _, e := range entries {
 		if v, kind, ok := component(d, e, "illustration", illustrate.Illustrations); ok {
-			s.Illustrations = append(s.Illustrations, shown{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
+			s.Illustrations = append(s.Illustrations,
+				Illustration{v, kind, strictyaml.Flow(e), d.found.Place(e), d.places(option(e))})
 		}
 	}
 }
@@ -38,15 +39,17 @@ func (d *decoder) checkIllustrations(s *Spec) {
 	for _, i := range s.Illustrations {
 		for _, m := range s.Models {
 			if m.Comparator != nil {
-				d.found.AtPlace(m.Written.Inference.Place, "%s is a comparator, of which there is nothing to illustrate without data", m.Written.Inference)
+				d.found.AtPlace(m.Written.Inference.Place,
+					"%s is a comparator, of which there is nothing to illustrate without data", m.Written.Inference)
 				continue
 			}
-			if slices.ContainsFunc(i.Needs(), func(part string) bool { return m.Written.Part(part).IsZero() }) || unread(m.Model) {
+			if slices.ContainsFunc(i.Needs(), func(part string) bool { return m.Written.Part(part).IsZero() }) ||
+				unread(m.Model) {
 				continue // told
 			}
 			i.Check(m.Model, func(at string, err error) {
 				place, option := i.places[at]
-				if part := m.Written.Part(at); !part.IsZero() {
+				if part := m.Written.Part(at); !option && !part.IsZero() {
 					place = part.Place
 				} else if !option {
 					place = i.Place
@@ -60,7 +63,8 @@ func (d *decoder) checkIllustrations(s *Spec) {
 // unread says that a part which is in the file could not be read.
 func unread(m model.Model) bool {
 	w := m.Written
-	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil || !w.Inference.IsZero() && m.Inference == nil
+	return !w.Kernel.IsZero() && m.Kernels == nil || !w.Likelihood.IsZero() && m.Likelihood == nil ||
+		!w.Inference.IsZero() && m.Inference == nil
 }
 
 // dataSections are the sections of experiments with data only.

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// interval is what a number in a file may be, from the tag `within` of its field: "[1,1000]", or "(0,1)" without the ends; an
-// end may be inf. A field whose zero stands for its default has an interval without 0, so that nobody who writes 0 is given
-// something else.
+// interval is what a number in a file may be, from the tag `within` of its field: "[1,1000]", or
+// "(0,1)" without the ends; an end may be inf. A field whose zero stands for its default has an
+// interval without 0, so that nobody who writes 0 is given something else.
 type interval struct {
 	lo, hi         float64
 	loOpen, hiOpen bool

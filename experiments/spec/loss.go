@@ -18,11 +18,11 @@ import (
 )
 
 // decisionCosts reads the costs in the predict section at n; nil where there are none.
-func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *costs {
+func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	if p.Loss == nil && p.RejectCost == nil {
 		return nil
 	}
-	c := &costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
+	c := &Costs{reject: p.RejectCost, place: d.found.Place(n), lossPlace: d.found.Place(p.Loss),
 		rejectPlace: d.found.Place(strictyaml.Find(n, "reject_cost"))}
 	if p.Loss != nil {
 		d.into(p.Loss, &c.loss)
@@ -31,12 +31,13 @@ func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *costs {
 }
 
 // On are the costs on the classes of a data set; nil where there are none.
-func (c *costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
+func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 	switch {
 	case c == nil:
 		return nil
 	case ds.Classes == nil:
-		found.AtPlace(c.place, "%s has numeric labels, and costs are those of decisions on classes; leave out loss and reject_cost", ds.Name)
+		found.AtPlace(c.place, "%s has numeric labels, and costs are those of decisions on classes; leave out loss "+
+			"and reject_cost", ds.Name)
 		return nil
 	}
 	checkRejection(found, c.rejectPlace, c.reject, ds.Classes)
@@ -62,7 +63,8 @@ func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *flo
 	}
 }
 
-// lossReader fills a loss on classes, entry by entry. What is not said costs 1 for an error and 0 for none.
+// lossReader fills a loss on classes, entry by entry. What is not said costs 1 for an error and 0
+// for none.
 type lossReader struct {
 	cv.Loss
 	found   *strictyaml.Findings
@@ -86,7 +88,8 @@ func (l *lossReader) set(truth, decision string, cost float64) {
 	}
 	switch {
 	case l.given[at]:
-		l.found.AtPlace(l.place, "the cost of deciding %q where %q is the truth is given twice; keep one", decision, truth)
+		l.found.AtPlace(l.place, "the cost of deciding %q where %q is the truth is given twice; keep one", decision,
+			truth)
 	case math.IsNaN(cost) || math.IsInf(cost, 0):
 		l.found.AtPlace(l.place, "%v is no cost; write a finite number", cost)
 	default:
@@ -104,7 +107,8 @@ func (l *lossReader) setAll(m lossMap) {
 	}
 }
 
-// setMatrix reads a header with decisions, under a first cell of any text, and rows of a truth and its costs.
+// setMatrix reads a header with decisions, under a first cell of any text, and rows of a truth and
+// its costs.
 func (l *lossReader) setMatrix(text string) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace = true
@@ -138,7 +142,8 @@ func (l *lossReader) setTriples(text string) {
 			cost, wrong = strconv.ParseFloat(parts[2], 64)
 		}
 		if wrong != nil {
-			l.found.AtPlace(l.place, "%q must be truth,decision,cost, as in %s,%s,5, and there is no file %q; names with commas or blanks need {truth: {decision: cost}}", triple, l.classes[0], l.classes[1], text)
+			l.found.AtPlace(l.place, "%q must be truth,decision,cost, as in %s,%s,5, and there is no file %q; "+
+				"names with commas or blanks need {truth: {decision: cost}}", triple, l.classes[0], l.classes[1], text)
 			continue
 		}
 		l.set(parts[0], parts[1], cost)
@@ -147,10 +152,10 @@ func (l *lossReader) setTriples(text string) {
 
 // Deciding says what decisions on classes cost.
 type Deciding struct {
-	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file that
-	// holds such a mapping or, as CSV, the whole matrix: a header with the decisions and a row for every
-	// truth. What is not said costs 1 for an error and 0 for none. Empty: nothing is said, and the class
-	// of largest probability is decided for.
+	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file
+	// that holds such a mapping or, as CSV, the whole matrix: a header with the decisions and a row
+	// for every truth. What is not said costs 1 for an error and 0 for none. Empty: nothing is
+	// said, and the class of largest probability is decided for.
 	Loss   string
 	Reject *float64 // cost of deciding for no class; nil: one is always decided for
 }
@@ -163,7 +168,8 @@ func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	case o.Loss == "" && o.Reject == nil:
 		return nil, nil
 	case classes == nil:
-		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and --reject")
+		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and "+
+			"--reject")
 		return nil, d.err()
 	}
 	checkRejection(d.found, strictyaml.Place{File: "--reject"}, o.Reject, classes)
@@ -183,7 +189,8 @@ func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	case err == nil:
 		loss.setMatrix(text)
 		if all := len(classes) * len(classes); d.err() == nil && len(loss.given) != all {
-			d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d costs are there", o.Loss, strings.Join(classes, ", "), len(loss.given), all)
+			d.at(nil, "%s must be a header with the classes %s as decisions and a row for each as truth; %d of %d "+
+				"costs are there", o.Loss, strings.Join(classes, ", "), len(loss.given), all)
 		}
 	default:
 		loss.setTriples(text)

@@ -42,8 +42,10 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 		for _, part := range []struct {
 			node          *strictyaml.Node
 			key, instance string
-		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"}, {nodes.Inference, "inference", "laplace"}} {
-			if (part.node == nil || strictyaml.IsNull(part.node)) && s.needs(part.key) && !d.needless(part.key, nodes.Inference) {
+		}{{nodes.Kernel, "kernel", "se"}, {nodes.Likelihood, "likelihood", "probit"},
+			{nodes.Inference, "inference", "laplace"}} {
+			if (part.node == nil || strictyaml.IsNull(part.node)) && s.needs(part.key) &&
+				!d.needless(part.key, nodes.Inference) {
 				d.at(v, "model has no %s; add for example %s: %s", part.key, part.key, part.instance)
 			}
 		}
@@ -68,7 +70,8 @@ func (d *decoder) model(nodes modelNodes, average objective.Average) model.Model
 	given := func(n *strictyaml.Node) bool { return n != nil && !strictyaml.IsNull(n) }
 	m := model.Model{Classes: nodes.Classes}
 	m.Written.Kernel, m.Written.Mean = written("kernel", nodes.Kernel), written("mean", nodes.Mean)
-	m.Written.Likelihood, m.Written.Inference = written("likelihood", nodes.Likelihood), written("inference", nodes.Inference)
+	m.Written.Likelihood, m.Written.Inference = written("likelihood", nodes.Likelihood),
+		written("inference", nodes.Inference)
 	m.Written.Method = m.Written.Inference.Text
 	if !given(nodes.Inference) {
 		m.Written.Inference.Component = record.Component{}
@@ -124,7 +127,8 @@ func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approx
 		d.at(n, "%s is a comparator, which tunes itself and nothing else; name it in model: {inference: …}", name)
 		return nil, as, false
 	case name != "" && !slices.Contains(approx.Table.Names(), name):
-		d.at(n, "unknown inference %q%s", name, registry.Suggest(name, append(approx.Table.Names(), comparator.Table.Names()...)))
+		d.at(n, "unknown inference %q%s", name,
+			registry.Suggest(name, append(approx.Table.Names(), comparator.Table.Names()...)))
 		return nil, as, false
 	}
 	a, _, ok = component(d, n, "inference", approx.Table)
@@ -166,7 +170,8 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	return out
 }
 
-// usable says why inference and likelihood work for no number of classes. How many there are is known with the data.
+// usable says why inference and likelihood work for no number of classes. How many there are is
+// known with the data.
 func usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	counts := []int{2, 3, 0}
 	if _, ok := a.(approx.OneVsRest); ok {
@@ -193,45 +198,15 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 	}
 	switch name {
 	case "sum", "product":
-		if options == nil || options.Kind != strictyaml.SequenceNode || len(options.Content) == 0 {
-			d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
-			return nil, name, false
-		}
-		if len(options.Content) > maxParts {
-			d.at(options, "a %s of %d kernels; at most %d", name, len(options.Content), maxParts)
-			return nil, name, false
-		}
-		var parts []kernel.Named
-		for _, c := range options.Content {
-			part, kind, good := d.kernel(c)
-			ok = ok && good
-			parts = append(parts, kernel.Named{Kind: kind, Kernel: part})
-		}
+		parts, ok := d.kernels(n, name, options)
 		if name == "sum" {
 			return kernel.Sum(parts), name, ok
 		}
 		return kernel.Product(parts), name, ok
 	case "active":
-		var a active
-		if options == nil || strictyaml.IsNull(options) {
-			d.at(n, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
-			return nil, name, false
-		}
-		before := d.found.Found()
-		d.into(options, &a)
-		for _, dim := range a.Dims {
-			if dim < 1 {
-				d.at(options, "dims are column numbers from 1, found %d", dim)
-			}
-		}
-		if a.Kernel == nil || len(a.Dims) == 0 {
-			d.at(options, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
-			return nil, name, false
-		}
-		inner, kind, good := d.kernel(a.Kernel)
-		return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, name, good && d.found.Found() == before
-	}
-	if name == "per_class" {
+		k, ok := d.active(n, options)
+		return k, name, ok
+	case "per_class":
 		d.at(n, "per_class must stand outermost, as in {per_class: {sum: [se, noise]}}")
 		return nil, name, false
 	}
@@ -253,6 +228,49 @@ func (d *decoder) kernel(n *strictyaml.Node) (k kernel.Kernel, kind string, ok b
 		d.at(n, "%v", err)
 	}
 	return k, name, d.found.Found() == before
+}
+
+// kernels reads the parts of a sum or a product.
+func (d *decoder) kernels(n *strictyaml.Node, name string, options *strictyaml.Node) (parts []kernel.Named, ok bool) {
+	if options == nil || options.Kind != strictyaml.SequenceNode || len(options.Content) == 0 {
+		d.at(n, "%s needs a list of kernels, as in {%s: [se, noise]}", name, name)
+		return nil, false
+	}
+	if len(options.Content) > maxParts {
+		d.at(options, "a %s of %d kernels; at most %d", name, len(options.Content), maxParts)
+		return nil, false
+	}
+	ok = true
+	for _, c := range options.Content {
+		part, kind, good := d.kernel(c)
+		ok = ok && good
+		parts = append(parts, kernel.Named{Kind: kind, Kernel: part})
+	}
+	return parts, ok
+}
+
+// active reads a kernel on some of the columns.
+func (d *decoder) active(n, options *strictyaml.Node) (k kernel.Active, ok bool) {
+	before := d.found.Found()
+	var a active
+	if options != nil && !strictyaml.IsNull(options) {
+		d.into(options, &a)
+	}
+	for _, dim := range a.Dims {
+		if dim < 1 {
+			d.at(options, "dims are column numbers from 1, found %d", dim)
+		}
+	}
+	if a.Kernel == nil || len(a.Dims) == 0 {
+		if options == nil || strictyaml.IsNull(options) {
+			options = n
+		}
+		d.at(options, "active needs dims and a kernel, as in {active: {dims: [1, 2], kernel: se}}")
+		return k, false
+	}
+	inner, kind, good := d.kernel(a.Kernel)
+	return kernel.Active{Dims: a.Dims, Named: kernel.Named{Kind: kind, Kernel: inner}}, good &&
+		d.found.Found() == before
 }
 
 // active is a kernel on some of the columns.
@@ -282,7 +300,8 @@ func (d *decoder) comparing(n *strictyaml.Node) (name string, ok bool) {
 	return name, ok && slices.Contains(comparator.Table.Names(), name)
 }
 
-// needless says whether a model needs no kernel, or no likelihood, because its inference is a comparator without one.
+// needless says whether a model needs no kernel, or no likelihood, because its inference is a
+// comparator without one.
 func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 	name, ok := d.comparing(inference)
 	if !ok {
@@ -297,8 +316,8 @@ func (d *decoder) needless(part string, inference *strictyaml.Node) bool {
 	return err == nil && part != "inference" && !(part == "kernel" && usesKernel)
 }
 
-// compareWith makes a model with a comparator of one that is read but for its inference. What the comparator does not use is
-// forgotten, so that models that differ in nothing else are one.
+// compareWith makes a model with a comparator of one that is read but for its inference. What the
+// comparator does not use is forgotten, so that models that differ in nothing else are one.
 func (d *decoder) compareWith(m model.Model, n *strictyaml.Node) model.Model {
 	before, mark, none := d.found.Found(), len(d.settings.settings), record.Plain(model.NoPart)
 	c, name, ok := component(d, n, "inference", comparator.Table)
@@ -331,7 +350,8 @@ func (d *decoder) compareWith(m model.Model, n *strictyaml.Node) model.Model {
 func distinct(models []Model) (out []Model) {
 	for _, m := range models {
 		same := func(o Model) bool {
-			return o.Comparator != nil && o.Written.Inference.Text == m.Written.Inference.Text && o.Written.Kernel.Text == m.Written.Kernel.Text
+			return o.Comparator != nil && o.Written.Inference.Text == m.Written.Inference.Text &&
+				o.Written.Kernel.Text == m.Written.Kernel.Text
 		}
 		if m.Comparator == nil || !slices.ContainsFunc(out, same) {
 			out = append(out, m)
@@ -346,7 +366,8 @@ var (
 	dataLists  = []string{"columns", "drop", "id", "classes"}
 )
 
-// maxMistakes ends the reading of a list, and of the models of a cross product: many times what is told.
+// maxMistakes ends the reading of a list, and of the models of a cross product: many times what is
+// told.
 const maxMistakes = 1000
 
 // maxParts bounds a sum or a product of kernels.

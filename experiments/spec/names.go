@@ -40,12 +40,13 @@ type Entry struct {
 var compositions = []Entry{
 	{Name: "sum", Doc: "sum: [kernel, …]; k = Σ k_j"},
 	{Name: "product", Doc: "product: [kernel, …]; k = Π k_j"},
-	{Name: "per_class", Doc: "per_class: kernel; outermost: every class has the kernel with hyperparameters of its own"},
+	{Name: "per_class", Doc: "per_class: kernel; outermost: every class has the kernel with hyperparameters of its " +
+		"own"},
 	{Name: "active", Doc: "active: {dims: [1, 3], kernel: …}; a kernel on some of the columns, counted from 1"},
 }
 
-// Kinds lists everything that a configuration file can name, from the tables that also decode it, and the
-// files that come along.
+// Kinds lists everything that a configuration file can name, from the tables that also decode it,
+// and the files that come along.
 func Kinds() []Kind {
 	datasets := Kind{Name: "datasets"}
 	for _, s := range data.Table {
@@ -63,11 +64,13 @@ func Kinds() []Kind {
 	for _, f := range page.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
-	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record; with figures: [grid, latent-0] only these\n"}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on " +
+		"record; with figures: [grid, latent-0] only these\n"}
 	for _, p := range picture.List() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}
-	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain gallery:NAME prints its file; docs/gallery.md has what came of all\n"}
+	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain " +
+		"gallery:NAME prints its file; docs/gallery.md has what came of all\n"}
 	for _, name := range gallery.Names() {
 		text, err := gallery.Read(name)
 		if err != nil {
@@ -79,14 +82,24 @@ func Kinds() []Kind {
 	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
-	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which inference, and what for\n"
+	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only " +
+		"least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which " +
+		"inference, and what for\n"
 	splitters := kind("splitters", cv.Table)
-	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"}, {Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}}, splitters.Entries...)
-	splitters.Entries = append(splitters.Entries, Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in every outer training set the configurations compete over the inner folds, and the winner is scored on the outer one (score: log_evidence needs no inner folds)"})
+	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"},
+		{Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}},
+		splitters.Entries...)
+	splitters.Entries = append(splitters.Entries,
+		Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in " +
+			"every outer training set the configurations compete over the inner folds, and the winner is scored on " +
+			"the outer one (score: log_evidence needs no inner folds)"})
 	objectives := kind("objectives", objective.Criteria)
-	objectives.Entries = append(objectives.Entries, Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the training set, for strategies without gradients"})
+	objectives.Entries = append(objectives.Entries,
+		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
+			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
-	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is a list in the file, and every\n" +
+	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is " +
+		"a list in the file, and every\n" +
 		"  combination is searched by itself, with the hyperparameters that it has\n"
 	all := []Kind{
 		kernels,
@@ -107,8 +120,12 @@ func Kinds() []Kind {
 		published,
 		kind("illustrations", illustrate.Illustrations),
 	}
-	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}", "model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",
-		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s", "tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}", "report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "", "illustrate: %s"} {
+	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}",
+		"model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",
+		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s",
+		"tune: {method: bayes, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}",
+		"report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "",
+		"illustrate: %s"} {
 		all[i].In = in
 	}
 	return all

@@ -21,9 +21,10 @@ var publishedFields = map[string]func(record.Configuration) record.Component{
 	"tune_inference": func(c record.Configuration) record.Component { return c.TuneInference },
 }
 
-// published reads the published section: {source, figures}, or a list of them. An element of figures has fields of
-// configurations, figures by their names in results, and maybe the evaluation that its scores belong to and a note, which should
-// say why what is found here differs by more than the figure's uncertainty.
+// published reads the published section: {source, figures}, or a list of them. An element of
+// figures has fields of configurations, figures by their names in results, and maybe the evaluation
+// that its scores belong to and a note, which should say why what is found here differs by more
+// than the figure's uncertainty.
 func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 	if n == nil || strictyaml.IsNull(n) {
 		return
@@ -57,14 +58,16 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 			case key.Value == "note":
 				d.into(value, &p.Note)
 			default:
-				p.Names, p.Figures = append(p.Names, figureName{key.Value, d.found.Place(key)}), append(p.Figures, d.figure(key.Value, value))
+				p.Names, p.Figures = append(p.Names, figureName{key.Value, d.found.Place(key)}),
+					append(p.Figures, d.figure(key.Value, value))
 			}
 		})
 		s.Published = append(s.Published, p)
 	}
 }
 
-// figure reads a number, which is uncertain by half a unit of its last digit, or {value: number, uncertainty: number}.
+// figure reads a number, which is uncertain by half a unit of its last digit, or {value: number,
+// uncertainty: number}.
 func (d *decoder) figure(name string, n *strictyaml.Node) record.Figure {
 	var f uncertain
 	if n.Kind == strictyaml.MappingNode {

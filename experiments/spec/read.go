@@ -17,8 +17,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
-// Problems: every mistake found, with its place.
+// Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings
+// are `path=value` assignments applied to it first. The error is Problems: every mistake found,
+// with its place.
 func Load(path string, settings []string) (*Spec, error) {
 	text, err := Read(path)
 	if err != nil {
@@ -48,8 +49,8 @@ func Read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Parse is Load on text already read; file names it in messages, and its folder is where relative paths
-// start.
+// Parse is Load on text already read; file names it in messages, and its folder is where relative
+// paths start.
 func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	s, found := Decode(file, text, settings)
 	if err := found.Err(); err != nil {
@@ -58,15 +59,16 @@ func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	return s, nil
 }
 
-// Decode is Parse with what is wrong beside it. Where there are mistakes the Spec holds the parts that
-// are whole, so that these can be checked against the data as well; it is nil if the text is not YAML.
+// Decode is Parse with what is wrong beside it. Where there are mistakes the Spec holds the parts
+// that are whole, so that these can be checked against the data as well; it is nil if the text is
+// not YAML.
 func Decode(file string, text []byte, settings []string) (*Spec, *strictyaml.Findings) {
 	d := newDecoder(file)
 	return d.spec(file, text, settings), d.found
 }
 
-// spec reads a configuration file. Where there are mistakes it holds the parts that are whole, so that these can be checked
-// against the data as well; it is nil if the text is not YAML.
+// spec reads a configuration file. Where there are mistakes it holds the parts that are whole, so
+// that these can be checked against the data as well; it is nil if the text is not YAML.
 func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	root := d.parse(text)
 	if root == nil {
@@ -82,9 +84,11 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
 	if !runName.MatchString(doc.Name) {
-		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', for it names the run's folder", doc.Name)
+		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', for it "+
+			"names the run's folder", doc.Name)
 	}
-	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{}, Reject: doc.Predict.Reject, Report: doc.Report, File: file, Text: string(text), Settings: settings}
+	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{},
+		Reject: doc.Predict.Reject, Report: doc.Report, File: file, Text: string(text), Settings: settings}
 	if a := doc.Predict.Average; a != nil && !strictyaml.IsNull(a) {
 		if average, _, ok := component(d, a, "average", objective.Averages); ok {
 			s.Average, s.Averaging = average, strictyaml.Component(a)
@@ -111,7 +115,8 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	if len(s.Report.Formats) == 0 {
 		s.Report.Formats = []string{"text"}
 	}
-	for key, list := range map[string][]string{"formats": s.Report.Formats, "curves": s.Report.Curves, "figures": s.Report.Figures} {
+	for key, list := range map[string][]string{"formats": s.Report.Formats, "curves": s.Report.Curves,
+		"figures": s.Report.Figures} {
 		seen := map[string]bool{}
 		for _, name := range list {
 			if n := strictyaml.Find(strictyaml.Find(root, "report"), key); seen[name] && n != nil {

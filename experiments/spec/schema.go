@@ -38,10 +38,13 @@ func ExperimentSchema() jsonschema.Schema {
 		"mean": part("mean"), "likelihood": part("likelihood"), "classes": jsonschema.Texts(classModes...),
 	}}
 	model.parts["active"] = jsonschema.Required(model.structure(reflect.TypeFor[active]()), "dims", "kernel")
-	defs := jsonschema.Schema{"prior": model.component(kinds["priors"]), "setting": model.value(reflect.TypeFor[param.Setting]()),
-		"mean": model.component(kinds["means"]), "likelihood": model.component(kinds["likelihoods"]),
-		"kernel": jsonschema.Alternatives(model.component(kinds["kernels"])), "inference": jsonschema.Alternatives(model.component(kinds["inference"]))}
-	model.parts["kernel"] = jsonschema.AnyOf(part("kernel"), jsonschema.Required(jsonschema.Object(jsonschema.Schema{"per_class": part("kernel")}), "per_class"))
+	defs := jsonschema.Schema{"prior": model.component(kinds["priors"]),
+		"setting": model.value(reflect.TypeFor[param.Setting]()),
+		"mean":    model.component(kinds["means"]), "likelihood": model.component(kinds["likelihoods"]),
+		"kernel":    jsonschema.Alternatives(model.component(kinds["kernels"])),
+		"inference": jsonschema.Alternatives(model.component(kinds["inference"]))}
+	model.parts["kernel"] = jsonschema.AnyOf(part("kernel"),
+		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"per_class": part("kernel")}), "per_class"))
 	defs["model"] = jsonschema.Required(model.structure(reflect.TypeFor[modelNodes]()), "inference")
 	defs["illustrated"] = model.structure(reflect.TypeFor[modelNodes]())
 
@@ -54,10 +57,14 @@ func ExperimentSchema() jsonschema.Schema {
 	plain := grammar{}
 	cross := plain.mapping(within)
 	cross["properties"].(jsonschema.Schema)["score"], cross["maxProperties"] = scores, 2
-	defs["splitter"], defs["objective"] = plain.component(within), jsonschema.AnyOf(named(objectives[:len(objectives)-1]), jsonschema.Required(jsonschema.Object(jsonschema.Schema{"cv": jsonschema.Required(cross, "score")}), "cv"))
-	tuned := grammar{parts: map[string]jsonschema.Schema{"objective": part("objective"), "inference": part("inference")}}
+	defs["splitter"], defs["objective"] = plain.component(within),
+		jsonschema.AnyOf(named(objectives[:len(objectives)-1]),
+			jsonschema.Required(jsonschema.Object(jsonschema.Schema{"cv": jsonschema.Required(cross, "score")}), "cv"))
+	tuned := grammar{parts: map[string]jsonschema.Schema{"objective": part("objective"),
+		"inference": part("inference")}}
 	tunes := []jsonschema.Schema{named(append(slices.Clip(strategies), Entry{Name: "none", Doc: "nothing is tuned"})),
-		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"method": jsonschema.Schema{"const": "none"}, "objective": part("objective")}), "method")}
+		jsonschema.Required(jsonschema.Object(jsonschema.Schema{"method": jsonschema.Schema{"const": "none"},
+			"objective": part("objective")}), "method")}
 	for _, e := range strategies {
 		tuned.parts["method"] = jsonschema.Schema{"const": e.Name, "description": e.Doc}
 		s := tuned.structure(reflect.TypeFor[tuning](), e.Options)
@@ -69,38 +76,48 @@ func ExperimentSchema() jsonschema.Schema {
 
 	defs["tune"] = jsonschema.AnyOf(tunes...)
 
-	nested := grammar{parts: map[string]jsonschema.Schema{"outer": part("splitter"), "inner": part("splitter"), "score": jsonschema.AnyOf(scores, jsonschema.Schema{"const": LogEvidence})}}
-	evaluated := grammar{parts: map[string]jsonschema.Schema{"test": jsonschema.Object(jsonschema.Schema{}), "training": jsonschema.Object(jsonschema.Schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
+	nested := grammar{parts: map[string]jsonschema.Schema{"outer": part("splitter"), "inner": part("splitter"),
+		"score": jsonschema.AnyOf(scores, jsonschema.Schema{"const": LogEvidence})}}
+	evaluated := grammar{parts: map[string]jsonschema.Schema{"test": jsonschema.Object(jsonschema.Schema{}),
+		"training": jsonschema.Object(jsonschema.Schema{}), "nested": nested.structure(reflect.TypeFor[nesting]())}}
 	races := []jsonschema.Schema{named(kinds["races"])}
 	for _, e := range kinds["races"] {
 		rule := plain.mapping([]Entry{e})
 		rule["properties"].(jsonschema.Schema)["score"], rule["required"] = scores, []string{e.Name}
 		races = append(races, rule)
 	}
-	figures := jsonschema.Schema{"evaluation": jsonschema.OrNothing(jsonschema.Text()), "note": jsonschema.OrNothing(jsonschema.Text())}
+	figures := jsonschema.Schema{"evaluation": jsonschema.OrNothing(jsonschema.Text()),
+		"note": jsonschema.OrNothing(jsonschema.Text())}
 	for field := range publishedFields {
 		figures[field] = jsonschema.Schema{}
 	}
-	published := grammar{parts: map[string]jsonschema.Schema{"figures": {"type": "array", "minItems": 1, "items": jsonschema.Schema{"type": "object", "properties": figures, "additionalProperties": jsonschema.AnyOf(jsonschema.Schema{"type": "number"}, jsonschema.Required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
-	defs["published"] = jsonschema.AnyOf(published.structure(reflect.TypeFor[publishing]()), jsonschema.Schema{"type": "array", "items": jsonschema.OrNothing(part("published"))})
+	published := grammar{parts: map[string]jsonschema.Schema{"figures": {"type": "array", "minItems": 1,
+		"items": jsonschema.Schema{"type": "object", "properties": figures,
+			"additionalProperties": jsonschema.AnyOf(jsonschema.Schema{"type": "number"},
+				jsonschema.Required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
+	defs["published"] = jsonschema.AnyOf(published.structure(reflect.TypeFor[publishing]()),
+		jsonschema.Schema{"type": "array", "items": jsonschema.OrNothing(part("published"))})
 
 	illustrations := plain.component(kinds["illustrations"])
 	top := grammar{parts: map[string]jsonschema.Schema{
-		"illustrate": jsonschema.AnyOf(illustrations, jsonschema.Schema{"type": "array", "minItems": 1, "items": illustrations}),
-		"version":    {"const": 1},
-		"name":       jsonschema.Matching(jsonschema.Text(), runName),
-		"data":       jsonschema.Alternatives(part("data")),
-		"model":      jsonschema.Alternatives(part("model")),
-		"tune":       jsonschema.Alternatives(part("tune")),
-		"evaluate":   jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
-		"race":       jsonschema.AnyOf(races...),
-		"average":    plain.component(kinds["averages"]),
-		"reject":     jsonschema.Texts(rejects...),
-		"loss":       {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
-		"formats":    jsonschema.ListOf(named(kinds["formats"])),
-		"curves":     jsonschema.ListOf(named(kinds["curves"])),
-		"figures":    jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]), jsonschema.Matching(jsonschema.Schema{"type": "string"}, picture.Name))),
-		"published":  part("published"),
+		"illustrate": jsonschema.AnyOf(illustrations,
+			jsonschema.Schema{"type": "array", "minItems": 1, "items": illustrations}),
+		"version":  {"const": 1},
+		"name":     jsonschema.Matching(jsonschema.Text(), runName),
+		"data":     jsonschema.Alternatives(part("data")),
+		"model":    jsonschema.Alternatives(part("model")),
+		"tune":     jsonschema.Alternatives(part("tune")),
+		"evaluate": jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
+		"race":     jsonschema.AnyOf(races...),
+		"average":  plain.component(kinds["averages"]),
+		"reject":   jsonschema.Texts(rejects...),
+		"loss": {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object",
+			"additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
+		"formats": jsonschema.ListOf(named(kinds["formats"])),
+		"curves":  jsonschema.ListOf(named(kinds["curves"])),
+		"figures": jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]),
+			jsonschema.Matching(jsonschema.Schema{"type": "string"}, picture.Name))),
+		"published": part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
 	top.parts["report"] = top.structure(reflect.TypeFor[Report]())
@@ -116,7 +133,8 @@ func ExperimentSchema() jsonschema.Schema {
 	return out
 }
 
-// structure is the schema of a mapping that is read into structs, each key of which may be left empty.
+// structure is the schema of a mapping that is read into structs, each key of which may be left
+// empty.
 func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 	properties := jsonschema.Schema{}
 	for _, t := range types {
@@ -143,7 +161,8 @@ func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 	return jsonschema.Object(properties)
 }
 
-// value is the schema of a value, after decoder.value. A struct that reads text too, as hyperparameters do, is a number or a mapping.
+// value is the schema of a value, after decoder.value. A struct that reads text too, as
+// hyperparameters do, is a number or a mapping.
 func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	v := reflect.New(t)
 	if of, ok := v.Interface().(interface{ Names() []string }); ok {
@@ -196,7 +215,8 @@ func (g grammar) element(t reflect.Type) jsonschema.Schema {
 	return s
 }
 
-// component is the schema of a member of a table: its name, or a mapping of its name to its options.
+// component is the schema of a member of a table: its name, or a mapping of its name to its
+// options.
 func (g grammar) component(entries []Entry) jsonschema.Schema {
 	m := g.mapping(entries)
 	m["minProperties"], m["maxProperties"] = 1, 1

@@ -1,3 +1,6 @@
+// Package spec reads configuration files: text becomes declared values, each with its place in the
+// file, and every mistake is told with its own. It knows everything that a file can name and the
+// schema of the file, which mirrors the decoder. It reads no data.
 package spec
 
 import (
@@ -17,8 +20,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Spec is a configuration file, decoded and checked as far as it can be without reading data. Its lists of
-// alternatives are expanded: the experiment is the cross product of Data and Models.
+// Spec is a configuration file, decoded and checked as far as it can be without reading data. Its
+// lists of alternatives are expanded: the experiment is the cross product of Data and Models.
 type Spec struct {
 	Name     string
 	Seed     uint64
@@ -26,7 +29,7 @@ type Spec struct {
 	Data     []DataSpec
 	Models   []Model
 	Evaluate []Evaluation
-	Race     *race             // nil: nobody is cut
+	Race     *Race             // nil: nobody is cut
 	Average  objective.Average // how class probabilities are formed
 	Reject   string            // the measure of confidence by which cases are rejected
 	Report   Report
@@ -36,14 +39,15 @@ type Spec struct {
 
 	Averaging record.Component // Average as the file declares it
 	TuneText  string
-	Costs     *costs // of decisions; nil: none are named
+	Costs     *Costs // of decisions; nil: none are named
 	Published []*Published
 
-	Illustrations []shown // in place of Data
+	Illustrations []Illustration // in place of Data
 	illustrates   bool
 }
 
-// DataSpec is one data section with its place in the file, for mistakes that only reading the data shows.
+// DataSpec is one data section with its place in the file, for mistakes that only reading the data
+// shows.
 type DataSpec struct {
 	data.Spec
 	Place  strictyaml.Place
@@ -90,8 +94,9 @@ type Tune struct {
 	Method    string           // a strategy's name, or "none"
 	Strategy  search.Strategy  // nil for "none"
 	Criterion string           // what is maximised: "log_evidence"
-	Cross     *crossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
-	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two gradients for each.
+	Cross     *CrossValidation // that, if it is a score of held-out cases; nil: it is one of objective.Criteria
+	// StandardErrors asks for those of the hyperparameters tuned on all of the training data; two
+	// gradients for each.
 	StandardErrors bool
 	Objective      string // as YAML flow text
 	Place          strictyaml.Place
@@ -131,9 +136,9 @@ func (t Tune) Maximised() (objective.Criterion, error) {
 	return e.New(nil)
 }
 
-// crossValidation is a tuning objective: a score of the predictions for cases held out from the training set, combined
-// over the folds of a splitter, with its sign such that more is better.
-type crossValidation struct {
+// CrossValidation is a tuning objective: a score of the predictions for cases held out from the
+// training set, combined over the folds of a splitter, with its sign such that more is better.
+type CrossValidation struct {
 	Score    cv.Score
 	Splitter cv.Splitter
 	Name     string // of the splitter
@@ -141,7 +146,7 @@ type crossValidation struct {
 }
 
 // String names it in the manifest.
-func (c crossValidation) String() string { return "cv_" + c.Score.Name }
+func (c CrossValidation) String() string { return "cv_" + c.Score.Name }
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
@@ -151,15 +156,16 @@ type Evaluation struct {
 	Place    strictyaml.Place
 }
 
-// Nested is nested cross-validation: in every training set of the outer splitter all configurations compete, by a score of the
-// predictions over the folds of the inner one or by log evidence, and the winner predicts what the outer one holds out.
+// Nested is nested cross-validation: in every training set of the outer splitter all configurations
+// compete, by a score of the predictions over the folds of the inner one or by log evidence, and
+// the winner predicts what the outer one holds out.
 type Nested struct {
-	Outer, Inner namedSplitter // inner is not used for log evidence
+	Outer, Inner NamedSplitter // inner is not used for log evidence
 	Score        string
 	Place        strictyaml.Place
 }
 
-type namedSplitter struct {
+type NamedSplitter struct {
 	cv.Splitter
 	Name string
 }
@@ -167,8 +173,8 @@ type namedSplitter struct {
 // LogEvidence is the score of configurations that needs no inner folds.
 const LogEvidence = "log_evidence"
 
-// race is how configurations that will not win are cut.
-type race struct {
+// Race is how configurations that will not win are cut.
+type Race struct {
 	cv.Race
 	Name, Score string
 	Place       strictyaml.Place
@@ -181,8 +187,8 @@ type Report struct {
 	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
 }
 
-// shown is an illustration with its place in the file.
-type shown struct {
+// Illustration is an illustration with its place in the file.
+type Illustration struct {
 	illustrate.Illustration
 	Kind, Text string // as YAML flow text
 	Place      strictyaml.Place
@@ -200,12 +206,14 @@ func (s *Spec) String() string {
 			methods = append(methods, m.Tune.Method)
 		}
 	}
-	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models), strings.Join(methods, ", "))
+	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models),
+		strings.Join(methods, ", "))
 }
 
 // needs says whether the models must have a part.
 func (s *Spec) needs(part string) bool {
-	return !s.illustrates || slices.ContainsFunc(s.Illustrations, func(i shown) bool { return slices.Contains(i.Needs(), part) })
+	return !s.illustrates || slices.ContainsFunc(s.Illustrations,
+		func(i Illustration) bool { return slices.Contains(i.Needs(), part) })
 }
 
 // Unjoin lists the errors of an errors.Join, and of those within it.
@@ -230,8 +238,8 @@ var ErrInvalid = errors.New("invalid data")
 // Problem is one mistake in a configuration: where it stands, what was expected, and what to do.
 type Problem = strictyaml.Problem
 
-// Problems are all the mistakes of a configuration, in the order of the file, at most twenty of a kind with a count of the
-// others. A nil Problems is no error.
+// Problems are all the mistakes of a configuration, in the order of the file, at most twenty of a
+// kind with a count of the others. A nil Problems is no error.
 type Problems = strictyaml.Problems
 
 // ErrMistakes is what all Problems are, for errors.Is.
@@ -257,7 +265,8 @@ type condition struct {
 	text  string
 }
 
-// Matches says if a configuration has what the figures are for: a component is given by its name, or with all its options.
+// Matches says if a configuration has what the figures are for: a component is given by its name,
+// or with all its options.
 func (p *Published) Matches(c record.Configuration) bool {
 	return !slices.ContainsFunc(p.of, func(of condition) bool {
 		has := of.field(c)
@@ -265,8 +274,8 @@ func (p *Published) Matches(c record.Configuration) bool {
 	})
 }
 
-// costs are those that an experiment names, before the classes are known.
-type costs struct {
+// Costs are those that an experiment names, before the classes are known.
+type Costs struct {
 	loss                          lossMap
 	reject                        *float64
 	place, lossPlace, rejectPlace strictyaml.Place

@@ -12,8 +12,8 @@ import (
 // Texts are the parts of a model, each a name or YAML flow text of its own.
 type Texts struct{ Kernel, Mean, Likelihood, Inference, Classes string }
 
-// ReadModel reads the parts of a model, with or without the inference. Mistakes are told where prefix and
-// the name of the part say.
+// ReadModel reads the parts of a model, with or without the inference. Mistakes are told where
+// prefix and the name of the part say.
 func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference bool) (m model.Model) {
 	d := &decoder{found, &settings{}}
 	nodes := modelNodes{prefix: prefix, Classes: t.Classes}

@@ -45,9 +45,11 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 		}
 		t, inference := d.way(way)
 		_, grid := t.Strategy.(search.Grid) // which has no defaults
-		if _, unknown := t.Maximised(); d.found.Found() > before && (grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
+		if _, unknown := t.Maximised(); d.found.Found() > before &&
+			(grid || t.Strategy == nil || unknown != nil || t.Cross != nil) {
 			// The models can still be checked.
-			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)}, nil
+			t, inference = Tune{Method: "none", Criterion: objective.Criteria.Names()[0], Place: d.found.Place(way)},
+				nil
 		}
 		tuned := models
 		if inference != nil {
@@ -65,17 +67,52 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// way reads one way of tuning, and the inference that is tuned if it names one: what all methods share is taken out, the rest
-// belongs to the strategy.
+// way reads one way of tuning, and the inference that is tuned if it names one.
 func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
-	t = Tune{Method: "bfgs", Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.found.Place(n)}
-	options := n
-	shared := tuning{Method: "bfgs"}
+	shared, options, ok := d.shared(n)
+	t = Tune{
+		Method: shared.Method, StandardErrors: shared.StandardErrors,
+		Objective: strictyaml.Flow(strictyaml.Find(n, "objective")), Place: d.found.Place(n),
+	}
+	if !ok {
+		return t, nil
+	}
+	if o := shared.Objective; o != nil && (o.Kind != strictyaml.ScalarNode || o.Value == "cv") {
+		if t.Cross = d.crossValidation(o); t.Cross != nil {
+			t.Criterion = t.Cross.String()
+		}
+	} else {
+		if o != nil {
+			t.Criterion = o.Value
+		}
+		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
+	}
+	if shared.Method == "none" {
+		d.untuned(n, options)
+		return t, shared.Inference
+	}
+	e, err := search.Table.Lookup("method", shared.Method)
+	if err != nil {
+		have := append(search.Table.Names(), "none")
+		d.at(valueOr(n, "method"), "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, have))
+		return t, shared.Inference
+	}
+	t.Strategy, err = e.New(d.reading(options, tuneKeys...))
+	if err != nil && err != errReported {
+		d.at(n, "%v", err)
+	}
+	d.checkObjective(n, t, err == nil)
+	return t, shared.Inference
+}
+
+// shared takes what all methods share out of a way of tuning; the rest are the options of its
+// strategy.
+func (d *decoder) shared(n *strictyaml.Node) (shared tuning, options *strictyaml.Node, ok bool) {
+	shared = tuning{Method: "bfgs"}
 	switch {
 	case n == nil || strictyaml.IsNull(n):
-		options = nil
 	case n.Kind == strictyaml.ScalarNode:
-		shared.Method, options = n.Value, nil
+		shared.Method = n.Value
 	case n.Kind == strictyaml.MappingNode:
 		common := strictyaml.Emptied(n)
 		options = strictyaml.Emptied(n)
@@ -89,66 +126,45 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 		d.into(common, &shared)
 	default:
 		d.at(n, "expected a mapping such as {method: bfgs, restarts: 5}, found %s", strictyaml.Describe(n))
-		return
+		return shared, nil, false
 	}
-	t.Method, t.StandardErrors = shared.Method, shared.StandardErrors
-	if o := shared.Objective; o != nil && (o.Kind != strictyaml.ScalarNode || o.Value == "cv") {
-		if t.Cross = d.crossValidation(o); t.Cross != nil {
-			t.Criterion = t.Cross.String()
+	return shared, options, true
+}
+
+// untuned checks that method none is given nothing.
+func (d *decoder) untuned(n, options *strictyaml.Node) {
+	for _, key := range []string{"inference", "standard_errors"} {
+		if v := strictyaml.Find(n, key); v != nil {
+			d.at(v, "method none takes no %q; nothing is tuned", key)
 		}
-	} else {
-		if o != nil {
-			t.Criterion = o.Value
-		}
-		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
 	}
-	inference = shared.Inference
-	if shared.Method == "none" {
-		for _, key := range []string{"inference", "standard_errors"} {
-			if v := strictyaml.Find(n, key); v != nil {
-				d.at(v, "method none takes no %q; nothing is tuned", key)
-			}
-		}
-		if options != nil && len(options.Content) > 0 {
-			d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
-		}
-		return
+	if options != nil && len(options.Content) > 0 {
+		d.at(options.Content[0], "method none takes no %q; nothing is tuned", options.Content[0].Value)
 	}
-	e, err := search.Table.Lookup("method", shared.Method)
-	if err != nil {
-		at := n
-		if m := strictyaml.Find(n, "method"); m != nil {
-			at = m
-		}
-		d.at(at, "unknown method %q%s", shared.Method, registry.Suggest(shared.Method, append(search.Table.Names(), "none")))
-		return
-	}
-	t.Strategy, err = e.New(d.reading(options, tuneKeys...))
-	if err != nil && err != errReported {
-		d.at(n, "%v", err)
-	}
+}
+
+// checkObjective checks that the strategy can maximise the objective; whole says that it could be
+// read.
+func (d *decoder) checkObjective(n *strictyaml.Node, t Tune, whole bool) {
 	needs := t.NeedsGradient()
 	if t.Climbs() {
 		needs = "method: " + t.Method
 	}
-	if err == nil && needs != "" && t.Cross != nil {
-		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune with method: bayes, nelder_mead or cmaes", needs)
+	if whole && needs != "" && t.Cross != nil {
+		d.found.AtPlace(t.Cross.Place, "%s needs a gradient, which a score of held-out cases does not have; tune "+
+			"with method: bayes, nelder_mead or cmaes", needs)
 	}
 	if _, samples := t.Strategy.(search.Sampler); !samples {
 		return
 	}
 	if criterion, err := t.Maximised(); err == nil && (criterion == nil || !criterion.AddsPrior()) {
-		at := n
-		if o := strictyaml.Find(n, "objective"); o != nil {
-			at = o
-		}
-		d.at(at, "method %s samples the posterior density of the hyperparameters; write objective: log_posterior, and give each of them a prior", shared.Method)
+		d.at(valueOr(n, "objective"), "method %s samples the posterior density of the hyperparameters; write "+
+			"objective: log_posterior, and give each of them a prior", t.Method)
 	}
-	return
 }
 
 // crossValidation reads {cv: {score: NAME, SPLITTER: {options}}}; without a splitter it is kfold.
-func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
+func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 	name, options, ok := d.named(n, "objective")
 	if !ok {
 		return nil
@@ -162,7 +178,7 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
 		d.at(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
 		return nil
 	}
-	c := &crossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
+	c := &CrossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.found.Place(n)}
 	given := ""
 	d.mapping(options, func(key, value *strictyaml.Node) {
 		if key.Value == "score" {
@@ -175,7 +191,8 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *crossValidation {
 		e, err := cv.Table.Lookup("splitter", key.Value)
 		switch {
 		case err != nil:
-			d.at(key, "unknown key %q%s", key.Value, registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
+			d.at(key, "unknown key %q%s", key.Value,
+				registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
 			return
 		case given != "":
 			d.at(key, "both %s and %s; keep one splitter", given, key.Value)

@@ -1,3 +1,4 @@
+// Package build names the program that computes.
 package build
 
 import (
@@ -25,13 +26,15 @@ func Version() string {
 
 // This is what computes here.
 func This() record.Build {
-	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " + linalg.SIMD()}
+	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +
+		linalg.SIMD()}
 }
 
 // ErrEnvironment marks a variable of the environment that cannot be.
 var ErrEnvironment = errors.New("environment")
 
-// CheckEnvironment is an ErrEnvironment where the environment asks for instructions that this machine lacks.
+// CheckEnvironment is an ErrEnvironment where the environment asks for instructions that this
+// machine lacks.
 func CheckEnvironment() error {
 	if err := linalg.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrEnvironment, err)

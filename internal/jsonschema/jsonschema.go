@@ -1,3 +1,4 @@
+// Package jsonschema has the words of JSON Schema, draft 2020-12.
 package jsonschema
 
 import (

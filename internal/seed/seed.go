@@ -1,3 +1,4 @@
+// Package seed derives seeds.
 package seed
 
 import (
