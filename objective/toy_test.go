@@ -119,8 +119,8 @@ func (s squaredExponential) Pull(grad, theta []float64, _, g kernel.Block) {
 	for i := range g.Rows() {
 		for j, v := range g.Row(i) {
 			k, r2 := s.value(theta, g, i, j)
-			grad[0] += g.Weight(i, j) * v * 2 * k
-			grad[1] += g.Weight(i, j) * v * k * r2
+			grad[0] += g.Weight(j) * v * 2 * k
+			grad[1] += g.Weight(j) * v * k * r2
 		}
 	}
 }

@@ -82,17 +82,14 @@ func (b Block) Row(i int) []float64 {
 	}
 }
 
-// Weight is how often element j of row i counts in a sum over all pairs: twice where a triangle
-// stands for a symmetric matrix, but for its diagonal.
-func (b Block) Weight(i, j int) float64 {
+// Weight is how often element j of a row counts in a sum over all pairs: twice where a triangle
+// stands for a symmetric matrix, but for the diagonal, element 0.
+func (b Block) Weight(j int) float64 {
 	if b.shape == upper && j > 0 {
 		return 2
 	}
 	return 1
 }
-
-// count is the weight of an element off the diagonal.
-func (b Block) count() float64 { return b.Weight(0, 1) }
 
 // like is a new block of zeros for the same pairs.
 func (b Block) like() Block {
@@ -137,7 +134,7 @@ func (b Block) total(c Block) float64 {
 	sum := 0.0
 	for i := range b.Rows() {
 		bi, ci := b.Row(i), c.Row(i)
-		sum += b.count() * floats.Dot(bi, ci)
+		sum += b.Weight(1) * floats.Dot(bi, ci)
 		if b.shape == upper {
 			sum -= bi[0] * ci[0]
 		}

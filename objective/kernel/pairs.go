@@ -83,7 +83,7 @@ func (p *pairs) takeClose(grad []float64, m Block, s []float64, i int) {
 		if v > closeness*(na+nb[j]) {
 			continue
 		}
-		if w := m.count() * row[j]; w != 0 && v > 0 {
+		if w := m.Weight(1) * row[j]; w != 0 && v > 0 {
 			xi, zj := p.x.X.RawRowView(i), p.z.X.RawRowView(first+j)
 			for k, f := range p.scale {
 				d := (xi[k] - zj[k]) * f
@@ -117,7 +117,7 @@ func (p *pairs) differences(m Block) []side {
 		}
 	}
 	rows, cols := m.sums()
-	sides := []side{{p.x, p.a, differencesOf(p.a, rows, m.times(blas.NoTrans, p.b), m.count())}}
+	sides := []side{{p.x, p.a, differencesOf(p.a, rows, m.times(blas.NoTrans, p.b), m.Weight(1))}}
 	if m.shape == whole {
 		sides = append(sides, side{p.z, p.b, differencesOf(p.b, cols, m.times(blas.Trans, p.a), 1)})
 	}

@@ -54,21 +54,12 @@ func (k Stationary[P]) Settings() []Setting {
 
 func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// split cuts theta or grad into the length scales' part and the shape's, behind the amplitude.
-func (k Stationary[P]) split(v []float64) (length, shape []float64) {
-	n := len(v)
+// lengths is the length scales' part of theta or grad, between the amplitude's and the shape's.
+func (k Stationary[P]) lengths(v []float64) []float64 {
 	if _, ok := any(k.Shape).(shaped); ok {
-		n--
+		return v[1 : len(v)-1]
 	}
-	return v[1:n], v[n:]
-}
-
-// naturalShape is the natural value of the one shape hyperparameter, if there is one.
-func naturalShape(theta []float64) float64 {
-	if len(theta) == 0 {
-		return 0
-	}
-	return natural(theta[0])
+	return v[1:]
 }
 
 // unscaled is the squared distances of the pairs of a block, and the factor that makes them s where
@@ -79,14 +70,14 @@ func unscaled(of Block, length []float64) (d2 Block, c float64) {
 }
 
 func (k Stationary[P]) Fill(dst Block, theta []float64) {
-	length, own := k.split(theta)
+	length := k.lengths(theta)
 	d2, c := dst, 1.0
 	if k.ARD {
 		newPairs(dst, inverses(length, dst.X.Dim())).squared(dst)
 	} else {
 		d2, c = unscaled(dst, length)
 	}
-	v, shape := variance(theta[0]), naturalShape(own)
+	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // which only a shaped κ looks at
 	for i := range dst.Rows() {
 		row := dst.Row(i)
 		k.Shape.kappa(row, d2.Row(i), c, shape)
@@ -100,9 +91,9 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 //
 // so that K, once known, spares every exponential.
 func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
-	gradLength, gradShape := k.split(grad)
-	length, ownShape := k.split(theta)
-	shape := naturalShape(ownShape)
+	length, gradLength := k.lengths(theta), k.lengths(grad)
+	last := len(theta) - 1
+	shape := natural(theta[last])
 	w, weighted := any(k.Shape).(weigher)
 	own = given(k, theta, own, g)
 
@@ -128,20 +119,20 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 		}
 		row = row[:len(gRow)]
 		floats.MulTo(row, gRow, own.Row(i))
-		total := g.count() * floats.Sum(row)
+		total := g.Weight(1) * floats.Sum(row)
 		if g.shape == upper {
 			total -= row[0]
 		}
 		grad[0] += 2 * total
 		if weighted {
 			if s, ok := w.(shaped); ok {
-				gradShape[0] += g.count() * s.pullShape(row, d2.Row(i), c, shape)
+				grad[last] += g.Weight(1) * s.pullShape(row, d2.Row(i), c, shape)
 			}
 			w.weigh(row, d2.Row(i), c, shape)
 		}
 		switch {
 		case !k.ARD:
-			gradLength[0] += g.count() * c * floats.Dot(row, d2.Row(i))
+			gradLength[0] += g.Weight(1) * c * floats.Dot(row, d2.Row(i))
 		case weighted:
 			p.takeClose(gradLength, m, d2.Row(i), i)
 		}
