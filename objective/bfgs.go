@@ -21,8 +21,8 @@ import (
 //
 // gonum's BFGS with lineSearch takes 26 % more evaluations (6495 for 5163: Laplace on eight of the
 // bundled sets and EP on five, each with four kernels and four restarts). The best of four restarts
-// was within 0.003 nats of gonum's or better in all 52; of the 208 restarts 12 ended elsewhere, 5 of
-// them higher.
+// was within 0.003 nats of gonum's or better in all 52; of the 208 restarts 12 ended elsewhere, 5
+// of them higher.
 type quasiNewton struct {
 	threshold float64 // Settings.GradientThreshold
 
@@ -124,7 +124,8 @@ func (q *quasiNewton) minimise() bool {
 	}
 }
 
-// learn updates the inverse Hessian, nil at first, where the gradient changed by y along the step s:
+// learn updates the inverse Hessian, nil at first, where the gradient changed by y along the step
+// s:
 //
 //	H ← (I - s yᵀ/sᵀy) H (I - y sᵀ/sᵀy) + s sᵀ/sᵀy
 func learn(h *mat.SymDense, s, y []float64, sy float64) *mat.SymDense {

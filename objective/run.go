@@ -45,7 +45,7 @@ func (g *Gradients) UnmarshalText(text []byte) error {
 
 // threshold is the default of Settings.GradientThreshold.
 func (g Gradients) threshold() float64 {
-	if g == Differences { // which are right to a hundredth of it
+	if g == Differences { // their error is about a hundredth of it
 		return 1e-5
 	}
 	return 1e-6
@@ -96,8 +96,9 @@ type waypoint struct {
 const furthest = 5
 
 // start is what the fit at free starts from: the polynomial through as many of the last states as
-// lie on a line through free and the latest, as long as it magnifies what the states lack little
-// more than it does from points that are equally spaced.
+// lie on a line through free and the latest. The absolute weights of k states must not exceed 2^k
+// in sum, as they do not for equally spaced points: by that much it magnifies the errors of the
+// states.
 func (r *Run) start(free []float64) approx.State {
 	if len(r.last) == 0 || r.gradients == Differences || r.objective.caps.Unconverged {
 		return nil

@@ -193,32 +193,16 @@ func (a *agenda) end(s *tuning) error {
 // advance asks for batches until one has a job that is not on record, or the study is finished.
 func (a *agenda) advance(s *tuning) error {
 	for s.waiting == 0 && !s.assessing {
-		batch := s.ask()
+		recorded, err := a.enlist(s, s.ask())
+		if err != nil {
+			return err
+		}
 		expected := len(s.trials)
 		if s.Strategy != nil && !s.assessing {
 			expected = max(expected, s.Strategy.Budget(s.Space).Trials)
 		}
 		a.summary.Total += expected - s.expected
 		s.expected = expected
-		var recorded []job
-		var taken []record.Line // over from another plan
-		for _, j := range batch {
-			switch line, found := a.lookUp(j); {
-			case found:
-				recorded = append(recorded, j)
-				taken = append(taken, line...)
-			case a.own != nil && !a.own(s.place, j.place):
-				s.away = append(s.away, j)
-			default:
-				s.pending = append(s.pending, j)
-			}
-		}
-		if err := a.journal.Append(taken...); err != nil {
-			return err
-		}
-		if a.shared {
-			shuffle(s.pending)
-		}
 		for _, j := range recorded {
 			a.summary.Skipped++
 			if err := a.enter(j); err != nil {
@@ -227,6 +211,27 @@ func (a *agenda) advance(s *tuning) error {
 		}
 	}
 	return nil
+}
+
+// enlist makes the jobs of a batch wait for their turn, or for other processes, and returns those
+// that need not run, for they are on record now.
+func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
+	var taken []record.Line // over from another plan
+	for _, j := range batch {
+		switch line, found := a.lookUp(j); {
+		case found:
+			recorded = append(recorded, j)
+			taken = append(taken, line...)
+		case a.own != nil && !a.own(s.place, j.place):
+			s.away = append(s.away, j)
+		default:
+			s.pending = append(s.pending, j)
+		}
+	}
+	if a.shared {
+		shuffle(s.pending)
+	}
+	return recorded, a.journal.Append(taken...)
 }
 
 // lookUp says whether a job need not run, and the line to write where that is because another plan

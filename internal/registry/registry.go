@@ -68,7 +68,8 @@ func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
 	return Entry[I]{}, fmt.Errorf("unknown %s %q%s", what, name, Suggest(name, t.Names()))
 }
 
-// Default is the component of that name without options. That there is none is a programmer's error.
+// Default is the component of that name without options. That there is none is a programmer's
+// error.
 func (t Table[I]) Default(name string) I {
 	e, err := t.Lookup("component", name)
 	if err != nil {
