@@ -89,7 +89,7 @@ var (
 
 	variances = []float64{1e-10, 1e-6, 1e-3, 0.05, 0.3, 1, 2, 3.1, 3.2, 5, 10, 30, 100, 1e3, 1e4, 1e5, 1e6, 1e8, 1e10,
 		1e12}
-	extremes  = []float64{0, 1e-320, 1e-160, 1e-8, 1, math.Pi, 745, 1e8, 1e154, 1e155, 1e300, math.MaxFloat64}
+	extremes = []float64{0, 1e-320, 1e-160, 1e-8, 1, math.Pi, 745, 1e8, 1e154, 1e155, 1e300, math.MaxFloat64}
 )
 
 // both returns the values with either sign.
@@ -488,9 +488,9 @@ func (c *check) parameters(t *testing.T) {
 				c.m.(likelihood.Parametric).DMoments(got[0], got[1], got[2], y, mean, variance)
 				compare(fmt.Sprintf("DMoments(%v, %v, %v)", y, mean, variance),
 					func(m likelihood.MomentMatcher) [3]float64 {
-					logZ, d := m.Moments(y, mean, variance)
-					return [3]float64{logZ, d[0], d[1]}
-				})
+						logZ, d := m.Moments(y, mean, variance)
+						return [3]float64{logZ, d[0], d[1]}
+					})
 			}
 			if m, ok := c.m.(likelihood.LogConcave); ok {
 				m.DExpected(got[0], got[1], got[2], y, mean, 3)
