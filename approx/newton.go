@@ -27,10 +27,11 @@ type latentModel interface {
 // approacher models come near the mode without a factorisation.
 type approacher interface {
 	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and
-	// returns two points, at being where it arrived, the number of steps and the length of the
+	// returns two points, the first where it arrived, the number of steps and the length of the
 	// last.
-	approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int,
-		last float64, err error)
+	approach(
+		ctx context.Context, at, next *point, start State, maxIterations int,
+	) (_, _ *point, iterations int, last float64, err error)
 }
 
 // point is a value of f = m + K a with what Newton's method needs there.
@@ -159,8 +160,8 @@ func (c *climber) depart(ctx context.Context, start State) (err error) {
 	return c.factorise(c.at.w)
 }
 
-// follow starts from the State of a neighbour, if that is better. Its f̂ is near this one, its a need
-// not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+// follow starts from the State of a neighbour, if that is better. Its f̂ is near this one, its a
+// need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
 func (c *climber) follow(start State) error {
 	_, f, err := c.at.read(start)
 	if err != nil {
@@ -182,8 +183,8 @@ func (c *climber) follow(start State) error {
 	return nil
 }
 
-// measure returns the length of Newton's step, with a factor of W here where an earlier one does not
-// do, and whether that is the end.
+// measure returns the length of Newton's step, with a factor of W here where an earlier one does
+// not do, and whether that is the end.
 func (c *climber) measure() (length float64, arrived bool, err error) {
 	length = c.newton(c.at)
 	target, rounding := c.precision(c.at)

@@ -84,8 +84,8 @@ const (
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes {
-		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes,
-			covariance.SymmetricDim(), covariance.SymmetricDim()))
+		n := covariance.SymmetricDim()
+		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes, n, n))
 	}
 	lambda, a, ok := separate(covariance)
 	for _, m := range mean {
@@ -145,10 +145,10 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	return deviation
 }
 
-// separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A Aᵀ.
-// The columns of A are ordered by their size in units of √(λ_c + π²/6), the standard deviations of
-// √λ_c e_c + g_c; those of a variance below 1e-7 are left out. ok is false where the covariance is not
-// finite.
+// separate divides a covariance, up to what is common to all classes, into a diagonal Λ and R = A
+// Aᵀ. The columns of A are ordered by their size in units of √(λ_c + π²/6), the standard deviations
+// of √λ_c e_c + g_c; those of a variance below 1e-7 are left out. ok is false where the covariance
+// is not finite.
 func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	s, trace, ok := centred(covariance)
 	if !ok {
@@ -188,8 +188,9 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	return lambda, a, true
 }
 
-// centred is S = H Σ H, H = I - 11ᵀ/C, with its trace; ok is false where it is not finite. It is made
-// from the covariance of f_c - f_r: what is common to all may be larger by orders of magnitude.
+// centred is S = H Σ H, H = I - 11ᵀ/C, with its trace; ok is false where it is not finite. It is
+// made from the covariance of f_c - f_r: what is common to all may be larger by orders of
+// magnitude.
 func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool) {
 	classes, r := covariance.SymmetricDim(), 0
 	n := float64(classes)
@@ -220,8 +221,8 @@ func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool)
 
 // diagonalPart is Λ. Up to what is common to all, independent values of variances 1/w_c have a
 // precision of diagonal w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the
-// precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative eigenvalue, and
-// from there raised as far as that allows: see maximize.
+// precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative eigenvalue,
+// and from there raised as far as that allows: see maximize.
 func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	classes := s.SymmetricDim()
 	n := float64(classes)
@@ -276,9 +277,10 @@ func inverted(x *mat.SymDense, common float64) *mat.SymDense {
 }
 
 // maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the
-// λ >= 0 with the largest Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor analysis
-// (Bentler 1972), by Newton's method with a logarithmic barrier. Where S is a diagonal and a few factors
-// more, what it leaves is mostly those factors. It changes nothing where S is nearly singular.
+// λ >= 0 with the largest Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor
+// analysis (Bentler 1972), by Newton's method with a logarithmic barrier. Where S is a diagonal and
+// a few factors more, what it leaves is mostly those factors. It changes nothing where S is nearly
+// singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
 	b := barrier{s: s, trace: trace, at: make([]float64, classes), weights: make([]float64, classes)}
@@ -319,7 +321,8 @@ func (b *barrier) rest(lambda []float64) *mat.SymDense {
 	}), 1/(n*b.trace))
 }
 
-// step is one of Newton's method with a barrier of that height, and says whether another is worth it.
+// step is one of Newton's method with a barrier of that height, and says whether another is worth
+// it.
 func (b *barrier) step(height float64) bool {
 	classes := len(b.at)
 	gradient := mat.NewVecDense(classes, nil)
