@@ -14,7 +14,8 @@ var _ Approximation = EP{}
 // and variance of its tilted distribution, the cavity N(f; m_-i, v_-i) times p(y_i|f). With Z_i the
 // mass of the latter and b = K⁻¹(μ - m) the log evidence, in nats, is
 //
-//	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ],   B = I + S^½ K S^½
+//	L = -½ log|B| - ½ bᵀ(μ - m) + Σ_i [ log Z_i + ½ log(1 + τ_i v_-i) + ½ v_-i b_i² ]
+//	B = I + S^½ K S^½
 //
 // which is GPML (3.65) rewritten with m_-i = μ_i - v_-i b_i: nothing large cancels, and τ_i may be
 // 0. It is stationary in the sites at their fixed point, unless one of them is floored. With a
@@ -54,9 +55,8 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	stationary := e.Evidence == CavityForm && !isRule(moments) && (positive || e.NegativeSites != FloorNegative)
 	implicit := positive || e.NegativeSites != KeepNegative
 	return Caps{
-		Gradient: params && (stationary || smooth && implicit), LeaveOneOut: true, LeaveOneOutGradient: params &&
-			implicit,
-		Unconverged: e.accepts(),
+		Gradient: params && (stationary || smooth && implicit), Unconverged: e.accepts(),
+		LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
 	}, nil
 }
 
@@ -74,9 +74,7 @@ func (e EP) Memory(s Size) Memory {
 }
 
 // Fit implements Approximation.
-func (e EP) Fit(
-	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
-) (Posterior, error) {
+func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	return fitSites(ctx, e, cov, y, lik, start)
 }
 

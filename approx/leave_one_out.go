@@ -31,8 +31,10 @@ type cavities struct {
 func (s *sites) cavities(mu []float64) (*cavities, error) {
 	n := len(s.b)
 	vector := func() []float64 { return make([]float64, n) }
-	c := &cavities{marginal: vector(), mean: vector(), variance: vector(), byMu: vector(), byV: vector(),
-		byTau: vector(), byB: vector(), inverse: s.inverse()}
+	c := &cavities{
+		marginal: vector(), mean: vector(), variance: vector(),
+		byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse(),
+	}
 	projected, raised := vector(), vector() // v_i as K_ii less a square, and what sites of negative precision add to it
 	v := linalg.NewGeneral(n, n)
 	s.project(v)
@@ -43,8 +45,8 @@ func (s *sites) cavities(mu []float64) (*cavities, error) {
 	addSquares(1, raised, s.negative.fk)
 	rounding := 0.0 // relative, of a cavity's variance where the posterior's is (1 - share)/τ
 	for i, b := range s.b {
-		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share 1 -
-		// τ_i v_i = [B⁻¹]_ii does not.
+		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share
+		// 1 - τ_i v_i = [B⁻¹]_ii does not.
 		tau, share, v := s.root[i]*s.root[i], c.inverse.Data[i*n+i], projected[i]
 		if tau*s.variance(i) > 1 {
 			v = (1 - share) / tau

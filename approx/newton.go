@@ -27,10 +27,11 @@ type latentModel interface {
 // approacher models come near the mode without a factorisation.
 type approacher interface {
 	// approach takes steps from at, f = m, or from a neighbour's State if Ψ is larger there, and
-	// returns two points, at being where it arrived, the number of steps and the length of the
+	// returns two points, the first where it arrived, the number of steps and the length of the
 	// last.
-	approach(ctx context.Context, at, next *point, start State, maxIterations int) (_, _ *point, iterations int,
-		last float64, err error)
+	approach(
+		ctx context.Context, at, next *point, start State, maxIterations int,
+	) (_, _ *point, iterations int, last float64, err error)
 }
 
 // point is a value of f = m + K a with what Newton's method needs there.
@@ -86,6 +87,18 @@ func restore(p latentModel, s State) (*point, float64, error) {
 	return at, p.newton(at), nil
 }
 
+// climber is on its way to the mode.
+type climber struct {
+	latentModel
+	at, next      *point // where it is, and another point
+	fresh         bool   // whether the factor is that of W here
+	last          float64
+	d, df         []float64 // the last step, and its K d
+	curvature     float64   // along it
+	iterations    int
+	maxIterations int
+}
+
 // seek climbs from f = m or the mode of a part of the cases, or from the State of a neighbour if Ψ
 // is larger there than at f = m, until the length of Newton's step says that the mode is reached,
 // or maxIterations steps. The factor is then that of the point it returns.
@@ -93,90 +106,121 @@ func restore(p latentModel, s State) (*point, float64, error) {
 // Newton's step takes a factor of O(n³). That of an earlier W serves for O(n²) a step: with it the
 // steps are those of conjugate gradients (Hestenes and Stiefel's β) in the inner product xᵀKy, in
 // which I + WK is symmetric, preconditioned.
-func seek(ctx context.Context, p latentModel, start State, maxIterations int) (at *point, length float64,
-	iterations int, err error) {
-	at, next := p.newPoint(), p.newPoint()
-	evaluate(p, at)
-	fresh, last := start == nil, math.Inf(1)
-	if quick, ok := p.(approacher); ok {
-		if at, next, iterations, last, err = quick.approach(ctx, at, next, start, maxIterations); err != nil {
-			return nil, 0, 0, err
-		}
-		evaluate(p, at) // as Restore will find it
-		fresh = true
-	} else if start != nil {
-		_, f, err := at.read(start)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		// A neighbour's f̂ is near this one, its a need not be: Newton's a from f̂, GPML Algorithm
-		// 3.1 lines 4-6.
-		copy(next.f, f)
-		p.differentiate(next)
-		p.linearise(next)
-		if err := p.factorise(next.w); err != nil {
-			return nil, 0, 0, err
-		}
-		p.newton(next)
-		copy(next.a, next.delta)
-		if evaluate(p, next); next.psi > at.psi {
-			at, next = next, at
-		} else {
-			fresh = true
-		}
+func seek(
+	ctx context.Context, p latentModel, start State, maxIterations int,
+) (at *point, length float64, iterations int, err error) {
+	c := climber{
+		latentModel: p, at: p.newPoint(), next: p.newPoint(), last: math.Inf(1), maxIterations: maxIterations,
 	}
-	if fresh {
-		next.psi = math.Inf(-1)
-		if err := guess(ctx, p, next, maxIterations); err != nil {
-			return nil, 0, 0, err
-		}
-		if next.psi > at.psi {
-			at, next = next, at
-		}
-		if err := p.factorise(at.w); err != nil {
-			return nil, 0, 0, err
-		}
+	if err := c.depart(ctx, start); err != nil {
+		return nil, 0, 0, err
 	}
-	d, df, curvature := make([]float64, len(at.a)), make([]float64, len(at.a)), 0.0 // of the last step
-	for ; ; iterations++ {
+	c.d, c.df = make([]float64, len(c.at.a)), make([]float64, len(c.at.a))
+	for ; ; c.iterations++ {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, 0, err
 		}
-		length := p.newton(at)
-		target, rounding := p.precision(at)
-		limit := maxIterations
-		if rounding > unresolved {
-			limit = min(limit, 50) // hopeless, but the nearer the better
+		length, arrived, err := c.measure()
+		if err != nil {
+			return nil, 0, 0, err
 		}
-		stop := iterations >= limit
-		if !fresh && (length <= target || stop || exhausted(len(at.a), last, length, target)) {
-			p.latentAt(at.f, at.a) // as Restore will find it
-			p.differentiate(at)
-			if err := p.factorise(at.w); err != nil {
-				return nil, 0, 0, err
-			}
-			fresh, length = true, p.newton(at)
+		if arrived {
+			return c.at, length, c.iterations, nil
 		}
-		if fresh && (length <= target || length <= min(rounding,
-			unresolved) && length > last/2 || math.IsNaN(length)) || stop {
-			return at, length, iterations, nil
-		}
-		beta := 0.0
-		if !fresh && curvature > 0 {
-			beta = max(0, (length*length-dot(next.kr, at.delta))/curvature)
-		}
-		for i, z := range at.delta {
-			d[i] = z + beta*d[i]
-		}
-		slope := dot(at.kr, d)
-		if !(slope > 0) {
-			copy(d, at.delta)
-			slope = length * length
-		}
-		curvature = climb(p, at, next, d, df, slope)
-		at, next = next, at
-		fresh, last = false, length
+		c.step(length)
 	}
+}
+
+// depart finds where to start.
+func (c *climber) depart(ctx context.Context, start State) (err error) {
+	evaluate(c.latentModel, c.at)
+	c.fresh = start == nil
+	if quick, ok := c.latentModel.(approacher); ok {
+		c.at, c.next, c.iterations, c.last, err = quick.approach(ctx, c.at, c.next, start, c.maxIterations)
+		if err != nil {
+			return err
+		}
+		evaluate(c.latentModel, c.at) // as Restore will find it
+		c.fresh = true
+	} else if start != nil {
+		if err := c.follow(start); err != nil {
+			return err
+		}
+	}
+	if !c.fresh {
+		return nil
+	}
+	c.next.psi = math.Inf(-1)
+	if err := guess(ctx, c.latentModel, c.next, c.maxIterations); err != nil {
+		return err
+	}
+	if c.next.psi > c.at.psi {
+		c.at, c.next = c.next, c.at
+	}
+	return c.factorise(c.at.w)
+}
+
+// follow starts from the State of a neighbour, if that is better. Its f̂ is near this one, its a
+// need not be: Newton's a from f̂, GPML Algorithm 3.1 lines 4-6.
+func (c *climber) follow(start State) error {
+	_, f, err := c.at.read(start)
+	if err != nil {
+		return err
+	}
+	copy(c.next.f, f)
+	c.differentiate(c.next)
+	c.linearise(c.next)
+	if err := c.factorise(c.next.w); err != nil {
+		return err
+	}
+	c.newton(c.next)
+	copy(c.next.a, c.next.delta)
+	if evaluate(c.latentModel, c.next); c.next.psi > c.at.psi {
+		c.at, c.next = c.next, c.at
+	} else {
+		c.fresh = true
+	}
+	return nil
+}
+
+// measure returns the length of Newton's step, with a factor of W here where an earlier one does
+// not do, and whether that is the end.
+func (c *climber) measure() (length float64, arrived bool, err error) {
+	length = c.newton(c.at)
+	target, rounding := c.precision(c.at)
+	limit := c.maxIterations
+	if rounding > unresolved {
+		limit = min(limit, 50) // hopeless, but the nearer the better
+	}
+	stop := c.iterations >= limit
+	if !c.fresh && (length <= target || stop || exhausted(len(c.at.a), c.last, length, target)) {
+		evaluate(c.latentModel, c.at) // as Restore will find it
+		if err := c.factorise(c.at.w); err != nil {
+			return 0, false, err
+		}
+		c.fresh, length = true, c.newton(c.at)
+	}
+	unresolvable := length <= min(rounding, unresolved) && length > c.last/2
+	return length, c.fresh && (length <= target || unresolvable || math.IsNaN(length)) || stop, nil
+}
+
+// step goes to the next point.
+func (c *climber) step(length float64) {
+	beta := 0.0
+	if !c.fresh && c.curvature > 0 {
+		beta = max(0, (length*length-dot(c.next.kr, c.at.delta))/c.curvature)
+	}
+	for i, z := range c.at.delta {
+		c.d[i] = z + beta*c.d[i]
+	}
+	slope := dot(c.at.kr, c.d)
+	if !(slope > 0) {
+		copy(c.d, c.at.delta)
+		slope = length * length
+	}
+	c.curvature = climb(c.latentModel, c.at, c.next, c.d, c.df, slope)
+	c.at, c.next = c.next, c.at
+	c.fresh, c.last = false, length
 }
 
 // guess fills next from the mode of a part of the cases, of which the others hear through K, if p

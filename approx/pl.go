@@ -51,8 +51,9 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	slopes := knowsParameters(lik) && !l.accepts()
-	return Caps{Gradient: slopes && smooth, LeaveOneOut: true, LeaveOneOutGradient: slopes,
-		Unconverged: l.accepts()}, nil
+	return Caps{
+		Gradient: slopes && smooth, Unconverged: l.accepts(), LeaveOneOut: true, LeaveOneOutGradient: slopes,
+	}, nil
 }
 
 func (PL) powers() bool { return true }
@@ -66,9 +67,7 @@ func (l PL) in(w *Work) Approximation {
 func (l PL) Memory(s Size) Memory { return l.memory(s, false) }
 
 // Fit implements Approximation.
-func (l PL) Fit(
-	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
-) (Posterior, error) {
+func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
 	return fitSites(ctx, l, cov, y, lik, start)
 }
 

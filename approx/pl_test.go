@@ -217,9 +217,13 @@ func TestSchedules(t *testing.T) {
 			var of func(s approx.Schedule) approx.Approximation
 			switch p.method.(type) {
 			case approx.EP:
-				of = func(s approx.Schedule) approx.Approximation { return approx.EP{Iteration: approx.Iteration{Schedule: s}} }
+				of = func(s approx.Schedule) approx.Approximation {
+					return approx.EP{Iteration: approx.Iteration{Schedule: s}}
+				}
 			case approx.PL:
-				of = func(s approx.Schedule) approx.Approximation { return approx.PL{Iteration: approx.Iteration{Schedule: s}} }
+				of = func(s approx.Schedule) approx.Approximation {
+					return approx.PL{Iteration: approx.Iteration{Schedule: s}}
+				}
 			default:
 				continue
 			}

@@ -228,11 +228,6 @@ func (p *siteFit) variances(v blas64.General) {
 	}
 }
 
-// upper views a square matrix as its upper triangle.
-func upper(v blas64.General) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
-}
-
 // atLeast bounds a marginal variance from below by its rounding error; it is never 0.
 func (p *siteFit) atLeast(i int, v float64) float64 { return max(v, eps*p.variance(i), 1e-60) }
 

@@ -81,8 +81,8 @@ func checkPrior(cov Cov, n int) error {
 		row := k.Data[i*k.Stride+i : i*k.Stride+n]
 		if !allFinite(row) {
 			j := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
-			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range", ErrNotPositiveDefinite,
-				i, i+j, row[j])
+			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range",
+				ErrNotPositiveDefinite, i, i+j, row[j])
 		}
 		if row[0] < 0 {
 			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
@@ -128,6 +128,11 @@ func allFinite(x []float64) bool {
 	return a+b+c+d == 0
 }
 
+// upper views a square matrix as its upper triangle.
+func upper(v blas64.General) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
+}
+
 // full is a symmetric matrix with both of its triangles.
 func full(s blas64.Symmetric) blas64.General {
 	a := linalg.NewGeneral(s.N, s.N)
@@ -146,7 +151,7 @@ func (s *sites) factorise(tau []float64) error {
 		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)
 	}
 	if s.u.Data == nil {
-		s.u = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: s.work.take(n * n)}
+		s.u = upper(s.work.general(n, n))
 	}
 	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.u.Data}
 	for i, r := range s.root {
@@ -168,7 +173,8 @@ func (s *sites) factorise(tau []float64) error {
 // posterior that the others make. With E the columns J of the identity and R₊, Σ₊ those of the
 // others,
 //
-//	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊):   R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|
+//	C = I - T^½ EᵀΣ₊E T^½ = VᵀV,   F = V⁻ᵀ T^½ Eᵀ(I - KR₊)
+//	R = R₊ - FᵀF,   Σ = Σ₊ + (FK)ᵀFK,   |B| = |B₊||C|
 //
 // C is positive definite if and only if Σ is. F is |J|×n, and empty where all sites are positive.
 type negativeSites struct {
@@ -185,12 +191,11 @@ func (s *sites) addNegative(tau []float64) error {
 			cases = append(cases, i)
 		}
 	}
-	s.negative = negativeSites{f: linalg.NewGeneral(len(cases), n), fk: linalg.NewGeneral(len(cases), n),
-		tau: make([]float64, n)}
+	f, fk, negative := linalg.NewGeneral(len(cases), n), linalg.NewGeneral(len(cases), n), make([]float64, n)
 	if len(cases) == 0 {
+		s.negative = negativeSites{f: f, fk: fk, tau: negative}
 		return nil
 	}
-	f, fk, negative := s.negative.f, s.negative.fk, s.negative.tau
 	s.negative = negativeSites{} // for shrink
 	for a, i := range cases {
 		row, k := f.Data[a*n:(a+1)*n], fk.Data[a*n:(a+1)*n]
@@ -306,8 +311,7 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 	for i := range n {
 		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
 	}
-	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: r.Stride,
-		Data: r.Data})
+	linalg.InverseCholesky(upper(blas64.General{Rows: n, Cols: n, Stride: r.Stride, Data: r.Data}))
 	for i, si := range s.root {
 		row := r.Data[i*r.Stride+i : i*r.Stride+n]
 		if q != nil {
@@ -325,14 +329,10 @@ func (s *sites) information(dst *mat.SymDense, q []float64) {
 // inverse returns B⁻¹, all of it.
 func (s *sites) inverse() blas64.General {
 	n := len(s.root)
-	a := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	a := linalg.NewGeneral(n, n)
 	copy(a.Data, s.u.Data)
-	linalg.InverseCholesky(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: a.Data})
-	for i := range n {
-		for j := range i {
-			a.Data[i*n+j] = a.Data[j*n+i]
-		}
-	}
+	linalg.InverseCholesky(upper(a))
+	linalg.Reflect(blas.Lower, a, a)
 	return a
 }
 
@@ -459,10 +459,8 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
 	rounding float64 // the distance that rounding error may leave
-	// more than that, which the error of K b may leave; an iteration that draws no nearer has
-	// reached it
-	drift  float64
-	floors int // site precisions below 0, taken as 0
+	drift    float64 // more, which the error of K b may leave; what draws no nearer has reached it
+	floors   int     // site precisions below 0, taken as 0
 }
 
 // unresolved is the distance beyond which rounding is no excuse: double precision does not carry
@@ -482,8 +480,8 @@ func (f fixedPoint) reached(tolerance float64) bool {
 func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
 	d := &o.diagnostics
 	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
-		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow", ErrNotConverged,
-			method, o.evidence.value, d.Iterations)
+		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow",
+			ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	if f.floors > 0 {
@@ -617,8 +615,8 @@ func bound(lik likelihood.Likelihood) likelihood.Bound {
 // checkState says what is wrong with a state that should hold n numbers.
 func checkState(method string, s State, n int) error {
 	if len(s) != n {
-		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method", method,
-			len(s), n)
+		return fmt.Errorf("%s: state has %d numbers, want %d; it belongs to other data or another method",
+			method, len(s), n)
 	}
 	for i, v := range s {
 		if !finite(v) {
@@ -631,12 +629,12 @@ func checkState(method string, s State, n int) error {
 // checkIteration says what is wrong with the options that every iterative method has.
 func checkIteration(method string, tolerance float64, maxIterations int) error {
 	if !(tolerance >= 0 && tolerance < 1) {
-		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)", method, tolerance,
-			defaultTolerance)
+		return fmt.Errorf("%s: tolerance = %v must be between 0 and 1 (0 means the default, %v)",
+			method, tolerance, defaultTolerance)
 	}
 	if maxIterations < 0 {
-		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)", method,
-			maxIterations, defaultIterations)
+		return fmt.Errorf("%s: max_iterations = %d must not be negative (0 means the default, %d)",
+			method, maxIterations, defaultIterations)
 	}
 	return nil
 }

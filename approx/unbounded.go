@@ -29,8 +29,8 @@ func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 		at += fmt.Sprintf(", %.3g posterior standard deviations from its fixed point", f.distance)
 	}
 	if sharpest > unbounded {
-		s.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s", at, sharpest, why,
-			way))
+		s.stopped(fmt.Sprintf("%s: a site had %.0g times the precision of the prior, for %s; %s",
+			at, sharpest, why, way))
 		return
 	}
 	s.stopped(fmt.Sprintf("%s; raise max_iterations. If that does not help: %s; %s", at, why, way))

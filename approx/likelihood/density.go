@@ -92,8 +92,8 @@ func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 	})
 	d = cumulants(sum[1]/sum[0], sum[2]/sum[0], sum[3]/sum[0], sum[4]/sum[0])
 	if variance > 1 {
-		d = [4]float64{(t.mode + d[0]) / t.s, (d[1] - 1) / variance, d[2] / (t.s * variance),
-			d[3] / (variance * variance)}
+		d[0], d[1] = (t.mode+d[0])/t.s, (d[1]-1)/variance
+		d[2], d[3] = d[2]/(t.s*variance), d[3]/(variance*variance)
 	}
 	if b.LogConcave {
 		d[1] = min(d[1], 0)

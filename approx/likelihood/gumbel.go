@@ -73,8 +73,8 @@ func (g *gumbelMaximum) evaluate(which []int) {
 	}
 	for c := range g.tables {
 		row := c * block
-		g.tables[c].evaluate(g.total, g.slope, g.h.Data[row:row+block], g.t, g.means.Data[row:row+block], g.sd[c],
-			which)
+		h, means := g.h.Data[row:row+block], g.means.Data[row:row+block]
+		g.tables[c].evaluate(g.total, g.slope, h, g.t, means, g.sd[c], which)
 	}
 }
 
@@ -165,7 +165,8 @@ const (
 
 var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 	for k := range tables {
-		tables[k] = sync.OnceValue(func() *gumbelTable { return newGumbelTable(math.Sinh(gumbelTableStep*float64(k)) / 2) })
+		s := math.Sinh(gumbelTableStep*float64(k)) / 2
+		tables[k] = sync.OnceValue(func() *gumbelTable { return newGumbelTable(s) })
 	}
 	return tables
 }()

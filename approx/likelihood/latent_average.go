@@ -100,8 +100,8 @@ func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (de
 	}
 	for step := 1.0; ; step /= 2 {
 		floats.ScaleTo(pi, 1/weights, sum)
-		if deviation = floats.Distance(pi, old,
-			math.Inf(1)); step <= 0.25 && deviation <= target || step < 2*end/8192. {
+		deviation = floats.Distance(pi, old, math.Inf(1))
+		if step <= 0.25 && deviation <= target || step < 2*end/8192. {
 			return deviation
 		}
 		copy(old, pi)
@@ -119,69 +119,33 @@ func (g *gumbelMaximum) line(pi []float64, a blas64.General, target float64) (de
 // one would take more than gridPoints, or when the finest rule is not fine enough.
 func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
-	classes, d, points := len(pi), a.Cols, gridPoints
-	cells := map[string]*gridCell{} // by a byte for each column
-	var open []string               // not refined yet
-	u := make([]float64, classes)
-	stuck := 0.0 // Σ size² where the finest rule is used already
+	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
+	var open []string // not refined yet
+	stuck := 0.0      // Σ size² where the finest rule is used already
 	clear(pi)
 	add := func(key string) bool {
-		var axes []int // with more than the node 0
-		count := 1
-		for j := range d {
-			if key[j] > 0 {
-				axes = append(axes, j)
-				count *= len(nestedNodes[key[j]])
-			}
-		}
-		if points -= count; points < 0 {
+		cell := s.cell(key)
+		if cell == nil {
 			return false
 		}
-		cell := &gridCell{values: make([]float64, count*classes), surplus: make([]float64, classes)}
-		for i := range count {
-			clear(u)
-			rest := i
-			for _, j := range axes {
-				nodes := nestedNodes[key[j]]
-				for c := range u {
-					u[c] += nodes[rest%len(nodes)] * a.Data[c*a.Stride+j]
-				}
-				rest /= len(nodes)
-			}
-			g.add(cell.values[i*classes:(i+1)*classes], u)
-		}
-		cells[key] = cell
-		for below := []byte(key); below != nil; below = before(below, key, axes) {
-			values := cells[string(below)].values
-			for i := 0; i*classes < len(values); i++ {
-				weight, rest := 1.0, i
-				for _, j := range axes {
-					gain := nestedGain[key[j]][below[j]]
-					weight *= gain[rest%len(gain)]
-					rest /= len(gain)
-				}
-				floats.AddScaled(cell.surplus, weight, values[i*classes:(i+1)*classes])
-			}
-		}
-		cell.size = floats.Norm(cell.surplus, math.Inf(1))
 		floats.Add(pi, cell.surplus)
 		open = append(open, key)
 		return true
 	}
-	for more := add(string(make([]byte, d))); more; {
+	for more := add(string(make([]byte, a.Cols))); more; {
 		best, squares := 0, stuck
 		for i, key := range open {
-			size := cells[key].size
+			size := s.cells[key].size
 			squares += size * size
-			if size > cells[open[best]].size {
+			if size > s.cells[open[best]].size {
 				best = i
 			}
 		}
 		deviation = gridSafety * math.Sqrt(squares)
-		if len(open) == 0 || len(cells) > 1 && deviation <= target || gridSafety*math.Sqrt(stuck) > target {
+		if len(open) == 0 || len(s.cells) > 1 && deviation <= target || gridSafety*math.Sqrt(stuck) > target {
 			break
 		}
-		cell := cells[open[best]]
+		cell := s.cells[open[best]]
 		next := []byte(open[best])
 		cell.refined = true
 		open = append(open[:best], open[best+1:]...)
@@ -190,13 +154,65 @@ func (g *gumbelMaximum) sparseGrid(pi []float64, a blas64.General, target float6
 		}
 		for j := range next {
 			next[j]++
-			if int(next[j]) < levels && ready(cells, next) {
+			if int(next[j]) < levels && ready(s.cells, next) {
 				more = add(string(next)) && more
 			}
 			next[j]--
 		}
 	}
 	return deviation
+}
+
+// grid is what sparseGrid has computed.
+type grid struct {
+	g      *gumbelMaximum
+	a      blas64.General
+	points int                  // how many more integrals may be taken
+	cells  map[string]*gridCell // by a byte for each column
+	u      []float64
+}
+
+// cell computes the one of a key; nil if that takes too many integrals.
+func (s *grid) cell(key string) *gridCell {
+	var axes []int // with more than the node 0
+	count, classes := 1, len(s.u)
+	for j := range s.a.Cols {
+		if key[j] > 0 {
+			axes = append(axes, j)
+			count *= len(nestedNodes[key[j]])
+		}
+	}
+	if s.points -= count; s.points < 0 {
+		return nil
+	}
+	cell := &gridCell{values: make([]float64, count*classes), surplus: make([]float64, classes)}
+	for i := range count {
+		clear(s.u)
+		rest := i
+		for _, j := range axes {
+			nodes := nestedNodes[key[j]]
+			for c := range s.u {
+				s.u[c] += nodes[rest%len(nodes)] * s.a.Data[c*s.a.Stride+j]
+			}
+			rest /= len(nodes)
+		}
+		s.g.add(cell.values[i*classes:(i+1)*classes], s.u)
+	}
+	s.cells[key] = cell
+	for below := []byte(key); below != nil; below = before(below, key, axes) {
+		values := s.cells[string(below)].values
+		for i := 0; i*classes < len(values); i++ {
+			weight, rest := 1.0, i
+			for _, j := range axes {
+				gain := nestedGain[key[j]][below[j]]
+				weight *= gain[rest%len(gain)]
+				rest /= len(gain)
+			}
+			floats.AddScaled(cell.surplus, weight, values[i*classes:(i+1)*classes])
+		}
+	}
+	cell.size = floats.Norm(cell.surplus, math.Inf(1))
+	return cell
 }
 
 // before is the index before this one among those that are nowhere above key; nil after the last,

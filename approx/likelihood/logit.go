@@ -159,7 +159,8 @@ func logisticNarrow(a, v float64) (logZ float64, d [4]float64) {
 // multiplies the integrand by p, so d1 and d2 are the mean and the variance of p under the complex
 // weight P, or
 //
-//	d1 = c + A1/(sA0),  d2 = -(A2/A0 + (A1/A0)²)/v,  A0 = E[P]/s,  A1 = E[(p-c)P],  A2 = -sE[(p-c)²P]
+//	d1 = c + A1/(sA0),  d2 = -(A2/A0 + (A1/A0)²)/v
+//	A0 = E[P]/s,  A1 = E[(p-c)P],  A2 = -sE[(p-c)²P]
 //
 // with A0, A2 > 0. The pole 1/p contributes M₀(t), M₁(t) and tM₁(t) at t = cs, where M_k = ∫₀^∞ x^k
 // exp(-tx - x²/2) dx, and the pole 1/(1-p) likewise, A1 with the other sign, at u = (1-c)s. The

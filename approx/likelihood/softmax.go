@@ -84,8 +84,8 @@ const (
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
 	classes := len(mean)
 	if covariance.SymmetricDim() != classes || len(pi) != classes {
-		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes,
-			covariance.SymmetricDim(), covariance.SymmetricDim()))
+		n := covariance.SymmetricDim()
+		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes, n, n))
 	}
 	lambda, a, ok := separate(covariance)
 	for _, m := range mean {
@@ -149,81 +149,15 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 // Aᵀ. The columns of A are ordered by their size in units of √(λ_c + π²/6), the standard deviations
 // of √λ_c e_c + g_c; those of a variance below 1e-7 are left out. ok is false where the covariance
 // is not finite.
-//
-// Up to what is common to all, independent values of variances 1/w_c have a precision of diagonal
-// w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the precision of f + g. Then
-// Λ is scaled down, if it has to be, so that R has no negative eigenvalue, and from there raised as
-// far as that allows: see maximize.
 func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
-	classes := covariance.SymmetricDim()
-	n, r := float64(classes), 0
-	for c := range classes {
-		if covariance.At(c, c) < covariance.At(r, r) {
-			r = c
-		}
-	}
-	// S = H Σ H, H = I - 11ᵀ/C, from the covariance of f_c - f_r: what is common to all may be
-	// larger by orders of magnitude.
-	difference := func(i, j int) float64 {
-		return covariance.At(i, j) - covariance.At(i, r) - covariance.At(j, r) + covariance.At(r, r)
-	}
-	means, all, trace := make([]float64, classes), 0.0, 0.0
-	for c := range means {
-		for d := range means {
-			means[c] += difference(c, d) / n
-		}
-		all += means[c] / n
-	}
-	s := symmetric(classes, func(c, d int) float64 { return difference(c, d) - means[c] - means[d] + all })
-	for c := range classes {
-		trace += max(s.At(c, c), 0)
-		if v := s.At(c, c); v-v != 0 {
-			return nil, a, false
-		}
-	}
-	lambda, a = make([]float64, classes), blas64.General{Rows: classes}
-	if trace-trace != 0 {
+	s, trace, ok := centred(covariance)
+	if !ok {
 		return nil, a, false
 	}
-	// precision is the inverse of S + v I on what sums to zero; nil if it is not definite.
-	precision := func(v float64) *mat.SymDense {
-		x := symmetric(classes, func(c, d int) float64 {
-			if c == d {
-				return s.At(c, d) + (trace+v)/n + v
-			}
-			return s.At(c, d) + (trace+v)/n
-		})
-		var f mat.Cholesky
-		if !f.Factorize(x) || f.InverseTo(x) != nil {
-			return nil
-		}
-		return symmetric(classes, func(c, d int) float64 { return x.At(c, d) - 1/(n*(trace+2*v)) })
-	}
-	rounding := 1e-12*trace + 1e-10
-	if whole, own := precision(gumbelVariance+rounding), precision(rounding); whole != nil && own != nil {
-		w := make([]float64, classes)
-		for c := range w {
-			w[c] = whole.At(c, c)
-		}
-		for range 60 {
-			total := floats.Sum(w)
-			for c := range w {
-				w[c] = (w[c] + whole.At(c, c)/max(1-w[c]/total, 1e-3)) / 2
-			}
-		}
-		for c := range lambda {
-			lambda[c] = max(0, min(1/w[c]-gumbelVariance, 1/own.At(c, c)))
-		}
-		var e mat.EigenSym
-		if !e.Factorize(symmetric(classes,
-			func(c, d int) float64 { return math.Sqrt(lambda[c]) * own.At(c, d) * math.Sqrt(lambda[d]) }), false) {
-			clear(lambda)
-		} else if top := e.Values(nil)[classes-1]; top > 1 {
-			floats.Scale(1/top, lambda)
-		}
-		maximize(lambda, s, trace)
-	}
-	sd, mean := make([]float64, classes), floats.Sum(lambda)/n
+	lambda = diagonalPart(s, trace)
+	classes := len(lambda)
+	n, mean := float64(classes), floats.Sum(lambda)/float64(classes)
+	sd := make([]float64, classes)
 	for c, v := range lambda {
 		sd[c] = math.Sqrt(v + gumbelVariance)
 	}
@@ -254,6 +188,94 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 	return lambda, a, true
 }
 
+// centred is S = H Σ H, H = I - 11ᵀ/C, with its trace; ok is false where it is not finite. It is
+// made from the covariance of f_c - f_r: what is common to all may be larger by orders of
+// magnitude.
+func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool) {
+	classes, r := covariance.SymmetricDim(), 0
+	n := float64(classes)
+	for c := range classes {
+		if covariance.At(c, c) < covariance.At(r, r) {
+			r = c
+		}
+	}
+	difference := func(i, j int) float64 {
+		return covariance.At(i, j) - covariance.At(i, r) - covariance.At(j, r) + covariance.At(r, r)
+	}
+	means, all := make([]float64, classes), 0.0
+	for c := range means {
+		for d := range means {
+			means[c] += difference(c, d) / n
+		}
+		all += means[c] / n
+	}
+	s = symmetric(classes, func(c, d int) float64 { return difference(c, d) - means[c] - means[d] + all })
+	for c := range classes {
+		trace += max(s.At(c, c), 0)
+		if v := s.At(c, c); v-v != 0 {
+			return nil, 0, false
+		}
+	}
+	return s, trace, trace-trace == 0
+}
+
+// diagonalPart is Λ. Up to what is common to all, independent values of variances 1/w_c have a
+// precision of diagonal w_c - w_c²/Σw. Λ + π²/6 has the w for which this is the diagonal of the
+// precision of f + g. Then Λ is scaled down, if it has to be, so that R has no negative eigenvalue,
+// and from there raised as far as that allows: see maximize.
+func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
+	classes := s.SymmetricDim()
+	n := float64(classes)
+	lambda = make([]float64, classes)
+	// precision is the inverse of S + v I on what sums to zero; nil if it is not definite.
+	precision := func(v float64) *mat.SymDense {
+		return inverted(symmetric(classes, func(c, d int) float64 {
+			if c == d {
+				return s.At(c, d) + (trace+v)/n + v
+			}
+			return s.At(c, d) + (trace+v)/n
+		}), 1/(n*(trace+2*v)))
+	}
+	rounding := 1e-12*trace + 1e-10
+	whole, own := precision(gumbelVariance+rounding), precision(rounding)
+	if whole == nil || own == nil {
+		return lambda
+	}
+	w := make([]float64, classes)
+	for c := range w {
+		w[c] = whole.At(c, c)
+	}
+	for range 60 {
+		total := floats.Sum(w)
+		for c := range w {
+			w[c] = (w[c] + whole.At(c, c)/max(1-w[c]/total, 1e-3)) / 2
+		}
+	}
+	for c := range lambda {
+		lambda[c] = max(0, min(1/w[c]-gumbelVariance, 1/own.At(c, c)))
+	}
+	var e mat.EigenSym
+	scaled := symmetric(classes, func(c, d int) float64 {
+		return math.Sqrt(lambda[c]) * own.At(c, d) * math.Sqrt(lambda[d])
+	})
+	if !e.Factorize(scaled, false) {
+		clear(lambda)
+	} else if top := e.Values(nil)[classes-1]; top > 1 {
+		floats.Scale(1/top, lambda)
+	}
+	maximize(lambda, s, trace)
+	return lambda
+}
+
+// inverted is the inverse of x less what is common to all entries; nil if x is not definite.
+func inverted(x *mat.SymDense, common float64) *mat.SymDense {
+	var f mat.Cholesky
+	if !f.Factorize(x) || f.InverseTo(x) != nil {
+		return nil
+	}
+	return symmetric(x.SymmetricDim(), func(c, d int) float64 { return x.At(c, d) - common })
+}
+
 // maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the
 // λ >= 0 with the largest Σ λ_c/(λ⁰_c + π²/6) that do so too: weighted minimum-trace factor
 // analysis (Bentler 1972), by Newton's method with a logarithmic barrier. Where S is a diagonal and
@@ -261,65 +283,76 @@ func separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok 
 // singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
-	n := float64(classes)
-	// inverse is that of S - HΛH on what sums to zero.
-	inverse := func(lambda []float64) *mat.SymDense {
-		mean := floats.Sum(lambda) / n
-		x := symmetric(classes, func(c, d int) float64 {
-			v := s.At(c, d) + (lambda[c]+lambda[d]-mean+trace)/n
-			if c == d {
-				v -= lambda[c]
-			}
-			return v
-		})
-		var f mat.Cholesky
-		if !f.Factorize(x) || f.InverseTo(x) != nil {
-			return nil
-		}
-		return symmetric(classes, func(c, d int) float64 { return x.At(c, d) - 1/(n*trace) })
-	}
-	at, weights, next := make([]float64, classes), make([]float64, classes), make([]float64, classes)
+	b := barrier{s: s, trace: trace, at: make([]float64, classes), weights: make([]float64, classes)}
 	for c, v := range lambda {
-		at[c], weights[c] = max(v/2, 1e-6*trace/n), 1/(v+gumbelVariance)
+		b.at[c], b.weights[c] = max(v/2, 1e-6*trace/float64(classes)), 1/(v+gumbelVariance)
 	}
-	y := inverse(at)
-	if y == nil {
+	if b.inverse = b.rest(b.at); b.inverse == nil {
 		return
 	}
-	for barrier := 0.1; barrier > 1e-10; barrier /= 4 {
+	for height := 0.1; height > 1e-10; height /= 4 {
 		for range 3 {
-			gradient := mat.NewVecDense(classes, nil)
-			hessian := symmetric(classes, func(c, d int) float64 {
-				v := y.At(c, d) * y.At(c, d)
-				if c == d {
-					v += 1 / (at[c] * at[c])
-				}
-				return v
-			})
-			for c, v := range at {
-				gradient.SetVec(c, weights[c]/barrier-y.At(c, c)+1/v)
-			}
-			var f mat.Cholesky
-			var step mat.VecDense
-			if !f.Factorize(hessian) || f.SolveVecTo(&step, gradient) != nil {
-				break
-			}
-			decrement, moved := mat.Dot(&step, gradient), false
-			for scale := 1.0; scale > 1e-6 && !moved; scale /= 2 {
-				floats.AddScaledTo(next, at, scale, step.RawVector().Data)
-				if floats.Min(next) > 0 {
-					if z := inverse(next); z != nil {
-						y, moved = z, true
-						copy(at, next)
-					}
-				}
-			}
-			if !moved || decrement < 0.1 {
+			if !b.step(height) {
 				break
 			}
 		}
 	}
-	copy(lambda, at)
+	copy(lambda, b.at)
+}
+
+// barrier is where maximize is.
+type barrier struct {
+	s           *mat.SymDense
+	trace       float64
+	at, weights []float64
+	inverse     *mat.SymDense // rest(at)
+}
+
+// rest is the inverse of S - HΛH on what sums to zero.
+func (b *barrier) rest(lambda []float64) *mat.SymDense {
+	n := float64(len(lambda))
+	mean := floats.Sum(lambda) / n
+	return inverted(symmetric(len(lambda), func(c, d int) float64 {
+		v := b.s.At(c, d) + (lambda[c]+lambda[d]-mean+b.trace)/n
+		if c == d {
+			v -= lambda[c]
+		}
+		return v
+	}), 1/(n*b.trace))
+}
+
+// step is one of Newton's method with a barrier of that height, and says whether another is worth
+// it.
+func (b *barrier) step(height float64) bool {
+	classes := len(b.at)
+	gradient := mat.NewVecDense(classes, nil)
+	hessian := symmetric(classes, func(c, d int) float64 {
+		v := b.inverse.At(c, d) * b.inverse.At(c, d)
+		if c == d {
+			v += 1 / (b.at[c] * b.at[c])
+		}
+		return v
+	})
+	for c, v := range b.at {
+		gradient.SetVec(c, b.weights[c]/height-b.inverse.At(c, c)+1/v)
+	}
+	var f mat.Cholesky
+	var step mat.VecDense
+	if !f.Factorize(hessian) || f.SolveVecTo(&step, gradient) != nil {
+		return false
+	}
+	next := make([]float64, classes)
+	for scale := 1.0; scale > 1e-6; scale /= 2 {
+		floats.AddScaledTo(next, b.at, scale, step.RawVector().Data)
+		if !(floats.Min(next) > 0) {
+			continue
+		}
+		if z := b.rest(next); z != nil {
+			b.inverse, b.at = z, next
+			return !(mat.Dot(&step, gradient) < 0.1)
+		}
+	}
+	return false
 }
 
 func symmetric(n int, at func(i, j int) float64) *mat.SymDense {

@@ -1,5 +1,6 @@
-// Package likelihoodtest holds the checks that every likelihood of one latent value must pass. It knows what package
-// likelihood promises and no likelihood's formula: a likelihood's own tests compare it with an independent one.
+// Package likelihoodtest holds the checks that every likelihood of one latent value must pass. It
+// knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
+// compare it with an independent one.
 package likelihoodtest
 
 import (
@@ -17,14 +18,14 @@ import (
 type Traits struct {
 	// Asymmetric likelihoods do not treat both labels alike: p(-y|-f) ≠ p(y|f).
 	Asymmetric bool
-	// AverageError is the relative error of Gaussian averages that are found by quadrature, above that
-	// of rounding. They are not tried beyond |mean| = 1e6 and a variance of 1e12.
+	// AverageError is the relative error of Gaussian averages that are found by quadrature, above
+	// that of rounding. They are not tried beyond |mean| = 1e6 and a variance of 1e12.
 	AverageError float64
 }
 
-// Check runs all checks of lik, at its parameters' initial values and one unit of theta to either side,
-// where p(y|f) must not vary on a scale below 1 if it is smooth. What is asked depends on its domain and
-// on what it can do.
+// Check runs all checks of lik, at its parameters' initial values and one unit of theta to either
+// side, where p(y|f) must not vary on a scale below 1 if it is smooth. What is asked depends on its
+// domain and on what it can do.
 func Check(t *testing.T, lik likelihood.Likelihood, traits Traits) {
 	t.Helper()
 	t.Run("names are unique and starts inside bounds", func(t *testing.T) { names(t, lik) })
@@ -86,8 +87,9 @@ var (
 	latents = []float64{0, 1e-9, 0.01, 0.3, 0.7, 1, 1.3, 1.9, 2.1, 3, 5, 8, 13, 21, 36, 40, 100, 710, 1e4}
 	means   = []float64{0, 1e-3, 0.1, 0.5, 1, 1.7, 3, 6, 10, 17, 30, 50, 100, 300, 1e3, 3e3, 1e4}
 
-	variances = []float64{1e-10, 1e-6, 1e-3, 0.05, 0.3, 1, 2, 3.1, 3.2, 5, 10, 30, 100, 1e3, 1e4, 1e5, 1e6, 1e8, 1e10, 1e12}
-	extremes  = []float64{0, 1e-320, 1e-160, 1e-8, 1, math.Pi, 745, 1e8, 1e154, 1e155, 1e300, math.MaxFloat64}
+	variances = []float64{1e-10, 1e-6, 1e-3, 0.05, 0.3, 1, 2, 3.1, 3.2, 5, 10, 30, 100, 1e3, 1e4, 1e5, 1e6, 1e8, 1e10,
+		1e12}
+	extremes = []float64{0, 1e-320, 1e-160, 1e-8, 1, math.Pi, 745, 1e8, 1e154, 1e155, 1e300, math.MaxFloat64}
 )
 
 // both returns the values with either sign.
@@ -238,8 +240,9 @@ func (c *check) averages(t *testing.T) {
 					math.Abs(mean+variance*d[0]-want.mean) / sd,
 					math.Abs(variance*ratio/want.variance - 1),
 				}
-				// 1e-11, and: half-ulp errors of log Z; of mean and variance·d[0], whose sum the tilted mean is; of
-				// variance·d[1], which is added to 1; and of the integrand's exponent in the integrator.
+				// 1e-11, and: half-ulp errors of log Z; of mean and variance·d[0], whose sum the
+				// tilted mean is; of variance·d[1], which is added to 1; and of the integrand's
+				// exponent in the integrator.
 				noise := 1e-11 + 8*epsilon*want.exponent
 				own := 4*epsilon + c.traits.AverageError
 				for k, tolerance := range [3]float64{
@@ -248,7 +251,8 @@ func (c *check) averages(t *testing.T) {
 					noise + 2*own/ratio,
 				} {
 					if !(errors[k] <= tolerance) {
-						what := [...]string{"log Z", "the tilted mean in standard deviations", "the tilted variance in its own units"}[k]
+						what := [...]string{"log Z", "the tilted mean in standard deviations",
+							"the tilted variance in its own units"}[k]
 						t.Errorf("y = %v, mean %v, variance %v: %s is off by %.1e", y, mean, variance, what, errors[k])
 					}
 					worst[k] = max(worst[k], errors[k]/tolerance)
@@ -259,105 +263,116 @@ func (c *check) averages(t *testing.T) {
 	t.Logf("worst share of the tolerance: log Z %.2f, mean %.2f, variance %.2f", worst[0], worst[1], worst[2])
 }
 
-// tiltedMoments are those of the tilted density. exponent is the size of the numbers that cancel in the integrand's exponent.
+// tiltedMoments are those of the tilted density. exponent is the size of the numbers that cancel in
+// the integrand's exponent.
 type tiltedMoments struct{ logZ, mean, variance, exponent float64 }
 
-// tilted integrates p(y|f) N(f; mean, variance) adaptively. p(y|f) is LogZ at variance 0 and may jump at f = 0; on
-// either side of 0 the tilted density must have one mode.
-func tilted(m likelihood.MomentMatcher, y, mean, variance float64) tiltedMoments {
-	s := math.Sqrt(variance)
-	logp := func(f float64) float64 { l, _ := m.Moments(y, f, 0); return l }
-	density := func(f float64) float64 { return logp(f) - (f-mean)*(f-mean)/(2*variance) }
+// density is p(y|f) N(f; mean, variance), up to a factor. p(y|f) is Moments at variance 0 and may
+// jump at f = 0; on either side of 0 the density must have one mode.
+type density struct {
+	logp           func(f float64) float64
+	mean, variance float64
+	origin         float64 // its mode
+	atOrigin       float64 // log p there
+	modes          [2]float64
+	lo, hi         float64 // 60 standard deviations beyond the mean and 0
+}
 
-	// The mode on either side of 0, by golden section within 60 standard deviations of the mean and of 0.
-	lowest, highest := min(0, mean)-60*s, max(0, mean)+60*s
-	var modes []float64
-	origin := mean
-	for _, side := range [][2]float64{{lowest, math.Copysign(0, -1)}, {0, highest}} {
+func newDensity(m likelihood.MomentMatcher, y, mean, variance float64) *density {
+	s := math.Sqrt(variance)
+	d := &density{
+		logp: func(f float64) float64 { l, _ := m.Moments(y, f, 0); return l },
+		mean: mean, variance: variance, origin: mean, lo: min(0, mean) - 60*s, hi: max(0, mean) + 60*s,
+	}
+	for k, side := range [2][2]float64{{d.lo, math.Copysign(0, -1)}, {0, d.hi}} { // by golden section
 		lo, hi := side[0], side[1]
 		for range 200 {
 			a, b := lo+0.382*(hi-lo), hi-0.382*(hi-lo)
-			if density(a) < density(b) {
+			if d.log(a) < d.log(b) {
 				lo = a
 			} else {
 				hi = b
 			}
 		}
-		mode := (lo + hi) / 2
-		modes = append(modes, mode)
-		if len(modes) == 1 || density(mode) > density(origin) {
-			origin = mode
+		d.modes[k] = (lo + hi) / 2
+		if k == 0 || d.log(d.modes[k]) > d.log(d.origin) {
+			d.origin = d.modes[k]
 		}
 	}
-	atOrigin := logp(origin)
-	relative := func(f float64) float64 { // density(f) - density(origin), its Gaussian part without cancellation
-		return logp(f) - atOrigin - (f-origin)*((f-mean)+(origin-mean))/(2*variance)
-	}
+	d.atOrigin = d.logp(d.origin)
+	return d
+}
 
-	// The window around each mode where the density is above e^-60 of its maximum, cut at 0 and at the mode.
-	var pieces [][2]float64
-	for i, mode := range modes {
-		if relative(mode) < -60 {
+func (d *density) log(f float64) float64 { return d.logp(f) - (f-d.mean)*(f-d.mean)/(2*d.variance) }
+
+// relative is log(f) - log(origin), its Gaussian part without cancellation.
+func (d *density) relative(f float64) float64 {
+	return d.logp(f) - d.atOrigin - (f-d.origin)*((f-d.mean)+(d.origin-d.mean))/(2*d.variance)
+}
+
+// edge is where the density has fallen to e^-60 of its maximum, from a mode towards a limit.
+func (d *density) edge(mode, limit float64) float64 {
+	inside, outside := 0.0, limit-mode
+	if d.relative(limit) > -60 {
+		return limit
+	}
+	for range 200 {
+		if mid := (inside + outside) / 2; d.relative(mode+mid) > -60 {
+			inside = mid
+		} else {
+			outside = mid
+		}
+	}
+	return mode + outside
+}
+
+// pieces are the windows around the modes, cut at 0 and at the mode, and the width of the widest.
+// What p(y|f) does near 0 may be a millionth of a window's width: each is graded towards its end
+// nearer to 0.
+func (d *density) pieces() (graded [][2]float64, scale float64) {
+	for i, mode := range d.modes {
+		if d.relative(mode) < -60 {
 			continue
 		}
-		edge := func(sign, limit float64) float64 {
-			inside, outside := 0.0, sign*(limit-mode)
-			if relative(limit) > -60 {
-				return limit
+		limits := [2][2]float64{{d.lo, 0}, {0, d.hi}}[i]
+		for _, p := range [2][2]float64{{d.edge(mode, limits[0]), mode}, {mode, d.edge(mode, limits[1])}} {
+			near, far := p[0], p[1]
+			if math.Abs(far) < math.Abs(near) {
+				near, far = far, near
 			}
-			for range 200 {
-				if mid := (inside + outside) / 2; relative(mode+sign*mid) > -60 {
-					inside = mid
-				} else {
-					outside = mid
-				}
+			scale = max(scale, math.Abs(far-near))
+			for range 20 {
+				middle := near + (far-near)/2
+				graded = append(graded, [2]float64{min(middle, far), max(middle, far)})
+				far = middle
 			}
-			return mode + sign*outside
+			graded = append(graded, [2]float64{min(near, far), max(near, far)})
 		}
-		lo, hi := lowest, highest
-		if i == 0 {
-			hi = 0
-		} else {
-			lo = 0
-		}
-		pieces = append(pieces, [2]float64{edge(-1, lo), mode}, [2]float64{mode, edge(1, hi)})
 	}
+	return graded, scale
+}
 
-	// What p(y|f) does near 0 may be a millionth of a window's width: grade each piece towards its end nearer to 0.
-	var graded [][2]float64
-	scale := 0.0
-	for _, p := range pieces {
-		near, far := p[0], p[1]
-		if math.Abs(far) < math.Abs(near) {
-			near, far = far, near
-		}
-		scale = max(scale, math.Abs(far-near))
-		for range 20 {
-			middle := near + (far-near)/2
-			graded = append(graded, [2]float64{min(middle, far), max(middle, far)})
-			far = middle
-		}
-		graded = append(graded, [2]float64{min(near, far), max(near, far)})
-	}
-
-	// Gauss-Legendre, bisected until the halves agree with the whole.
-	const n = 16
+// tilted integrates the density adaptively: Gauss-Legendre, bisected until the halves agree with
+// the whole.
+func tilted(m likelihood.MomentMatcher, y, mean, variance float64) tiltedMoments {
+	d := newDensity(m, y, mean, variance)
+	graded, scale := d.pieces()
 	rule := func(lo, hi float64) (sum [3]float64) {
 		if hi <= lo {
 			return sum
 		}
-		var x, w [n]float64
+		var x, w [16]float64
 		quad.Legendre{}.FixedLocations(x[:], w[:], lo, hi)
 		for i := range x {
-			u := (x[i] - origin) / scale
-			e := w[i] / scale * math.Exp(relative(x[i]))
+			u := (x[i] - d.origin) / scale
+			e := w[i] / scale * math.Exp(d.relative(x[i]))
 			sum[0] += e
 			sum[1] += e * u
 			sum[2] += e * u * u
 		}
 		return sum
 	}
-	exponent := math.Abs(density(origin))
+	exponent := math.Abs(d.log(d.origin))
 	agreement := 1e-15 + epsilon*exponent/4 // the integrand's own rounding
 	mass := 0.0
 	for _, p := range graded {
@@ -386,16 +401,16 @@ func tilted(m likelihood.MomentMatcher, y, mean, variance float64) tiltedMoments
 	}
 	u := total[1] / total[0]
 	return tiltedMoments{
-		logZ:     density(origin) + math.Log(total[0]*scale/math.Sqrt(2*math.Pi*variance)),
-		mean:     origin + scale*u,
+		logZ:     d.log(d.origin) + math.Log(total[0]*scale/math.Sqrt(2*math.Pi*variance)),
+		mean:     d.origin + scale*u,
 		variance: scale * scale * (total[2]/total[0] - u*u),
 		exponent: exponent,
 	}
 }
 
-// moments: every derivative is the slope of the one before, and the slope of log Z in the variance is ½(d[1] + d[0]²), as
-// for any smoothing by a Gaussian. The steps follow the scale s on which log Z varies; each bound is the rounding of the
-// values and of mean + h, divided by the step.
+// moments: every derivative is the slope of the one before, and the slope of log Z in the variance
+// is ½(d[1] + d[0]²), as for any smoothing by a Gaussian. The steps follow the scale s on which log
+// Z varies; each bound is the rounding of the values and of mean + h, divided by the step.
 func (c *check) moments(t *testing.T) {
 	concave := c.concave()
 	c.each(func(y, mean, variance float64) {
@@ -428,7 +443,8 @@ func (c *check) moments(t *testing.T) {
 				t.Errorf("%s: ½(d[1] + d[0]²) = %v, difference %v", at, got, want)
 			}
 		}
-		// What the online method adds the others to; and the rounding of d[1] and of mean + h, divided by the step.
+		// What the online method adds the others to; and the rounding of d[1] and of mean + h,
+		// divided by the step.
 		const shorter = 1e-3
 		noise := 1e-9 + rounding*(1+math.Abs(mean)/s)/shorter
 		want2, want3 := by(2, shorter*s), by(3, shorter*s)
@@ -457,7 +473,8 @@ func (c *check) parameters(t *testing.T) {
 				}, c.theta[j], 3e-3)
 				size := max(1, math.Abs(value(c.m)[k]), math.Abs(want))
 				if !(math.Abs(got[k][j]-want) <= (1e-9+1e3*c.traits.AverageError)*size) {
-					t.Errorf("%s: by theta[%d] the %s changes by %v, differences give %v", what, j, name, got[k][j], want)
+					t.Errorf("%s: by theta[%d] the %s changes by %v, differences give %v", what, j, name, got[k][j],
+						want)
 				}
 			}
 		}
@@ -469,10 +486,11 @@ func (c *check) parameters(t *testing.T) {
 					continue
 				}
 				c.m.(likelihood.Parametric).DMoments(got[0], got[1], got[2], y, mean, variance)
-				compare(fmt.Sprintf("DMoments(%v, %v, %v)", y, mean, variance), func(m likelihood.MomentMatcher) [3]float64 {
-					logZ, d := m.Moments(y, mean, variance)
-					return [3]float64{logZ, d[0], d[1]}
-				})
+				compare(fmt.Sprintf("DMoments(%v, %v, %v)", y, mean, variance),
+					func(m likelihood.MomentMatcher) [3]float64 {
+						logZ, d := m.Moments(y, mean, variance)
+						return [3]float64{logZ, d[0], d[1]}
+					})
 			}
 			if m, ok := c.m.(likelihood.LogConcave); ok {
 				m.DExpected(got[0], got[1], got[2], y, mean, 3)
@@ -588,8 +606,9 @@ func (c *check) total(t *testing.T) {
 	}
 }
 
-// Total checks that a likelihood of one latent value gives finite results at one point, for targets ±1, and where EP can
-// go, proper tilted variances; fuzz tests call it. Variances from 0 to 1e-300 are taken as 0.
+// Total checks that a likelihood of one latent value gives finite results at one point, for targets
+// ±1, and where EP can go, proper tilted variances; fuzz tests call it. Variances from 0 to 1e-300
+// are taken as 0.
 func Total(t *testing.T, m likelihood.MomentMatcher, mean, variance float64) {
 	t.Helper()
 	if variance = math.Abs(variance); variance < 1e-300 { // the curvature of a step goes with 1/variance
@@ -625,8 +644,8 @@ func finite(values ...float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// refined integrates over |x| ≤ 12 by Gauss-Legendre panels that end at every half and, around a centre, at every power of
-// 2 times a scale.
+// refined integrates over |x| ≤ 12 by Gauss-Legendre panels that end at every half and, around a
+// centre, at every power of 2 times a scale.
 func refined(f func(float64) [4]float64, centre, scale float64) (total [4]float64) {
 	ends := []float64{centre}
 	for k := -2; k < 60; k++ {
