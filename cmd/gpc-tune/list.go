@@ -20,7 +20,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// listCommand is `gpc-tune list`.
 func listCommand() *cobra.Command {
 	catalogue := catalogue.All()
 	names := make([]string, len(catalogue))
@@ -57,7 +56,6 @@ func listCommand() *cobra.Command {
 	}
 }
 
-// dataCommand is `gpc-tune data`.
 func dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "data NAME | FILE",
@@ -77,7 +75,6 @@ func dataCommand() *cobra.Command {
 	return c
 }
 
-// uspsCommand is `gpc-tune data usps`.
 func uspsCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
@@ -139,7 +136,6 @@ func describe(w io.Writer, d data.Summary) {
 	}
 }
 
-// versionCommand is `gpc-tune version`.
 func versionCommand() *cobra.Command {
 	var licences bool
 	c := &cobra.Command{
@@ -161,7 +157,6 @@ func versionCommand() *cobra.Command {
 	return c
 }
 
-// explainCommand is `gpc-tune explain`.
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME | CODE | exit-codes",
@@ -191,7 +186,6 @@ is printed, whose comment says where its data come from, and which may be copied
 	}
 }
 
-// schemaCommand is `gpc-tune schema`.
 func schemaCommand() *cobra.Command {
 	var names, docs []string
 	for _, s := range catalogue.Schemas {
