@@ -9,7 +9,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// checkCommand is `gpc-tune check`.
 func checkCommand() *cobra.Command {
 	var format string
 	var e experiment

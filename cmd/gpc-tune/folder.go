@@ -12,7 +12,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// statusCommand is `gpc-tune status`.
 func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
@@ -72,7 +71,6 @@ func readFolder(c *cobra.Command, dir string) (*runs.Folder, error) {
 	return folder, nil
 }
 
-// showCommand is `gpc-tune show`.
 func showCommand() *cobra.Command {
 	configuration, trial := -1, -1
 	c := &cobra.Command{
@@ -100,7 +98,6 @@ the report: hyperparameters, restarts, points, folds with their scores, warnings
 	return c
 }
 
-// exportCommand is `gpc-tune export`.
 func exportCommand() *cobra.Command {
 	what := table.Exports[0].Name
 	c := &cobra.Command{
@@ -138,7 +135,6 @@ func exportCommand() *cobra.Command {
 	return c
 }
 
-// compareCommand is `gpc-tune compare`.
 func compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR [DIR2]",

@@ -13,7 +13,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
 
-// initCommand is `gpc-tune init`.
 func initCommand() *cobra.Command {
 	var source, label string
 	c := &cobra.Command{

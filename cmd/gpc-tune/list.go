@@ -20,7 +20,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// listCommand is `gpc-tune list`.
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [KIND]",
@@ -62,7 +61,6 @@ func kindNames() (names []string) {
 	return names
 }
 
-// dataCommand is `gpc-tune data`.
 func dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "data NAME | FILE",
@@ -82,7 +80,6 @@ func dataCommand() *cobra.Command {
 	return c
 }
 
-// uspsCommand is `gpc-tune data usps`.
 func uspsCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
@@ -144,7 +141,6 @@ func describe(w io.Writer, d data.Summary) {
 	}
 }
 
-// versionCommand is `gpc-tune version`.
 func versionCommand() *cobra.Command {
 	var licences bool
 	c := &cobra.Command{
@@ -166,7 +162,6 @@ func versionCommand() *cobra.Command {
 	return c
 }
 
-// explainCommand is `gpc-tune explain`.
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME | CODE | exit-codes",
@@ -196,7 +191,6 @@ is printed, whose comment says where its data come from, and which may be copied
 	}
 }
 
-// schemaCommand is `gpc-tune schema`.
 func schemaCommand() *cobra.Command {
 	var names, docs []string
 	for _, s := range catalogue.Schemas {

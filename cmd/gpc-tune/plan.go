@@ -17,7 +17,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// validateCommand is `gpc-tune validate`.
 func validateCommand() *cobra.Command {
 	var e experiment
 	var noData bool
@@ -52,7 +51,6 @@ func validateCommand() *cobra.Command {
 	return c
 }
 
-// planCommand is `gpc-tune plan`.
 func planCommand() *cobra.Command {
 	var e experiment
 	var memory func() (int64, error)

@@ -12,7 +12,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// predictCommand is `gpc-tune predict`.
 func predictCommand() *cobra.Command {
 	var format string
 	var reject float64

@@ -13,7 +13,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
-// reportCommand is `gpc-tune report`.
 func reportCommand() *cobra.Command {
 	var formats, figures []string
 	c := &cobra.Command{

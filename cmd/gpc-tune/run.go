@@ -7,7 +7,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
-// runCommand is `gpc-tune run`.
 func runCommand(signals *interrupts) *cobra.Command {
 	var (
 		e       experiment

@@ -9,7 +9,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 )
 
-// serveCommand is `gpc-tune serve`.
 func serveCommand(signals *interrupts) *cobra.Command {
 	address := "127.0.0.1:0"
 	c := &cobra.Command{

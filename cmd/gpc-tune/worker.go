@@ -13,7 +13,6 @@ import (
 // restBlock names the end of a run where a block is asked for.
 const restBlock = "rest"
 
-// workerCommand is `gpc-tune worker`.
 func workerCommand(signals *interrupts) *cobra.Command {
 	var (
 		block         string
