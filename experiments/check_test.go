@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 const checkable = `name: t
@@ -73,8 +74,8 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 		}
 	}
 	again := checkPlan(t, p, check.CheckOptions{Workers: 3})
-	for _, format := range reports.CheckForms.Names() {
-		render, err := reports.CheckForms.Named(format)
+	for _, format := range table.CheckForms.Names() {
+		render, err := table.CheckForms.Named(format)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
@@ -73,7 +76,7 @@ func TestRunsOfIllustrations(t *testing.T) {
 	const text = "name: a\nillustrate: {prior: {inputs: {points: 5}}}\nmodel: {kernel: [se]}\n"
 	dir := filepath.Join(t.TempDir(), "run")
 	report, summary, err := run.Run(t.Context(), plantest.Planned(t, text), dir, run.Options{})
-	if err != nil || summary.Total != 0 || len(report.Illustrations) != 1 || len(report.Figures()) != 1 || len(report.Summary().Rows) != 1 {
+	if err != nil || summary.Total != 0 || len(report.Illustrations) != 1 || len(picture.All(report)) != 1 || len(table.Summary(report).Rows) != 1 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
 	folder, err := run.ReadFolder(dir)
@@ -81,7 +84,7 @@ func TestRunsOfIllustrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := folder.Report()
-	if err != nil || !reflect.DeepEqual(again.Figures(), report.Figures()) {
+	if err != nil || !reflect.DeepEqual(picture.All(again), picture.All(report)) {
 		t.Errorf("from the folder: %v", err)
 	}
 	if progress, err := folder.Progress(); err != nil || !progress.Finished {

@@ -27,6 +27,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 // runs runs a configuration file and returns its report.
@@ -167,7 +168,7 @@ func TestMeanOfSeveralClasses(t *testing.T) {
 // Held-out cases have the latent mean and variance with which probit's average is Φ(m/√(1+v)).
 func TestPredictionsComeWithTheirLatentMoments(t *testing.T) {
 	text := "data: {dataset: crabs, preprocess: standardize, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: ep}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
-	f, err := reports.FormatNamed("predictions")
+	f, err := page.FormatNamed("predictions")
 	if err != nil {
 		t.Fatal(err)
 	}

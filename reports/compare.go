@@ -1,14 +1,10 @@
 package reports
 
 import (
-	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -27,7 +23,7 @@ type Pair struct {
 	LogEvidence *EvidenceRatio     `json:"log_evidence"` // null where there are not two of the same targets
 	Evaluations []PairedEvaluation `json:"evaluations"`
 	Notes       []string           `json:"notes"` // what could not be compared, and why
-	sampled     bool               // a log evidence is that of the best sample of Markov chains
+	Sampled     bool               `json:"-"`     // a log evidence is that of the best sample of Markov chains
 }
 
 // Side is a configuration of a run.
@@ -38,7 +34,7 @@ type Side struct {
 	Dataset       string `json:"dataset"`
 	record.Label
 	Tune string `json:"tune"`
-	name string
+	Name string `json:"-"`
 }
 
 // EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the best sample of Markov chains, the logarithm of the Bayes factor for
@@ -112,10 +108,10 @@ func Compare(runs ...*Report) (*Comparison, error) {
 func (r *Report) compared() []Configuration {
 	all := slices.Clone(r.Configurations)
 	for _, n := range r.Nested {
-		c := Configuration{nested: true, Dataset: n.Dataset, Cases: n.record.Cases, Classes: n.record.Classes, record: n.record, Evaluations: []Evaluation{{Name: n.Outer}}}
+		c := Configuration{nested: true, Dataset: n.Dataset, Cases: n.record.Cases, Classes: n.record.Classes, Record: n.record, Evaluations: []Evaluation{{Name: n.Outer}}}
 		for _, s := range n.studies {
-			s.Evaluation, s.nested = n.Outer, false
-			c.studies = append(c.studies, s)
+			s.Evaluation, s.Nested = n.Outer, false
+			c.Studies = append(c.Studies, s)
 		}
 		all = append(all, c)
 	}
@@ -132,21 +128,21 @@ func (c Configuration) evaluatedLike(d Configuration) bool {
 func side(runs []*Report, run, number int, c Configuration) Side {
 	r := runs[run]
 	if c.nested {
-		s := Side{Run: run, Experiment: r.Experiment, Configuration: -1, Dataset: c.Dataset, name: "nested"}
+		s := Side{Run: run, Experiment: r.Experiment, Configuration: -1, Dataset: c.Dataset, Name: "nested"}
 		if len(runs) > 1 {
-			s.name = string(rune('A'+run)) + " nested"
+			s.Name = string(rune('A'+run)) + " nested"
 		}
 		return s
 	}
 	s := Side{run, r.Experiment, number, c.Dataset, c.Label, c.Tune, fmt.Sprintf("#%d", number)}
 	if len(runs) > 1 {
-		s.name = string(rune('A'+run)) + s.name
+		s.Name = string(rune('A'+run)) + s.Name
 	}
 	return s
 }
 
 func sameData(a, b Configuration) bool {
-	return a.record.DataHash == b.record.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes)
+	return a.Record.DataHash == b.Record.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes)
 }
 
 // evidence compares the log evidences. One binary method a class gives the sum of the evidences of several binary
@@ -160,7 +156,7 @@ func (p *Pair) evidence(a, b Configuration) {
 	case math.IsNaN(difference) || math.IsInf(difference, 0):
 		p.note("log evidence: not both have one")
 	default:
-		p.sampled = len(a.Posterior)+len(b.Posterior) > 0
+		p.Sampled = len(a.Posterior)+len(b.Posterior) > 0
 		p.LogEvidence = &EvidenceRatio{Number(difference), Number(difference / math.Ln10)}
 	}
 }
@@ -183,11 +179,11 @@ func (p *Pair) evaluations(a, b Configuration) {
 		case wasCut(first) || wasCut(second):
 			p.note("%s: cut by a race, the first after %s, the second after %s", e.Name, done(first), done(second))
 		default:
-			var both [2][]study
+			var both [2][]Study
 			failed := 0
 			for i, a := range first {
 				b := second[i]
-				if a.predictions != nil && b.predictions != nil {
+				if a.Predictions != nil && b.Predictions != nil {
 					both[0], both[1] = append(both[0], a), append(both[1], b)
 				} else if a.status() == Failed || b.status() == Failed {
 					failed++
@@ -207,15 +203,15 @@ func (p *Pair) evaluations(a, b Configuration) {
 	}
 }
 
-func wasCut(folds []study) bool {
-	return slices.ContainsFunc(folds, func(s study) bool { return s.status() == Cut })
+func wasCut(folds []Study) bool {
+	return slices.ContainsFunc(folds, func(s Study) bool { return s.status() == Cut })
 }
 
 // done says how many folds have predictions.
-func done(folds []study) string {
+func done(folds []Study) string {
 	n := 0
 	for _, s := range folds {
-		if s.predictions != nil {
+		if s.Predictions != nil {
 			n++
 		}
 	}
@@ -223,9 +219,9 @@ func done(folds []study) string {
 }
 
 // of lists the studies of an evaluation.
-func (c Configuration) of(evaluation string) (out []study) {
-	for _, s := range c.studies {
-		if s.Evaluation == evaluation && !s.nested {
+func (c Configuration) of(evaluation string) (out []Study) {
+	for _, s := range c.Studies {
+		if s.Evaluation == evaluation && !s.Nested {
 			out = append(out, s)
 		}
 	}
@@ -233,16 +229,16 @@ func (c Configuration) of(evaluation string) (out []study) {
 }
 
 // sameFold says that two folds hold out the same cases, as far as both have predicted them.
-func sameFold(a, b study) bool {
+func sameFold(a, b Study) bool {
 	if a.Repeat != b.Repeat || a.Fold != b.Fold || a.Train != b.Train || a.Test != b.Test {
 		return false
 	}
-	return a.predictions == nil || b.predictions == nil ||
-		slices.Equal(a.fit.Rows, b.fit.Rows) && slices.Equal(a.fit.Labels, b.fit.Labels) && slices.Equal(a.fit.Targets, b.fit.Targets)
+	return a.Predictions == nil || b.Predictions == nil ||
+		slices.Equal(a.Fit.Rows, b.Fit.Rows) && slices.Equal(a.Fit.Labels, b.Fit.Labels) && slices.Equal(a.Fit.Targets, b.Fit.Targets)
 }
 
 // compareFolds compares the predictions of folds that both have, and names the scores that only some folds have.
-func compareFolds(name string, first, second []study) (out PairedEvaluation, lacking []string) {
+func compareFolds(name string, first, second []Study) (out PairedEvaluation, lacking []string) {
 	out = PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
 	differences := map[string][]float64{}
 	var once [2][]cv.Predictions
@@ -250,15 +246,15 @@ func compareFolds(name string, first, second []study) (out PairedEvaluation, lac
 	for i, a := range first {
 		b := second[i]
 		train, test = train+a.Train, test+a.Test
-		scores, _ := cv.Evaluate(*a.predictions)
-		others, _ := cv.Evaluate(*b.predictions)
+		scores, _ := cv.Evaluate(*a.Predictions)
+		others, _ := cv.Evaluate(*b.Predictions)
 		for _, s := range scores {
 			if other, ok := (Scores{Results: others}).Value(s.Name); ok && !s.Count {
 				differences[s.Name] = append(differences[s.Name], s.Value-other.Value)
 			}
 		}
 		if a.Repeat == first[0].Repeat {
-			once[0], once[1] = append(once[0], *a.predictions), append(once[1], *b.predictions)
+			once[0], once[1] = append(once[0], *a.Predictions), append(once[1], *b.Predictions)
 		}
 	}
 	for _, s := range cv.Scores {
@@ -282,90 +278,4 @@ func compareFolds(name string, first, second []study) (out PairedEvaluation, lac
 		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value), [2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
 	}
 	return out, lacking
-}
-
-// ComparisonForms are the forms in which it is written.
-var ComparisonForms = Forms[*Comparison]{{"text", comparisonText}, {"json", writeJSON[*Comparison]}}
-
-// comparisonText names the configurations and writes a table of the differences.
-func comparisonText(out io.Writer, c *Comparison) error {
-	w := bufio.NewWriter(out) // keeps the first error
-	var parts []record.Component
-	var sides []Side
-	for _, p := range c.Pairs {
-		for _, s := range []Side{p.First, p.Second} {
-			if !slices.ContainsFunc(sides, func(o Side) bool { return o.Run == s.Run && o.name == s.name }) {
-				sides = append(sides, s)
-				parts = append(parts, s.Kernel, s.Likelihood, s.Inference, s.TuneInference)
-			}
-		}
-	}
-	short := shorten(parts)
-	slices.SortFunc(sides, func(a, b Side) int {
-		return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Configuration, b.Configuration))
-	})
-	key := Table{Columns: columns("", "experiment", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune")}
-	for _, s := range sides {
-		key.Rows = append(key.Rows, []string{s.name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text], s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune})
-	}
-	key.write(w)
-	c.differences().section(w, "differences")
-	for _, note := range c.notes() {
-		fmt.Fprintln(w, note)
-	}
-	return w.Flush()
-}
-
-// differences has a row for every difference.
-func (c *Comparison) differences() Table {
-	t := Table{Columns: columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
-	for _, p := range c.Pairs {
-		pair := p.First.name + " − " + p.Second.name
-		row := func(evaluation, what string, difference Number, of *Partial, interval *[2]Number, pValue Number, more string) {
-			between, probability := "", ""
-			if interval != nil {
-				between = significant(float64(interval[0])) + " … " + significant(float64(interval[1]))
-			}
-			if !math.IsNaN(float64(pValue)) {
-				if probability = fmt.Sprintf("%.3g", float64(pValue)); probability == "1" {
-					probability = decimals(float64(pValue), 0)
-				}
-			}
-			t.Rows = append(t.Rows, []string{pair, evaluation, what, of.beside(significant(float64(difference))), between, probability, more})
-		}
-		if e := p.LogEvidence; e != nil {
-			bayes := "Bayes factor 10^" + decimals(float64(e.Log10), 3)
-			if p.sampled {
-				bayes += ", of the best samples of chains"
-			}
-			row("all", "log evidence", e.Nats, nil, nil, Number(math.NaN()), bayes)
-		}
-		for _, e := range p.Evaluations {
-			for _, s := range e.Scores {
-				test := "corrected t-test"
-				if s.CI95 == nil {
-					test = "no t-test"
-				}
-				folds := strconv.Itoa(e.Folds)
-				if e.Partial != nil {
-					folds = fmt.Sprintf("%d of %d", e.Partial.Done, e.Partial.Planned)
-				}
-				row(e.Name, s.Name, s.Difference, e.Partial, s.CI95, s.P, fmt.Sprintf("%s, folds %s", test, folds))
-			}
-			if m := e.McNemar; m != nil {
-				row(e.Name, "decisions", m.Difference, e.Partial, &m.CI95, m.P, fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.name, m.OnlyFirst, p.Second.name, m.OnlySecond))
-			}
-		}
-	}
-	return t
-}
-
-// notes are what could not be compared.
-func (c *Comparison) notes() (out []string) {
-	for _, p := range c.Pairs {
-		for _, note := range p.Notes {
-			out = append(out, fmt.Sprintf("%s − %s not compared: %s", p.First.name, p.Second.name, note))
-		}
-	}
-	return out
 }

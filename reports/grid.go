@@ -18,7 +18,7 @@ func (b *builder) grid(objective string) []GridPoint {
 	}
 	held := b.held()
 	unscored := 0
-	for _, t := range whole.trials {
+	for _, t := range whole.Trials {
 		for i, p := range t.Points {
 			g := GridPoint{Point: values(names(b.record), p.Natural), Scores: Values{}, StandardError: p.StandardError}
 			value := p.Value
@@ -27,7 +27,7 @@ func (b *builder) grid(objective string) []GridPoint {
 			} else {
 				g.Value = &value
 			}
-			if whole.status() == Done && whole.fit.Chosen == t.Index && slices.Equal(p.Natural, whole.fit.Natural) {
+			if whole.status() == Done && whole.Fit.Chosen == t.Index && slices.Equal(p.Natural, whole.Fit.Natural) {
 				g.Chosen = true
 			}
 			scores, missing := scoresAt(held, t.Index, i, p.Theta)
@@ -47,9 +47,9 @@ func (b *builder) grid(objective string) []GridPoint {
 }
 
 // held lists the studies of the first evaluation.
-func (b *builder) held() (out []*study) {
+func (b *builder) held() (out []*Study) {
 	for i := range b.studies {
-		if s := &b.studies[i]; s.Test > 0 && !s.nested && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
+		if s := &b.studies[i]; s.Test > 0 && !s.Nested && (len(out) == 0 || s.Evaluation == out[0].Evaluation) {
 			out = append(out, s)
 		}
 	}
@@ -61,18 +61,18 @@ func (b *builder) held() (out []*study) {
 // adds up, other scores are averaged with the numbers of held-out cases as weights. That is the pooled score for means
 // over cases; for auc, ece and rmse it is a definition. There are none where a fold tried another point, as adaptive
 // search does, and they are missing where one has not come there or failed.
-func scoresAt(held []*study, trial, point int, theta []record.Number) (scores Values, missing bool) {
+func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Values, missing bool) {
 	if len(held) == 0 {
 		return nil, false
 	}
 	n := 0.0
 	var parts []record.Point
 	for _, s := range held {
-		t, found := slices.BinarySearchFunc(s.trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
-		if !found || point >= len(s.trials[t].Points) {
+		t, found := slices.BinarySearchFunc(s.Trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
+		if !found || point >= len(s.Trials[t].Points) {
 			return nil, true
 		}
-		p := s.trials[t].Points[point]
+		p := s.Trials[t].Points[point]
 		switch {
 		case !slices.Equal(p.Theta, theta):
 			return nil, false
@@ -107,7 +107,7 @@ func scoresAt(held []*study, trial, point int, theta []record.Number) (scores Va
 }
 
 // best finds the first point of a grid that is best by the objective and by every score.
-func best(objective string, grid []GridPoint) []Best {
+func BestPoints(objective string, grid []GridPoint) []Best {
 	out := []Best{}
 	add := func(by string, greater bool) {
 		found := Best{By: by, Point: -1}
@@ -129,22 +129,4 @@ func best(objective string, grid []GridPoint) []Best {
 		add(s.Name, s.Greater)
 	}
 	return out
-}
-
-// by is the tuning objective or a score, where it is a finite number.
-func (p GridPoint) by(name, objective string) (v float64, known bool) {
-	if v, known = p.value(), true; name != objective {
-		v, known = p.Scores.Get(name)
-	}
-	return v, known && !math.IsNaN(v) && !math.IsInf(v, 0)
-}
-
-// Get finds a value by its name.
-func (v Values) Get(name string) (float64, bool) {
-	for _, value := range v {
-		if value.Name == name {
-			return float64(value.Number), true
-		}
-	}
-	return 0, false
 }

@@ -13,62 +13,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// study is a study of the manifest with what the journal has of it.
-type study struct {
-	record.Study
-	trials      []*record.Trial // by index
-	fit         *record.Fit     // nil: missing
-	predictions *cv.Predictions // nil: none
-	nested      bool            // in nested cross-validation
-	waiting     bool            // for a contest to decide whether it runs
-	cut         bool            // it does not run
-}
-
-func (s *study) status() Status {
-	switch {
-	case s.fit == nil && s.cut:
-		return Cut
-	case s.fit == nil:
-		return Missing
-	case s.fit.Failure != "":
-		return Failed
-	}
-	return Done
-}
-
-// missing counts the jobs that are known to be missing: the fit, and trials before the last one on record. How many
-// trials there would have been after it, the journal cannot tell.
-func (s *study) missing() int {
-	last, missing := -1, 0
-	if s.idle() {
-		return 0
-	}
-	if len(s.trials) > 0 {
-		last = s.trials[len(s.trials)-1].Index
-	}
-	if s.fit == nil {
-		missing = 1
-	} else {
-		last = max(last, s.fit.Chosen)
-	}
-	return last - len(s.trials) + 1 + missing
-}
-
-// idle says that the study has no jobs, or none yet.
-func (s *study) idle() bool {
-	return (s.waiting || s.cut) && s.fit == nil && len(s.trials) == 0
-}
-
 // arrange sorts the lines of a journal into the studies of its manifest and checks that they fit. Contests say which of
 // them run.
-func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, error) {
-	studies := make([][]study, len(m.Configurations))
+func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, error) {
+	studies := make([][]Study, len(m.Configurations))
 	for c, configuration := range m.Configurations {
 		if err := checkConfiguration(configuration); err != nil {
 			return nil, nil, fmt.Errorf("manifest: configuration %d: %w", c, err)
 		}
 		for _, s := range configuration.Studies {
-			studies[c] = append(studies[c], study{Study: s})
+			studies[c] = append(studies[c], Study{Study: s})
 		}
 	}
 	for _, of := range m.IDs {
@@ -98,7 +52,7 @@ func arrange(m record.Manifest, lines []record.Line) ([][]study, []contest, erro
 	for _, of := range studies {
 		for i := range of {
 			if s := &of[i]; s.cut { // what is on record of it came from another state of the contest, or from gpc-tune fit
-				s.fit, s.trials, s.predictions = nil, nil, nil
+				s.Fit, s.Trials, s.Predictions = nil, nil, nil
 			}
 		}
 	}
@@ -114,7 +68,7 @@ func Checker(m record.Manifest) func(record.Line) error {
 			return err
 		}
 		c := m.Configurations[at.configuration]
-		alone := study{Study: c.Studies[at.study]}
+		alone := Study{Study: c.Studies[at.study]}
 		if err := alone.add(c, line); err != nil {
 			return fmt.Errorf("%v: %w", at, err)
 		}
@@ -134,7 +88,7 @@ func (p place) check(m record.Manifest) error {
 }
 
 // add enters a line that is of the study.
-func (s *study) add(c record.Configuration, line record.Line) error {
+func (s *Study) add(c record.Configuration, line record.Line) error {
 	if line.Trial != nil {
 		return s.addTrial(c, line.Trial)
 	}
@@ -240,14 +194,14 @@ func equal(a, b record.Line) (bool, error) {
 // maxTrials bounds the index of a trial, so that counting cannot overflow.
 const maxTrials = 1 << 30
 
-func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
+func (s *Study) addTrial(c record.Configuration, t *record.Trial) error {
 	if t.Index < 0 || t.Index > maxTrials {
 		return fmt.Errorf("the index is out of range")
 	}
 	if len(t.Start) != 0 && len(t.Start) != len(c.Hyperparameters) {
 		return fmt.Errorf("the start has %d hyperparameters, want %d", len(t.Start), len(c.Hyperparameters))
 	}
-	free := len(thetaNames(c))
+	free := len(ThetaNames(c))
 	for i, p := range t.Points {
 		nowhere := p.Failure != "" && len(p.Natural) == 0 && len(p.Theta) == 0
 		if (len(p.Natural) != len(c.Hyperparameters) || len(p.Theta) != free) && !nowhere {
@@ -264,12 +218,12 @@ func (s *study) addTrial(c record.Configuration, t *record.Trial) error {
 			return fmt.Errorf("asked for %d free hyperparameters, want %d", len(theta), free)
 		}
 	}
-	s.trials = append(s.trials, t)
+	s.Trials = append(s.Trials, t)
 	return nil
 }
 
-func (s *study) addFit(c record.Configuration, f *record.Fit) error {
-	s.fit = f
+func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
+	s.Fit = f
 	if f.Chosen < -1 || f.Chosen > maxTrials {
 		return fmt.Errorf("the winner's index, %d, is out of range", f.Chosen)
 	}
@@ -308,12 +262,12 @@ func (s *study) addFit(c record.Configuration, f *record.Fit) error {
 	if err != nil {
 		return err
 	}
-	s.predictions = &p
+	s.Predictions = &p
 	return nil
 }
 
 // checkShown checks what a fit has for figures.
-func (s *study) checkShown(f *record.Fit, classes int) error {
+func (s *Study) checkShown(f *record.Fit, classes int) error {
 	other := func(n int) func([]record.Number) bool { return func(v []record.Number) bool { return len(v) != n } }
 	processes := func(v [][]record.Number) bool { return len(v) <= 1 || len(v) == classes }
 	unknown := func(label int) bool { return label < 0 || label >= classes }
@@ -361,22 +315,4 @@ func ascending(v []record.Number) bool {
 		}
 	}
 	return len(v) > 1
-}
-
-// names lists the hyperparameters in natural units.
-func names(c record.Configuration) (out []string) {
-	for _, h := range c.Hyperparameters {
-		out = append(out, h.Name)
-	}
-	return out
-}
-
-// thetaNames lists the free hyperparameters on the theta scale.
-func thetaNames(c record.Configuration) (out []string) {
-	for _, h := range c.Hyperparameters {
-		if !h.Fixed {
-			out = append(out, h.Theta)
-		}
-	}
-	return out
 }

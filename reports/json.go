@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed report.go
 	reportSource string
+	//go:embed configuration.go
+	configurationSource string
 	//go:embed contest.go
 	contestSource string
 	//go:embed partial.go
@@ -23,12 +25,12 @@ var (
 )
 
 // Sources are those of what results.json has, of which the comments of the fields describe it in its schema.
-func Sources() []string { return []string{reportSource, contestSource, partialSource} }
+func Sources() []string {
+	return []string{reportSource, configurationSource, contestSource, partialSource}
+}
 
-// renderJSON writes results.json: the Report with its fields in order.
-func renderJSON(w io.Writer, r *Report) error { return writeJSON(w, r) }
-
-func writeJSON[T any](w io.Writer, v T) error {
+// writeJSON writes plain data with their fields in order; of a Report it is results.json.
+func WriteJSON[T any](w io.Writer, v T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -40,27 +42,13 @@ func (Status) JSONSchema() map[string]any {
 	return map[string]any{"enum": []Status{Done, Cut, Failed, Missing}}
 }
 
-// MarshalJSON writes an object, in the order of the values.
-func (v Values) MarshalJSON() ([]byte, error) {
-	var o object
-	for _, value := range v {
-		o.add(value.Name, value.Number)
-	}
-	return o.close()
-}
-
-// JSONSchema is an object of numbers.
-func (Values) JSONSchema() map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": Number(0).JSONSchema()}
-}
-
 // MarshalJSON writes an object, by name.
 func (f Figures) MarshalJSON() ([]byte, error) {
-	var o object
+	var o Object
 	for _, figure := range f {
-		o.add(figure.Name, figure)
+		o.Add(figure.Name, figure)
 	}
-	return o.close()
+	return o.Close()
 }
 
 // JSONSchema is an object of what a Figure has.
@@ -84,28 +72,28 @@ func closed(properties map[string]any) map[string]any {
 // interval that does not exist. Where the scores are of some of the folds alone it has a Partial. It is empty if nothing was
 // scored.
 func (s Scores) MarshalJSON() ([]byte, error) {
-	var o object
+	var o Object
 	for _, r := range s.Results {
 		if r.Count {
-			o.add(r.Name, Number(r.Value))
+			o.Add(r.Name, Number(r.Value))
 			continue
 		}
 		var interval *[2]Number
 		if !math.IsNaN(r.Lo) {
 			interval = &[2]Number{Number(r.Lo), Number(r.Hi)}
 		}
-		o.add(r.Name, struct {
+		o.Add(r.Name, struct {
 			Value Number     `json:"value"`
 			CI95  *[2]Number `json:"ci95"`
 		}{Number(r.Value), interval})
 	}
 	if s.N > 0 {
-		o.add("n", s.N)
+		o.Add("n", s.N)
 	}
 	if s.Partial != nil {
-		o.add("partial", s.Partial)
+		o.Add("partial", s.Partial)
 	}
-	return o.close()
+	return o.Close()
 }
 
 // JSONSchema has every score.
@@ -135,15 +123,15 @@ func partialSchema() map[string]any {
 // MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of the curve, with null for an
 // interval that does not exist.
 func (c Curves) MarshalJSON() ([]byte, error) {
-	var o object
+	var o Object
 	for _, curve := range c {
-		o.add(curve.Name, struct {
+		o.Add(curve.Name, struct {
 			cv.Series
 			Lo []Number `json:"lo,omitempty"`
 			Hi []Number `json:"hi,omitempty"`
 		}{curve.Series, record.Numbers(curve.Lo), record.Numbers(curve.Hi)})
 	}
-	return o.close()
+	return o.Close()
 }
 
 // JSONSchema has every curve.
@@ -160,12 +148,12 @@ func (Curves) JSONSchema() map[string]any {
 }
 
 // object collects the members of a JSON object in their order.
-type object struct {
+type Object struct {
 	text bytes.Buffer
 	err  error
 }
 
-func (o *object) add(name string, value any) {
+func (o *Object) Add(name string, value any) {
 	e := json.NewEncoder(&o.text)
 	e.SetEscapeHTML(false)
 	for _, part := range []any{name, value} {
@@ -177,6 +165,20 @@ func (o *object) add(name string, value any) {
 	o.text.Bytes()[o.text.Len()-1] = ','
 }
 
-func (o *object) close() ([]byte, error) {
+func (o *Object) Close() ([]byte, error) {
 	return []byte("{" + string(bytes.TrimSuffix(o.text.Bytes(), []byte(","))) + "}"), o.err
+}
+
+// MarshalJSON writes an object, in the order of the values.
+func (v Values) MarshalJSON() ([]byte, error) {
+	var o Object
+	for _, value := range v {
+		o.Add(value.Name, value.Number)
+	}
+	return o.Close()
+}
+
+// JSONSchema is an object of numbers.
+func (Values) JSONSchema() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": Number(0).JSONSchema()}
 }

@@ -15,7 +15,7 @@ type Optima struct {
 }
 
 // sameOptimum is far above the optimisers' tolerance and far below what matters in log evidence, in nats.
-const sameOptimum = 1e-3
+const SameOptimum = 1e-3
 
 // Optima counts the distinct optima that the restarts reached.
 func (c Configuration) Optima() Optima {
@@ -29,7 +29,7 @@ func (c Configuration) Optima() Optima {
 	slices.Sort(ends)
 	o.Failed = len(c.Restarts) - len(ends)
 	for i, v := range ends {
-		if i == 0 || v-ends[i-1] > sameOptimum {
+		if i == 0 || v-ends[i-1] > SameOptimum {
 			o.Distinct++
 			o.AtBest = 0
 		}

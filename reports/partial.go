@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"regexp"
 )
 
 // Partial says that a score is over some of the folds that are planned, because others are missing, have failed, or were cut by a
@@ -32,7 +31,7 @@ func (p *Partial) String() string {
 }
 
 // beside is a number as text, if there is one, with the count where that is due: "0.71 (1 of 5 folds)".
-func (p *Partial) beside(number string) string {
+func (p *Partial) Beside(number string) string {
 	if p == nil || number == "" {
 		return number
 	}
@@ -40,19 +39,9 @@ func (p *Partial) beside(number string) string {
 }
 
 // whole is a text that is left out of what is partial, as an interval.
-func (p *Partial) whole(text string) string {
+func (p *Partial) Whole(text string) string {
 	if p != nil {
 		return ""
 	}
 	return text
-}
-
-var counted = regexp.MustCompile(` \([0-9]+ of [0-9]+ folds(, [0-9]+ failed)?\)$`)
-
-// uncounted takes the count off again, and says whether there was one.
-func uncounted(cell string) (number string, partial bool) {
-	if at := counted.FindStringIndex(cell); at != nil {
-		return cell[:at[0]], true
-	}
-	return cell, false
 }

@@ -1,12 +1,7 @@
 package reports
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -99,7 +94,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 			p.AtMost = p.AtMost || fits > 0 && s.AtMost
 			jobs[i][0].left += trials
 			jobs[i][1].left += fits
-			for _, t := range s.trials {
+			for _, t := range s.Trials {
 				if t.Failure != "" {
 					out.Failed++
 				}
@@ -132,64 +127,8 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	return p, nil
 }
 
-// left counts the jobs that are known and not on record. A study with its fit on record asked for no trial after those
-// that are; before, the manifest says how many there are to be.
-func (s *study) left() (trials, fits int) {
-	switch {
-	case s.idle():
-		return 0, 0
-	case s.fit != nil:
-		return s.missing(), 0
-	}
-	return max(s.missing()-1, s.Jobs-1-len(s.trials)), 1
-}
-
-// ProgressForms are the forms in which a Progress is written.
-var ProgressForms = Forms[*Progress]{{"text", progressText}, {"json", writeJSON[*Progress]}}
-
-// progressText writes a line on the whole run, a table of its configurations, what failed first in each, and what to
-// do next.
-func progressText(out io.Writer, p *Progress) error {
-	w := bufio.NewWriter(out) // keeps the first error
-	fmt.Fprintf(w, "%s: %s\n", p.Experiment, strings.Join(p.sentences(), "\n"))
-	if t := p.table(); len(t.Rows) > 0 {
-		if len(t.Caption) > 0 {
-			fmt.Fprintln(w, strings.Join(t.Caption, ", "))
-		}
-		fmt.Fprintln(w)
-		t.write(w)
-		fmt.Fprintln(w)
-	}
-	for i, c := range p.Configurations {
-		if c.Failures > 0 {
-			fmt.Fprintf(w, "#%d FAILURES: %d, the first: %s\n", i, c.Failures, c.FirstFailure)
-		}
-	}
-	if q := p.Queue; q != nil && q.Failure != "" {
-		fmt.Fprintf(w, "%s does not say what is in its queue: %s\n", q.Engine, q.Failure)
-	} else if q != nil {
-		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue", q.Engine, q.Running, q.Pending)
-		if q.Suspended > 0 {
-			fmt.Fprintf(w, ", %d suspended", q.Suspended)
-		}
-		fmt.Fprintln(w)
-		const most = 8
-		for _, m := range q.Messages[:min(len(q.Messages), most)] {
-			fmt.Fprintf(w, "%s: %s\n", q.Engine, m)
-		}
-		if n := len(q.Messages); n > most {
-			fmt.Fprintf(w, "%s: … and %d more\n", q.Engine, n-most)
-		}
-	}
-	if p.Retry != "" {
-		fmt.Fprintf(w, "to run the failed jobs again: %s\n", p.Retry)
-	}
-	fmt.Fprintf(w, "next: %s\n", p.Next)
-	return w.Flush()
-}
-
 // sentences say how far the whole run is, and how fast.
-func (p *Progress) sentences() []string {
+func (p *Progress) Sentences() []string {
 	state, limit := "unfinished (running, or stopped)", ""
 	if p.Finished {
 		state = "finished"
@@ -206,28 +145,6 @@ func (p *Progress) sentences() []string {
 		pace += fmt.Sprintf(", %sabout %v left; with -j N about an N-th of that", limit, Duration(float64(p.Left)))
 	}
 	return []string{jobs, pace}
-}
-
-func (p *Progress) table() Table {
-	words := func(name string) Column { return Column{Name: name} }
-	number := func(name string) Column { return Column{Name: name, Right: true, keep: true} }
-	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"), words("inference"),
-		number("done"), number("known"), number("failed"), number("time"), number("left")}}
-	var parts []record.Component
-	for _, c := range p.Configurations {
-		parts = append(parts, c.Kernel, c.Likelihood, c.Inference)
-	}
-	short := shorten(parts)
-	for i, c := range p.Configurations {
-		left := "?"
-		if !math.IsNaN(float64(c.Left)) {
-			left = Duration(float64(c.Left)).String()
-		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text],
-			strconv.Itoa(c.Done), strconv.Itoa(c.Known), strconv.Itoa(c.Failed), Duration(c.Seconds).String(), left})
-	}
-	t.lift()
-	return t
 }
 
 // Duration is a time for people: two digits.

@@ -1,4 +1,4 @@
-package reports
+package reports_test
 
 import (
 	"bytes"
@@ -8,11 +8,14 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-func progress(t *testing.T, m record.Manifest, lines []record.Line) *Progress {
+func progress(t *testing.T, m record.Manifest, lines []record.Line) *reports.Progress {
 	t.Helper()
-	p, err := BuildProgress(m, lines)
+	p, err := reports.BuildProgress(m, lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,13 +25,17 @@ func progress(t *testing.T, m record.Manifest, lines []record.Line) *Progress {
 // Trials of configuration 2 are given 2 s, and the fit that there is 8 s; all others take 1 s. Of its three studies the first
 // two have their fit, the third only trial 1.
 func TestProgress(t *testing.T) {
-	m, lines := run(t)
+	m, lines := reporttest.Run(t)
 	m.Configurations[2].Studies[2].Jobs = 4 // three trials and the fit: trial 1 is there
 	var of2 []record.Line
 	for i := range lines {
 		lines[i].Seconds = 1
-		if at := placeOf(lines[i]); at.configuration == 2 {
-			lines[i].Seconds = []float64{2, 8}[at.kind]
+		trial, fit := lines[i].Trial, lines[i].Fit
+		if trial != nil && trial.Configuration == 2 {
+			lines[i].Seconds = 2
+			of2 = append(of2, lines[i])
+		} else if fit != nil && fit.Configuration == 2 {
+			lines[i].Seconds = 8
 			of2 = append(of2, lines[i])
 		}
 	}
@@ -66,10 +73,10 @@ func TestProgress(t *testing.T) {
 }
 
 func TestProgressBeforeTheFirstJob(t *testing.T) {
-	m, _ := run(t)
+	m, _ := reporttest.Run(t)
 	p := progress(t, m, nil)
 	var text bytes.Buffer
-	for _, f := range ProgressForms {
+	for _, f := range table.ProgressForms {
 		if err := f.Render(&text, p); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +87,7 @@ func TestProgressBeforeTheFirstJob(t *testing.T) {
 	if _, err := json.Marshal(p); err != nil {
 		t.Error(err)
 	}
-	if _, err := BuildProgress(m, []record.Line{{Key: "x"}}); err == nil {
+	if _, err := reports.BuildProgress(m, []record.Line{{Key: "x"}}); err == nil {
 		t.Error("an empty line is no error")
 	}
 }

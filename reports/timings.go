@@ -70,4 +70,4 @@ func BuildTimings(m record.Manifest, lines []record.Line) (*Timings, error) {
 }
 
 // WriteJSON writes timings.json.
-func (t *Timings) WriteJSON(w io.Writer) error { return writeJSON(w, t) }
+func (t *Timings) WriteJSON(w io.Writer) error { return WriteJSON(w, t) }

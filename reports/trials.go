@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"cmp"
-	"io"
 	"math"
 	"slices"
 
@@ -42,14 +40,14 @@ type TrialStep struct {
 }
 
 // trials lists the trials of a study.
-func (c Configuration) trials(s study) (out []Trial) {
-	for _, t := range s.trials {
+func (c Configuration) TrialsOf(s Study) (out []Trial) {
+	for _, t := range s.Trials {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status, Evaluations: t.Evaluations,
-			Start: values(names(c.record), t.Start), Points: []TrialPoint{}, Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
+			Start: values(names(c.Record), t.Start), Points: []TrialPoint{}, Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
 		for _, p := range t.Points {
-			point := TrialPoint{Hyperparameters: values(names(c.record), p.Natural), Theta: values(thetaNames(c.record), p.Theta), Value: p.Value,
+			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural), Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure,
-				Chosen: s.status() == Done && s.fit.Chosen == t.Index && slices.Equal(p.Natural, s.fit.Natural)}
+				Chosen: s.status() == Done && s.Fit.Chosen == t.Index && slices.Equal(p.Natural, s.Fit.Natural)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
 					point.Scores = append(point.Scores, Value{score.Name, v})
@@ -58,61 +56,12 @@ func (c Configuration) trials(s study) (out []Trial) {
 			d.Points = append(d.Points, point)
 		}
 		for _, step := range t.Path {
-			d.Path = append(d.Path, TrialStep{values(thetaNames(c.record), step.Theta), step.Value})
+			d.Path = append(d.Path, TrialStep{values(ThetaNames(c.Record), step.Theta), step.Value})
 		}
 		for _, theta := range t.Asked {
-			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{}, Theta: values(thetaNames(c.record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()), Scores: Values{}, Failure: t.Failure})
+			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{}, Theta: values(ThetaNames(c.Record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()), Scores: Values{}, Failure: t.Failure})
 		}
 		out = append(out, d)
 	}
 	return out
-}
-
-// renderTrials writes trials.csv.
-func renderTrials(w io.Writer, r *Report) error { return rowsCSV(w, trialRows(r)) }
-
-// trialRows has a row for every point of every trial, and one for a trial without: where it started and came to, the tuning
-// objective and its gradient, the scores, and why something failed.
-func trialRows(r *Report) Rows {
-	t := Rows{columns: []string{"configuration", "evaluation", "repeat", "fold", "trial", "point", "chosen", "status", "evaluations",
-		"start", "hyperparameters", "theta", "objective", "value", "gradient", "failure"}}
-	for _, s := range cv.Scores {
-		t.columns = append(t.columns, s.Name)
-	}
-	for i, c := range r.Configurations {
-		for _, s := range c.studies {
-			for _, d := range c.trials(s) {
-				head := []any{i, d.Evaluation, d.Repeat, d.Fold, d.Trial}
-				if len(d.Points) == 0 {
-					t.cells = append(t.cells, append(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, c.Objective, nil, nil, d.Failure))
-				}
-				for k, p := range d.Points {
-					row := append(slices.Clip(head), k, p.Chosen, d.Status, d.Evaluations, d.Start, p.Hyperparameters, p.Theta, c.Objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure))
-					for _, s := range cv.Scores {
-						var cell any
-						if v, found := p.Scores.Get(s.Name); found {
-							cell = Number(v)
-						}
-						row = append(row, cell)
-					}
-					t.cells = append(t.cells, row)
-				}
-			}
-		}
-	}
-	return t
-}
-
-// pathRows has a row for every step of every local optimiser on all of the training data: the free hyperparameters on the theta
-// scale, and the tuning objective. Step 0 is the start.
-func pathRows(r *Report) Rows {
-	t := Rows{columns: []string{"configuration", "trial", "step", "theta", "objective", "value"}}
-	for i, c := range r.Configurations {
-		for _, d := range c.trials(c.studies[0]) {
-			for k, s := range d.Path {
-				t.add(i, d.Trial, k, s.Theta, c.Objective, s.Value)
-			}
-		}
-	}
-	return t
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/check"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // checkCommand is `gpc-tune check`.
@@ -27,7 +27,7 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 			"log_length_scale=1,log_amplitude=2",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			render, err := reports.CheckForms.Named(format)
+			render, err := table.CheckForms.Named(format)
 			if err != nil {
 				return usageError{err}
 			}
@@ -58,6 +58,6 @@ gradient is off by more than 1e-6, or a lower bound lies more than two standard 
 		"log_amplitude=1,log_length_scale=0, wherever there is one of that name")
 	f.BoolVar(&options.NoSampling, "no-sampling", false, "leave out the sampled log evidences")
 	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "evaluations that run at a time")
-	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(reports.CheckForms.Names(), " | "))
+	f.StringVar(&format, "format", "text", "what to print: "+strings.Join(table.CheckForms.Names(), " | "))
 	return c
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // statusCommand is `gpc-tune status`.
@@ -24,7 +27,7 @@ func statusCommand() *cobra.Command {
 wall times of the jobs done. Of a run that was submitted to a cluster it shows too what is in the queue.`,
 		Args: cobra.ExactArgs(1),
 	}
-	shown(c, "text", reports.ProgressForms, func(args []string) (*reports.Progress, error) {
+	shown(c, "text", table.ProgressForms, func(args []string) (*reports.Progress, error) {
 		folder, err := readFolder(c, args[0])
 		if err != nil {
 			return nil, err
@@ -86,7 +89,7 @@ restarts, points, folds with their scores, warnings and failures. --trial shows 
 		Example: "  gpc-tune show runs/crabs --configuration 1\n  gpc-tune show runs/crabs --configuration 1 --trial 0",
 		Args:    cobra.ExactArgs(1),
 	}
-	shown(c, "text", reports.ShownForms, func(args []string) (*reports.Shown, error) {
+	shown(c, "text", table.ShownForms, func(args []string) (*reports.Shown, error) {
 		report, err := reported(c, args[0])
 		if err != nil {
 			return nil, err
@@ -104,14 +107,14 @@ restarts, points, folds with their scores, warnings and failures. --trial shows 
 
 // exportCommand is `gpc-tune export`.
 func exportCommand() *cobra.Command {
-	what, file := reports.Exports[0].Name, ""
+	what, file := table.Exports[0].Name, ""
 	c := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write configurations, folds, trials, paths or predictions of a run as one table for programs",
 		Args:  cobra.ExactArgs(1),
 	}
-	shown(c, "csv", reports.RowForms, func(args []string) (rows reports.Rows, err error) {
-		export, err := reports.ExportNamed(what)
+	shown(c, "csv", table.RowForms, func(args []string) (rows table.Rows, err error) {
+		export, err := table.ExportNamed(what)
 		if err != nil {
 			return rows, usageError{err}
 		}
@@ -135,7 +138,7 @@ func exportCommand() *cobra.Command {
 		return atomicfile.Write(file, write)
 	}
 	var docs []string
-	for _, e := range reports.Exports {
+	for _, e := range table.Exports {
 		docs = append(docs, "  "+e.Name+": "+e.Doc)
 	}
 	c.Long = "Write a table of the run in a folder, from its journal alone:\n" + strings.Join(docs, "\n")
@@ -158,7 +161,7 @@ some are small by chance.`,
 		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs runs/crabs-logit --format json",
 		Args:    cobra.RangeArgs(1, 2),
 	}
-	shown(c, "text", reports.ComparisonForms, func(args []string) (*reports.Comparison, error) {
+	shown(c, "text", table.ComparisonForms, func(args []string) (*reports.Comparison, error) {
 		var runs []*reports.Report
 		for _, dir := range args {
 			report, err := reported(c, dir)
@@ -191,10 +194,10 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 				return err
 			}
 			if !c.Flags().Changed("formats") && !c.Flags().Changed("format") {
-				formats = append([]string{reports.Formats[0].Name}, folder.Manifest.Formats...)
+				formats = append([]string{page.Formats[0].Name}, folder.Manifest.Formats...)
 			}
 			for _, name := range formats {
-				if _, err := reports.FormatNamed(name); err != nil {
+				if _, err := page.FormatNamed(name); err != nil {
 					return usageError{err}
 				}
 			}
@@ -205,7 +208,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 			if len(figures) > 0 {
 				var drawn []figure.Figure
 				for _, name := range figures {
-					f, err := report.Figure(name)
+					f, err := picture.Named(report, name)
 					if err != nil {
 						return usageError{err}
 					}
@@ -214,7 +217,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 				if !c.Flags().Changed("formats") && !c.Flags().Changed("format") {
 					formats = []string{"svg"}
 				}
-				for _, format := range reports.Formats {
+				for _, format := range page.Formats {
 					if format.Draw != nil && slices.Contains(formats, format.Name) {
 						return format.Draw(forPrograms(c), drawn...)
 					}
@@ -222,7 +225,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 				return usageError{fmt.Errorf("--figure %s: a figure is printed as svg, png, not %s",
 					strings.Join(figures, ","), strings.Join(formats, ", "))}
 			}
-			for _, f := range reports.Formats {
+			for _, f := range page.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {
 					if err := f.Render(c.OutOrStdout(), report); err != nil {
 						return err
@@ -237,7 +240,7 @@ write every figure to a file of its own, figures/NAME.svg; gpc-tune list figures
 		},
 	}
 	var names []string
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		names = append(names, f.Name)
 	}
 	c.Flags().StringSliceVar(&formats, "formats", nil,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 // runCommand is `gpc-tune run`.
@@ -35,7 +35,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 			"model.likelihood=logit -o runs/crabs-logit",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			shown, err := reports.FormatNamed(format)
+			shown, err := page.FormatNamed(format)
 			if err != nil {
 				return usageError{err}
 			}
@@ -79,7 +79,7 @@ new runs. Several processes may run the same file in one folder; they share the 
 		},
 	}
 	var formats []string
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		formats = append(formats, f.Name)
 	}
 	f := c.Flags()

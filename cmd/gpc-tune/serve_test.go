@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/golden"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 // A sweep is seen to grow by who was there before it began, until it is finished; SIGTERM ends the service well, with the
@@ -37,15 +37,15 @@ func TestServeBesideARun(t *testing.T) {
 	}
 	url = strings.TrimSuffix(url, "\n")
 	// until asks until the answer is as expected
-	until := func(what string, is func(reports.Live) bool) {
+	until := func(what string, is func(page.Live) bool) {
 		t.Helper()
-		var l reports.Live
+		var l page.Live
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			answer, err := http.Get(url + "status.json")
 			if err != nil {
 				t.Fatal(err)
 			}
-			l = reports.Live{}
+			l = page.Live{}
 			err = json.NewDecoder(answer.Body).Decode(&l)
 			answer.Body.Close()
 			if err != nil {
@@ -57,7 +57,7 @@ func TestServeBesideARun(t *testing.T) {
 		}
 		t.Fatalf("not %s: %+v", what, l)
 	}
-	until("waiting", func(l reports.Live) bool { return l.Status == nil && l.Class == "warn" })
+	until("waiting", func(l page.Live) bool { return l.Status == nil && l.Class == "warn" })
 	p := start(t, dir, "run", "lattice.yaml", "-o", "run", "-j", "1")
 	defer p.Process.Kill()
 	for deadline := time.Now().Add(10 * time.Second); journalSize(filepath.Join(dir, "run")) == 0 && time.Now().Before(deadline); {
@@ -66,13 +66,13 @@ func TestServeBesideARun(t *testing.T) {
 	if err := p.Process.Signal(syscall.SIGSTOP); err != nil { // lest it finish while this machine is busy elsewhere
 		t.Fatal(err)
 	}
-	until("under way", func(l reports.Live) bool {
+	until("under way", func(l page.Live) bool {
 		return l.Status != nil && l.Status.Done > 0 && l.Status.Done < latticeJobs && l.Status.Known == latticeJobs
 	})
 	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	until("finished", func(l reports.Live) bool {
+	until("finished", func(l page.Live) bool {
 		return l.Status.Finished && l.Status.Done == latticeJobs && len(l.Text) == 0
 	})
 	if <-p.ended; p.err != nil {

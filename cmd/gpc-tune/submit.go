@@ -13,7 +13,7 @@ import (
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -99,7 +99,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				return err
 			}
 			finished()
-			if err := reports.Formats[0].Render(c.OutOrStdout(), report); err != nil {
+			if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {
 				return err
 			}
 			return ended(c, dir, summary, nil)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
 // Figure shows the latent functions over their one input and, beside them, what the likelihood makes of them; where every
@@ -14,5 +14,5 @@ func (d *Drawn) Figure() (figure.Figure, error) {
 	if d.inputs != 1 {
 		return figure.Figure{}, spec.Problems{{File: "--format", Message: fmt.Sprintf("a picture has one input, and these cases have %d; use --grid lo:hi:points or data with one, or csv or json", d.inputs)}}
 	}
-	return reports.Samples(d.shown), nil
+	return picture.Samples(d.shown), nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // Predicted is a table of predictions, a row a case: case, its 0-based row in the file; the id columns; p[CLASS] for every
@@ -110,7 +110,7 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 		ids = append(ids, id.Name)
 	}
 	add := func(name string, of func(i int) any) {
-		t.Columns = append(t.Columns, reports.BesideIDs(ids, name))
+		t.Columns = append(t.Columns, table.BesideIDs(ids, name))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], of(i))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 // pimas is a classifier of Pima.
@@ -145,7 +146,7 @@ func TestDecisionsOfARun(t *testing.T) {
 	if got := c.Published[0].Figures; !slices.Equal(got, want) {
 		t.Errorf("published %+v, want %+v", got, want)
 	}
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		var page strings.Builder
 		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.6g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
 			if err := f.Render(&page, r); err != nil || !strings.Contains(page.String(), want) {

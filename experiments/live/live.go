@@ -24,6 +24,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 const (
@@ -34,8 +35,8 @@ const (
 // started tells the versions of one process from those of another.
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
-// Handler answers GET and HEAD of / (the page), /status.json (a reports.Live) and the files of
-// reports.Formats, all of it made from the manifest and the journal in the folder. Who asks must
+// Handler answers GET and HEAD of / (the page), /status.json (a page.Live) and the files of
+// page.Formats, all of it made from the manifest and the journal in the folder. Who asks must
 // call it localhost or by a loopback address, with any port, for an SSH tunnel has its own: so a
 // site whose name was made to resolve to this machine cannot read anything.
 //
@@ -61,7 +62,7 @@ type state struct {
 	progress *reports.Progress // likewise
 	trouble  string
 	version  string
-	live     reports.Live
+	live     page.Live
 	status   rendered
 	others   map[string]rendered // by path; Handler.rendering guards it
 	checked  time.Time
@@ -85,7 +86,7 @@ func New(dir string, log *log.Logger) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", reports.LivePolicy+"; base-uri 'none'; form-action 'none'; "+
+	header.Set("Content-Security-Policy", page.LivePolicy+"; base-uri 'none'; form-action 'none'; "+
 		"frame-ancestors 'none'")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -189,7 +190,7 @@ func (h *Handler) current() *state {
 	}
 	h.versions++
 	s.version = fmt.Sprintf("%s-%d", started, h.versions)
-	s.live = reports.NewLive(s.version, h.dir, s.progress, s.trouble)
+	s.live = page.NewLive(s.version, h.dir, s.progress, s.trouble)
 	s.status = render(s.live.WriteJSON)
 	s.took.Store(int64(time.Since(begin)))
 	h.last = s
@@ -227,7 +228,7 @@ func (s *state) writer(name string) func(io.Writer) error {
 	if name == "/" {
 		return func(w io.Writer) error { return s.live.WriteHTML(w, s.report) }
 	}
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		if match, _ := path.Match("/"+f.File, name); !match || s.report == nil {
 			continue
 		}

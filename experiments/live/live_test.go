@@ -25,7 +25,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
 // injected is a name that is a script.
@@ -124,7 +124,7 @@ func body(t testing.TB, r *http.Response) string {
 }
 
 // status asks for what the page asks for.
-func status(t testing.TB, h http.Handler) (l reports.Live) {
+func status(t testing.TB, h http.Handler) (l page.Live) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(body(t, ask(h, "GET", "/status.json"))), &l); err != nil {
 		t.Fatal(err)

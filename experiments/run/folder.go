@@ -18,6 +18,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
 // Folder is what a run folder has on record. Whether the run has ended, was stopped or goes on meanwhile makes no
@@ -88,6 +90,7 @@ func (f *Folder) Report() (*reports.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
+	picture.Warn(r)
 	return r, nil
 }
 
@@ -118,7 +121,7 @@ func (f *Folder) Write(report *reports.Report, formats []string) (files []string
 		}
 		return atomicfile.Write(file, render)
 	}
-	for _, format := range reports.FilesOf(formats) {
+	for _, format := range page.FilesOf(formats) {
 		var own ownFiles
 		if strings.Contains(format.File, "*") {
 			own = f.own(path.Dir(format.File))

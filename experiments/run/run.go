@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -52,6 +53,7 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
 	}
+	picture.Warn(report)
 	if ended != nil {
 		return report, summary, ended
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -59,11 +60,11 @@ func Kinds() []Kind {
 		curves.Entries = append(curves.Entries, Entry{Name: c.Name, Doc: c.Doc})
 	}
 	formats := Kind{Name: "formats"}
-	for _, f := range reports.Formats {
+	for _, f := range page.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
 	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on record; with figures: [grid, latent-0] only these\n"}
-	for _, p := range reports.Pictures() {
+	for _, p := range picture.List() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}
 	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain gallery:NAME prints its file; docs/gallery.md has what came of all\n"}

@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
 // Load reads and checks a configuration file, or a bundled one if path is gallery:NAME; settings are `path=value` assignments applied to it first. The error is
@@ -123,7 +124,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
 	}
 	for _, name := range s.Report.Figures {
-		if err := reports.CheckPicture(name); err != nil {
+		if err := picture.Check(name); err != nil {
 			d.at(element(strictyaml.Find(strictyaml.Find(root, "report"), "figures"), name), "%v", err)
 		}
 	}
@@ -173,6 +174,6 @@ func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 // The names that the file can give.
 var (
 	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
-	formats = names(reports.Formats, func(f reports.Format) string { return f.Name })
+	formats = names(page.Formats, func(f page.Format) string { return f.Name })
 	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/objective/param"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
 
 // grammar makes the schema of what a decoder takes for a value of a type.
@@ -99,7 +99,7 @@ func ExperimentSchema() jsonschema.Schema {
 		"loss":       {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
 		"formats":    jsonschema.ListOf(named(kinds["formats"])),
 		"curves":     jsonschema.ListOf(named(kinds["curves"])),
-		"figures":    jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]), jsonschema.Matching(jsonschema.Schema{"type": "string"}, reports.PictureName))),
+		"figures":    jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]), jsonschema.Matching(jsonschema.Schema{"type": "string"}, picture.Name))),
 		"published":  part("published"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())

@@ -96,11 +96,9 @@ var knotted = []string{
 	"cmd/gpc-tune",
 	"experiments",
 	"internal/linalg",
-	"internal/record",
 	"objective",
 	"objective/comparator",
 	"objective/param",
-	"reports",
 }
 
 // TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.

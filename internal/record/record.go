@@ -4,6 +4,7 @@ package record
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 )
 
@@ -262,4 +263,55 @@ type Curvature struct {
 type Moments struct {
 	Mean     Number `json:"mean"`
 	Variance Number `json:"variance"`
+}
+
+// components visits all components that a manifest has.
+func (m *Manifest) components() iter.Seq[*Component] {
+	return func(yield func(*Component) bool) {
+		all := []*Component{&m.Average}
+		for i := range m.Configurations {
+			c := &m.Configurations[i]
+			all = append(all, &c.Kernel, &c.Mean, &c.Likelihood, &c.Inference, &c.TuneInference)
+		}
+		for i := range m.Illustrations {
+			o := &m.Illustrations[i]
+			all = append(all, &o.Kernel, &o.Mean, &o.Likelihood)
+			for k := range o.Approximations {
+				all = append(all, &o.Approximations[k].Inference)
+			}
+		}
+		for _, c := range all {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// List makes the table of the components that are more than a word.
+func (m *Manifest) List() {
+	m.Components = nil
+	listed := map[string]bool{}
+	for c := range m.components() {
+		if len(c.Parts) > 0 && !listed[c.Text] {
+			listed[c.Text] = true
+			m.Components = append(m.Components, Declared(*c))
+		}
+	}
+}
+
+// Link gives every component what its text says, by the table or, where parse is not nil, by that.
+func (m *Manifest) Link(parse func(text string) Component) {
+	table := map[string]Component{}
+	for _, d := range m.Components {
+		table[d.Text] = Component(d)
+	}
+	for c := range m.components() {
+		if found, known := table[c.Text]; known {
+			*c = found
+		} else if parse != nil && c.Text != "" {
+			*c = parse(c.Text)
+			table[c.Text] = *c
+		}
+	}
 }

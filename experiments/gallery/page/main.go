@@ -29,6 +29,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/reports"
+	pages "github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 func main() {
@@ -170,10 +173,10 @@ func (p *page) add(ctx context.Context, name, digits, dir string) error {
 		summary[0], summary[1] = strconv.Itoa(n), strconv.Itoa(within)
 		p.table(published)
 	}
-	if t, ok := report.Pivot(times); ok {
+	if t, ok := table.Pivot(report, times); ok {
 		p.table(t)
 	} else if len(report.Configurations) > 0 { // an illustration is its figures
-		p.table(report.Summary())
+		p.table(table.Summary(report))
 	}
 	warnings, failures := slices.Clone(report.Warnings), 0
 	for i, c := range report.Configurations {
@@ -246,11 +249,11 @@ func about(seconds float64) string {
 
 // draw puts the figures of an experiment that has them in files on the page.
 func (p *page) draw(name string, r *reports.Report) error {
-	svg, err := reports.FormatNamed("svg")
+	svg, err := pages.FormatNamed("svg")
 	if err != nil || p.file == "-" || !r.Writes(svg.Name) {
 		return err
 	}
-	for _, f := range r.Drawn() {
+	for _, f := range picture.Drawn(r) {
 		var text bytes.Buffer
 		if err := svg.Draw(&text, f); err != nil {
 			return err
@@ -299,7 +302,7 @@ func result(ctx context.Context, name, digits, dir string) (*reports.Report, *re
 
 // compare sets published figures beside ours, and counts those that are within the uncertainty. The
 // others need a reason.
-func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
+func compare(r *reports.Report) (t table.Table, within int, faults []error) {
 	labels := r.Labels()
 	var sources []string
 	for i, c := range r.Configurations {
@@ -328,7 +331,7 @@ func compare(r *reports.Report) (t reports.Table, within int, faults []error) {
 			}
 		}
 	}
-	t.Columns = []reports.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"},
+	t.Columns = []table.Column{{Name: "configuration"}, {Name: "source"}, {Name: "figure"},
 		{Name: "published", Right: true}, {Name: "here", Right: true}, {Name: "here − published", Right: true},
 		{Name: "why they differ"}}
 	drop := func(column int) {
@@ -380,7 +383,7 @@ func stated(x, uncertainty float64) string {
 }
 
 // table writes a table with its caption.
-func (p *page) table(t reports.Table) {
+func (p *page) table(t table.Table) {
 	if len(t.Rows) == 0 {
 		return
 	}

@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// builder makes one Configuration.
+type builder struct {
+	record     record.Configuration
+	studies    []Study
+	curves     []cv.Curve
+	confidence cv.Confidence
+	warnings   notes
+}
+
+// where names a job within a configuration: "trial 3" and "fit" are those of the study of all the training data.
+func where(studies []Study, i int, trial *int) string {
+	job := "fit"
+	if trial != nil {
+		job = fmt.Sprintf("trial %d", *trial)
+	}
+	s := studies[i]
+	switch {
+	case i == 0:
+		return job
+	case s.Repeat > 0:
+		return fmt.Sprintf("%s repeat %d fold %d %s", s.Evaluation, s.Repeat, s.Fold, job)
+	}
+	return fmt.Sprintf("%s fold %d %s", s.Evaluation, s.Fold, job)
+}
+
+// evaluations pools the studies of every evaluation, in the order of the studies.
+func (b *builder) evaluations() []Evaluation {
+	out := []Evaluation{}
+	parts := map[string][]*Study{}
+	for i := range b.studies {
+		if s := &b.studies[i]; s.Test > 0 && !s.Nested {
+			if parts[s.Evaluation] == nil {
+				out = append(out, Evaluation{Name: s.Evaluation})
+			}
+			parts[s.Evaluation] = append(parts[s.Evaluation], s)
+		}
+	}
+	for i, e := range out {
+		out[i] = b.pool(e.Name, parts[e.Name])
+	}
+	return out
+}
+
+// pool makes an Evaluation of its studies; nil is one that is missing.
+func (b *builder) pool(name string, studies []*Study) Evaluation {
+	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}
+	var parts []cv.Predictions
+	failed := 0
+	for _, s := range studies {
+		status := Missing
+		if s != nil {
+			status = s.status()
+		}
+		if status == Failed {
+			failed++
+		}
+		e.Status = worse(e.Status, status)
+		if s != nil && s.Predictions != nil {
+			e.Scored++
+			parts = append(parts, *s.Predictions)
+		}
+	}
+	if e.Scored == 0 {
+		return e
+	}
+	p := cv.Pool(parts...)
+	results, warnings := cv.Evaluate(p)
+	e.Scores = Scores{len(p.Cases), results, partial(e.Scored, failed, e.Folds)}
+	b.warnings.add(e.Name, warnings...)
+	if p.Numeric() {
+		return e // numbers have no confusion, nor curves
+	}
+	e.Confusion, e.Decisions = p.Confusion(), decided(b.record.Costs, p)
+	e.extremes[0], e.extremes[1] = p.Extremes()
+	for _, curve := range b.curves {
+		e.Curves = append(e.Curves, Curve{curve, curve.Func(p, b.confidence)})
+	}
+	return e
+}
+
+// decided are the decisions under costs, if there are any.
+func decided(of *record.Costs, p cv.Predictions) *Decisions {
+	if of == nil {
+		return nil
+	}
+	costs := cv.Costs{Reject: (*float64)(of.Reject)}
+	for _, row := range of.Loss {
+		costs.Loss = append(costs.Loss, record.Floats(row))
+	}
+	d := costs.Decisions(p)
+	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest), Rejected: d.Rejected, Table: d.Table}
+	if !math.IsNaN(d.Loss.Lo) {
+		out.CI95 = &[2]Number{Number(d.Loss.Lo), Number(d.Loss.Hi)}
+	}
+	return out
+}
+
+func (b *builder) fold(s *Study) Fold {
+	f := Fold{
+		Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Train: s.Train, Test: s.Test, Status: s.status(),
+		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
+	}
+	if f.Status == Done {
+		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.Fit.Natural), s.Fit.LogEvidence, marked(s.Fit)
+	}
+	if s.Predictions != nil {
+		results, _ := cv.Evaluate(*s.Predictions) // its warnings come with the pooled scores
+		f.Scores = Scores{N: len(s.Predictions.Cases), Results: results}
+	}
+	return f
+}
+
+func (b *builder) failures(s *Study) (out []Failure) {
+	add := func(trial *int, point, theta Values, message string) {
+		if message != "" {
+			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, message})
+		}
+	}
+	for _, t := range s.Trials {
+		for _, p := range t.Points {
+			add(&t.Index, values(names(b.record), p.Natural), values(ThetaNames(b.record), p.Theta), p.Failure)
+		}
+		theta := Values{}
+		if len(t.Asked) == 1 {
+			theta = values(ThetaNames(b.record), t.Asked[0])
+		}
+		add(&t.Index, values(names(b.record), t.Start), theta, t.Failure)
+	}
+	if s.Fit != nil {
+		add(nil, values(names(b.record), s.Fit.Natural), Values{}, s.Fit.Failure)
+	}
+	return out
+}
+
+// notes collects warnings. One that was given several times is listed once, with the first place.
+type notes struct {
+	texts []string
+	first map[string]string
+	count map[string]int
+}
+
+func (n *notes) add(where string, texts ...string) {
+	if n.first == nil {
+		n.first, n.count = map[string]string{}, map[string]int{}
+	}
+	for _, text := range texts {
+		if n.count[text]++; n.count[text] == 1 {
+			n.texts = append(n.texts, text)
+			n.first[text] = where
+		}
+	}
+}
+
+func (n *notes) list() []string {
+	out := []string{}
+	for _, text := range n.texts {
+		where := n.first[text]
+		if k := n.count[text]; k > 1 {
+			where = fmt.Sprintf("%s and %d more", where, k-1)
+		}
+		out = append(out, where+": "+text)
+	}
+	return out
+}

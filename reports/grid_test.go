@@ -1,0 +1,37 @@
+package reports
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// One case with a rate of 1 and three with a rate of ½ make (1 + 1½)/4; counts add up.
+func TestGridScoresWeighCases(t *testing.T) {
+	theta := []record.Number{1}
+	held := func(cases int, scores map[string]record.Number) *Study {
+		return &Study{Study: record.Study{Test: cases}, Trials: []*record.Trial{{Index: 3, Points: []record.Point{{Theta: theta, Scores: scores}}}}}
+	}
+	studies := []*Study{
+		held(1, map[string]record.Number{"error_rate": 1, "errors": 1, "auc": 1}),
+		held(3, map[string]record.Number{"error_rate": 0.5, "errors": 1.5, "auc": 0}),
+	}
+	got, missing := scoresAt(studies, 3, 0, theta)
+	want := Values{{"errors", 2.5}, {"error_rate", 0.625}, {"auc", 0.25}, {"n", 4}}
+	if missing || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, at := range []struct{ trial, point int }{{2, 0}, {3, 1}} {
+		if got, missing := scoresAt(studies, at.trial, at.point, theta); got != nil || !missing {
+			t.Errorf("scores of point %v: %v, missing: %v", at, got, missing)
+		}
+	}
+	if got, missing := scoresAt(studies, 3, 0, []record.Number{2}); got != nil || missing {
+		t.Errorf("scores where the folds tried another point: %v, missing: %v", got, missing)
+	}
+	studies[1].Trials[0].Points[0].Failure = "no"
+	if got, missing := scoresAt(studies, 3, 0, theta); got != nil || !missing {
+		t.Errorf("scores of a failed point: %v, missing: %v", got, missing)
+	}
+}

@@ -1,0 +1,239 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// shortened makes short names for the components of illustrations.
+func IllustratedNames(all []record.Illustration) map[string]string {
+	var texts []record.Component
+	for _, i := range all {
+		texts = append(texts, i.Kernel, i.Mean, i.Likelihood)
+		for _, a := range i.Approximations {
+			texts = append(texts, a.Inference)
+		}
+	}
+	return ShortNames(texts)
+}
+
+// spaced is a name as a reader likes it.
+func Spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// member is one evaluation of a configuration in a picture of several; no evaluation if the picture is of its grid.
+type Member struct {
+	Index         int // of the configuration
+	Configuration Configuration
+	Evaluation
+}
+
+// naming says what a picture shows.
+type Naming struct {
+	Heading string   // data set, likelihood and inference, as far as the members share them
+	Note    string   // what else they share
+	Members []string // how each differs from the others, and of how many folds its scores are where that is not all
+}
+
+// named finds what configurations share and how they differ.
+func NameMembers(short map[string]string, members ...Member) Naming {
+	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // those without belong to the heading
+	words := make([][]string, len(members))
+	for i, m := range members {
+		c := m.Configuration
+		inference := short[c.Inference.Text]
+		if c.Hybrid() {
+			inference += " tuned with " + short[c.TuneInference.Text]
+		}
+		words[i] = []string{c.Dataset, c.Part(short[c.Likelihood.Text]), inference, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text), c.Preprocess, c.Part(c.Tune)}
+	}
+	var heading, note []string
+	names := make([][]string, len(members))
+	for k, label := range labels {
+		word := ""
+		for _, w := range words {
+			word = cmp.Or(word, w[k])
+		}
+		switch {
+		case word == "":
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }): // in a note "kernel se" is of those with a kernel
+			for i, w := range words {
+				if w[k] != "" {
+					names[i] = append(names[i], w[k])
+				}
+			}
+		case label == "":
+			heading = append(heading, word)
+		default:
+			note = append(note, label+word)
+		}
+	}
+	n := Naming{Heading: strings.Join(heading, " · "), Note: strings.Join(note, ", ")}
+	for i, m := range members {
+		n.Members = append(n.Members, m.Scores.Partial.Beside(fmt.Sprintf("#%d %s", m.Index, strings.Join(names[i], ", "))))
+	}
+	return n
+}
+
+// Labels name the configurations by a number and by what they differ in: "#1 logit, ep".
+func (r *Report) Labels() (out []string) {
+	var all []Member
+	for i, c := range r.Configurations {
+		all = append(all, Member{Index: i, Configuration: c})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for _, name := range NameMembers(r.ShortNames(), all...).Members {
+		out = append(out, strings.TrimSpace(name))
+	}
+	return out
+}
+
+// shorten makes short names for the components of the report's configurations.
+func (r *Report) ShortNames() map[string]string {
+	var all []record.Component
+	for _, c := range r.Configurations {
+		all = append(all, c.Kernel, c.Likelihood, c.Inference, c.TuneInference)
+	}
+	return ShortNames(all)
+}
+
+// shorten makes short names for components, by their texts. Numbers and the settings of hyperparameters are left
+// out, unless components that differ would then look the same: these show the settings in which they differ, to
+// four digits, or if that is not enough the whole text.
+func ShortNames(all []record.Component) map[string]string {
+	short := map[string]string{}
+	alike := map[string][]record.Component{} // of every short name
+	for _, c := range all {
+		if _, met := short[c.Text]; !met {
+			short[c.Text] = ShortName(c)
+			alike[short[c.Text]] = append(alike[short[c.Text]], c)
+		}
+	}
+	for _, group := range alike {
+		if len(group) == 1 {
+			continue
+		}
+		values := map[string][]string{} // of every setting, where components have it
+		for _, c := range group {
+			met := map[string]string{}
+			namer{met: met}.component(c.Node, "")
+			for path, setting := range met {
+				values[path] = append(values[path], setting)
+			}
+		}
+		n := namer{shown: map[string]bool{}}
+		for path, of := range values {
+			n.shown[path] = len(of) < len(group) || len(slices.Compact(of)) > 1
+		}
+		for _, c := range group {
+			short[c.Text] = n.component(c.Node, "")
+		}
+	}
+	uses := map[string]int{}
+	for _, name := range short {
+		uses[name]++
+	}
+	for text, name := range short {
+		if uses[name] > 1 {
+			short[text] = text
+		}
+	}
+	return short
+}
+
+// shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
+func ShortName(c record.Component) string { return namer{}.component(c.Node, "") }
+
+// namer names components.
+type namer struct {
+	shown map[string]bool   // the settings that names have, by their path
+	met   map[string]string // takes the text of every setting; nil: none
+}
+
+// component names a component: se, {se: options}, or a list of components.
+func (w namer) component(n record.Node, path string) string {
+	if len(n.Parts) == 0 {
+		return n.Word
+	}
+	var names []string
+	for i, part := range n.Parts {
+		if part.Key == "" {
+			names = append(names, w.component(part.Node, path+"."+strconv.Itoa(i)))
+		} else {
+			names = append(names, part.Key+w.options(part.Node, path+"."+part.Key))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// options are what follows a component's name in brackets, if anything.
+func (w namer) options(n record.Node, path string) string {
+	text := ""
+	if len(n.Parts) == 0 || n.Parts[0].Key == "" {
+		text = w.component(n, path)
+	} else {
+		var parts []string
+		for _, part := range n.Parts {
+			at := path + "." + part.Key
+			switch {
+			case !setting(part.Node):
+				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, w.component(part.Node, at)))
+			case w.shown[at]:
+				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, settingText(part.Node)))
+			case w.met != nil:
+				w.met[at] = settingText(part.Node)
+			}
+		}
+		text = strings.Join(parts, ", ")
+	}
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
+// settingText is a setting as a reader likes it: 0.3, fixed 0.3, init 1 bounds 0.1 to 10.
+func settingText(n record.Node) string {
+	if n.Number != nil {
+		return strconv.FormatFloat(float64(*n.Number), 'g', 4, 64)
+	}
+	if len(n.Parts) == 0 {
+		return n.Word
+	}
+	var words []string
+	for _, part := range n.Parts {
+		if part.Key == "" {
+			words = append(words, settingText(part.Node))
+		} else {
+			words = append(words, part.Key+" "+settingText(part.Node))
+		}
+	}
+	if n.Parts[0].Key == "" {
+		return strings.Join(words, " to ")
+	}
+	return strings.Join(words, " ")
+}
+
+// setting says if a value is a number or the setting of a hyperparameter.
+func setting(n record.Node) bool {
+	if n.Word != "" {
+		return n.Number != nil
+	}
+	return !slices.ContainsFunc(n.Parts, func(p record.Part) bool {
+		return !slices.Contains([]string{"init", "fixed", "bounds", "prior"}, p.Key)
+	})
+}
+
+// part is the name of a part of the configuration; that a comparator has none of the parts of a model need not be said.
+func (c Configuration) Part(name string) string {
+	if c.Likelihood.Text == "none" && name == "none" {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,349 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+func TestGoldenContests(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	r := reporttest.Build(t, m, lines)
+	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex"} {
+		compare(t, name, Render(t, format, r))
+	}
+}
+
+// What the golden files say of the rivals, worked by hand. Log losses of ln 2, 0, 0, ln 2 over the inner folds have the mean ½ ln 2, and a
+// standard error of ln 2 √(1/3)/2; on the outer fold both cases are sure and right: 1 bit each, for the base line is ½ : ½, and Wilson's
+// interval for 0 errors of 2 ends at z²/(2 + z²). In the race, after the first fold #0 has 0 bits a case, and #1 1 and 0; after the second
+// #1 has 1, 0, 1, 1: a mean of ¾ and a standard error of ½/√4.
+func TestContestNumbers(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	r := reporttest.Build(t, m, lines)
+	const z = 1.959963984540054
+	between := func(mean, half float64) string {
+		return reports.Significant(mean-half) + " … " + reports.Significant(mean+half)
+	}
+	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
+	want := []string{
+		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 jobs)",
+		"#0 cut after fold 1: rank 2 of 2, of whom 1 go on (best #1)",
+		"scores in the race",
+		"#0 0 (1 of 2 folds)  1",
+		"#1 0.75 " + between(0.75, z/4) + " 2",
+		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
+		"won: #0 1 times",
+		"outer scores, 2 cases of 1 of 1 folds",
+		"information_bits 1 1 … 1",
+		"errors 0 ",
+		"error_rate 0 0 … " + reports.Significant(z*z/(2+z*z)),
+		"log_loss 0 0 … 0",
+		"brier 0 0 … 0",
+		"ece 0 ",
+		"auc 1 ",
+		"outer folds",
+		"0 6 2  #0 " + reports.Significant(loss) + " #1 " + reports.Significant(2*loss) + " 1 0  -3 amplitude=2",
+		"scores in the competitions",
+		"0 #0 " + reports.Significant(loss) + " " + between(loss, z*error) + " 2 winner",
+		"0 #1 " + reports.Significant(2*loss) + " " + between(2*loss, 0) + " 2 ",
+	}
+	var got []string
+	for _, c := range table.Contests(r, true) {
+		got = append(append(got, c.Title), c.Notes...)
+		for _, table := range c.Tables {
+			got = append(got, table.Heading)
+			for _, row := range table.Rows {
+				got = append(got, strings.Join(row, " "))
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// said is what a document in prose says, read back: headings, paragraphs, items and rows, each a list of texts.
+type said [][]string
+
+func (s *said) heading(level int, text string) {
+	*s = append(*s, []string{"heading", table.Line(text)})
+}
+func (s *said) paragraph(text string) { *s = append(*s, []string{"paragraph", table.Line(text)}) }
+func (s *said) items(texts []string) {
+	for _, text := range texts {
+		*s = append(*s, []string{"item", table.Line(text)})
+	}
+}
+func (s *said) facts(facts []table.Fact) {
+	for _, f := range facts {
+		s.items([]string{f.Name + ": " + f.Text})
+	}
+}
+func (s *said) row(cells []string) {
+	row := []string{"row"}
+	for _, cell := range cells {
+		row = append(row, table.Line(cell))
+	}
+	*s = append(*s, row)
+}
+func (s *said) table(_ string, t sheet) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	if t.Heading != "" {
+		s.heading(3, t.Heading)
+	}
+	for _, note := range []string{strings.Join(t.Caption, ", "), t.Note} {
+		if note != "" {
+			s.paragraph(note)
+		}
+	}
+	s.row(t.ColumnNames())
+	for _, row := range t.Rows {
+		s.row(row)
+	}
+}
+
+// reports of the hand-made runs, and of the first with names that are markup of many kinds.
+func proseReports(t *testing.T) map[string]*reports.Report {
+	m, lines := reporttest.Run(t)
+	out := map[string]*reports.Report{"toy": reporttest.Build(t, m, lines)}
+	m, lines = reporttest.Rivals()
+	out["rivals"] = reporttest.Build(t, m, lines)
+	m, lines = reporttest.Run(t)
+	names := []string{"a|b", `a\|b\`, "*x* _y_ `z`", "<b>&amp;</b>", "![i](http://e.org) www.e.org", "[0] 50 % of $x^2$ {a}~#", "* star", "# heading", "- item", "1. one", "---", "'' `` \"q\"", "new\nline\t\x07 é −", "-1.5e-07 a_b", `\input{x}`}
+	next := 0
+	name := func() string { next++; return fmt.Sprint(names[next%len(names)], " ", next) }
+	m.Experiment, m.Source, m.Warnings = name(), name(), names
+	for i := range m.Configurations {
+		c := &m.Configurations[i]
+		c.DataHash, c.Mean, c.Preprocess = name(), record.Plain(name()), name()
+		c.Likelihood, c.Inference, c.Tune = record.Plain(name()), record.Plain(name()), name()
+		c.Classes = []string{name(), name()}
+		for j := range c.Hyperparameters {
+			c.Hyperparameters[j].Name += name()
+		}
+		for j := range c.Published {
+			c.Published[j].Source, c.Published[j].Note = name(), name()
+		}
+	}
+	for _, l := range lines {
+		if l.Trial != nil && l.Trial.Failure != "" {
+			l.Trial.Failure = name()
+		}
+	}
+	out["hostile"] = reporttest.Build(t, m, lines)
+	return out
+}
+
+// A reader of Markdown, which takes every sign that could be markup for a fault, gets what the document says.
+func TestMarkdown(t *testing.T) {
+	sign := regexp.MustCompile("\\\\([!-/:-@[-`{-~])|([`*_\\[\\]<>|~&$]|://|www\\.)")
+	for name, r := range proseReports(t) {
+		read := func(text string) string {
+			if strings.HasPrefix(text, "# ") || strings.HasPrefix(text, "- ") || regexp.MustCompile(`^([0-9]+[.)] |[-=+#]+$)`).MatchString(text) {
+				t.Errorf("%s: %q begins a block", name, text)
+			}
+			return sign.ReplaceAllStringFunc(text, func(s string) string {
+				if s[0] != '\\' {
+					t.Errorf("%s: markup in %q", name, text)
+				}
+				return strings.TrimPrefix(s, `\`)
+			})
+		}
+		var got, want said
+		newDocument(r, longestSummary, longestTable).write(&want)
+		for text := range strings.Lines(string(Render(t, "markdown", r))) {
+			text = strings.TrimSuffix(text, "\n")
+			heading := regexp.MustCompile("^#{1,3} (.*)$").FindStringSubmatch(text)
+			switch item, isItem := strings.CutPrefix(text, "- "); {
+			case text == "", strings.HasPrefix(text, "| --"):
+			case heading != nil:
+				if strings.HasSuffix(heading[1], " #") {
+					t.Errorf("%s: the sign at the end of %q is cut off", name, text)
+				}
+				got.heading(0, read(heading[1]))
+			case isItem:
+				got.items([]string{read(item)})
+			case text[0] == '|':
+				var cells []string
+				for _, cell := range regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`).FindAllStringSubmatch(text[1:], -1) {
+					cells = append(cells, read(strings.TrimSpace(cell[1])))
+				}
+				got.row(cells)
+			default:
+				got.paragraph(read(text))
+			}
+		}
+		same(t, name, got, want)
+	}
+}
+
+// same compares line by line.
+func same(t *testing.T, name string, got, want said) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !slices.Equal(got[i], want[i]) {
+			t.Fatalf("%s, line %d: %q, want %q", name, i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+		}
+	}
+}
+
+// A reader of the LaTeX that report.tex may have, which takes everything else for a fault, gets the cells of the document's tables, part by part.
+func TestLaTeX(t *testing.T) {
+	token := regexp.MustCompile(`\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\symbol\{(34|96)\}|\\[{}&%$#_]|\{([][*])\}|'\{\}|-\{\}-|\$-\$|\$\\pm\$|\$(-?[0-9.]+)(?:\\times10\^\{(-?[0-9]+)\})?\$|--|[^\\{}&%$#_~^<>|"'` + "`" + `[*\]]`)
+	signs := map[string]string{`\textbackslash{}`: `\`, `\textasciitilde{}`: "~", `\textasciicircum{}`: "^", `\textless{}`: "<", `\textgreater{}`: ">", `\textbar{}`: "|", `\ldots{}`: "…",
+		`\symbol{34}`: `"`, `\symbol{96}`: "`", "{[}": "[", "{]}": "]", "{*}": "*", "'{}": "'", "-{}-": "--", "$-$": "−", `$\pm$`: "±", "--": "–"}
+	for name, r := range proseReports(t) {
+		read := func(text string) string {
+			out, at := "", 0
+			for _, found := range token.FindAllStringSubmatchIndex(text, -1) {
+				if found[0] != at {
+					break
+				}
+				at = found[1]
+				whole := text[found[0]:found[1]]
+				switch sign, known := signs[whole]; {
+				case known:
+					out += sign
+				case found[10] >= 0: // a number
+					out += text[found[8]:found[9]] + "e" + text[found[10]:found[11]]
+				case found[8] >= 0:
+					out += text[found[8]:found[9]]
+				default:
+					out += strings.TrimPrefix(whole, `\`)
+				}
+			}
+			if at < len(text) {
+				t.Fatalf("%s: %q has a fault at %q", name, text, text[at:])
+			}
+			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(out, "$1$2$3$4$5")
+		}
+		plain := func(text string) string { // as a reader of numbers gets it
+			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(table.Line(text), "$1$2$3$4$5")
+		}
+		var want [][]string
+		var labels []string
+		d := newDocument(r, longestPrinted, longestPrinted)
+		sheets := []sheet{d.Summary, d.Published}
+		for _, c := range d.Contests {
+			sheets = append(sheets, c.Sheets...)
+		}
+		sheets = append(sheets, d.Comparisons)
+		for _, c := range d.Details {
+			sheets = append(sheets, c.Sheets...)
+		}
+		for _, s := range sheets {
+			if len(s.Rows) == 0 {
+				continue
+			}
+			columns := []string{}
+			for _, part := range parts(s.Table) {
+				for _, row := range append([][]string{part.ColumnNames()}, part.Rows...) {
+					cells := []string{}
+					for _, cell := range row {
+						cells = append(cells, plain(cell))
+					}
+					want = append(want, cells)
+				}
+				for _, c := range part.ColumnNames() {
+					if !slices.Contains(columns, c) {
+						columns = append(columns, c)
+					}
+				}
+			}
+			for _, c := range s.ColumnNames() {
+				if !slices.Contains(columns, c) {
+					t.Errorf("%s: %s has lost the column %s", name, s.Heading, c)
+				}
+			}
+		}
+		var got [][]string
+		var open []string
+		columns := 0
+		_, text, _ := strings.Cut(string(Render(t, "latex", r)), "\\fi}\n")
+		for text := range strings.Lines(text) {
+			text = strings.TrimSuffix(text, "\n")
+			begin := regexp.MustCompile(`^\\begin\{(itemize|description|table)\}(\[htbp\])?$`).FindStringSubmatch(text)
+			section := regexp.MustCompile(`^\\(?:sub)*section\*\{(.*)\}$`).FindStringSubmatch(text)
+			caption := regexp.MustCompile(`^\\caption\{(.*)\}\\label\{([A-Za-z0-9.:-]+)\}$`).FindStringSubmatch(text)
+			tabular := regexp.MustCompile(`^\\gpctunefit\{\\begin\{tabular\}\{([lr]+)\}$`).FindStringSubmatch(text)
+			described := regexp.MustCompile(`^\\item\[(.*?)\] (.*)$`).FindStringSubmatch(text)
+			row, isRow := strings.CutSuffix(text, ` \\`)
+			item, isItem := strings.CutPrefix(text, `\item `)
+			switch {
+			case slices.Contains([]string{"", `\clearpage`, `\centering\small`, `\toprule`, `\midrule`, `\bottomrule`}, text):
+			case begin != nil:
+				open = append(open, begin[1])
+			case tabular != nil:
+				open, columns = append(open, "tabular"), len(tabular[1])
+			case strings.HasPrefix(text, `\end{`):
+				if last := open[len(open)-1]; text != `\end{`+last+"}" && text != `\end{`+last+"}}" {
+					t.Fatalf("%s: %s ends %s", name, text, last)
+				}
+				open = open[:len(open)-1]
+			case section != nil:
+				read(section[1])
+			case caption != nil:
+				read(caption[1])
+				labels = append(labels, caption[2])
+			case described != nil:
+				read(described[1] + described[2])
+			case isItem:
+				read(item)
+			case isRow:
+				var cells []string
+				for _, cell := range strings.Split(regexp.MustCompile(`(^|[^\\])&`).ReplaceAllString(row, "$1\x00"), "\x00") {
+					cells = append(cells, read(strings.TrimSpace(cell)))
+				}
+				if len(cells) != columns || open[len(open)-1] != "tabular" {
+					t.Errorf("%s: %d cells in %d columns: %s", name, len(cells), columns, text)
+				}
+				got = append(got, cells)
+			default:
+				read(text)
+			}
+		}
+		if len(open) > 0 {
+			t.Errorf("%s: %v do not end", name, open)
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			for i := range got {
+				if i >= len(want) || !slices.Equal(got[i], want[i]) {
+					t.Fatalf("%s, row %d: %q, want %q", name, i, got[i], want[min(i, len(want)-1)])
+				}
+			}
+			t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
+		}
+		if slices.Sort(labels); len(slices.Compact(slices.Clone(labels))) != len(labels) {
+			t.Errorf("%s: a label twice: %v", name, labels)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for _, c := range []struct{ text, markdown, latex string }{
+		{"1. a|b #", `1\. a\|b \#`, `1. a\textbar{}b \#`},
+		{"- x_1 & 50 %", `\- x\_1 \& 50 %`, `- x\_1 \& 50 \%`},
+		{"-0.25 1e-07 -3e+300 2e5 1e-07x", "-0.25 1e-07 -3e+300 2e5 1e-07x", `$-0.25$ $1\times10^{-7}$ $-3\times10^{300}$ 2e5 1e-07x`},
+		{"## a\n\tb\x00c", `\## a b c`, `\#\# a b c`},
+		{"0.1 … 0.9 ± é", "0.1 … 0.9 ± é", `0.1 \ldots{} 0.9 $\pm$ é`},
+		{`\[x]*--"`, `\\\[x\]\*--"`, `\textbackslash{}{[}x{]}{*}-{}-\symbol{34}`},
+	} {
+		if got := plainMarkdown(c.text); got != c.markdown {
+			t.Errorf("%q is %q in Markdown, want %q", c.text, got, c.markdown)
+		}
+		if got := plainLaTeX(c.text); got != c.latex {
+			t.Errorf("%q is %q in LaTeX, want %q", c.text, got, c.latex)
+		}
+	}
+}

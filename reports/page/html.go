@@ -1,0 +1,158 @@
+package page
+
+import (
+	"crypto/sha256"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// the parts of the page
+
+//go:embed html/page.gohtml
+var pageText string
+
+//go:embed html/page.css
+var pageStyle string
+
+//go:embed html/page.js
+var pageScript string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// Bounds of the page, so that a browser opens that of a large run at once.
+const (
+	longestOpen    = 20      // rows of a table that is not folded
+	mostOpen       = 3       // configurations that are not folded
+	largestFigure  = 1 << 20 // bytes
+	largestFigures = 4 << 20 // bytes, of all
+)
+
+// page is what report.html shows.
+type page struct {
+	document
+	Style       template.CSS
+	Scripts     []template.JS
+	Policy      string // content security: nothing is loaded, and no script runs but Scripts
+	Live        *Live  // nil: the page of a file
+	Waiting     bool   // there is no run yet
+	Files       []fileSet
+	Figures     []drawing
+	FiguresLeft int // left out
+}
+
+// Open says that the configurations are not folded.
+func (p page) Open() bool { return len(p.Details) <= mostOpen }
+
+// Folded says that it is shown on demand.
+func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOpen }
+
+// Link says that a cell of the first column is the number of a configuration that is on the page.
+func (s sheet) Link(column int, cell string) bool {
+	i, err := strconv.Atoi(cell)
+	return column == 0 && err == nil && i < s.Linked
+}
+
+// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of some folds alone.
+func (s sheet) Class(column int, cell string) string {
+	var classes []string
+	if s.Columns[column].Right {
+		classes = append(classes, "n")
+	}
+	if _, some := table.Uncounted(cell); some {
+		classes = append(classes, "partial")
+	}
+	return strings.Join(classes, " ")
+}
+
+// picture is a figure on the page.
+type drawing struct {
+	Name    string
+	Heading string
+	Notes   []string
+	Panels  []template.HTML
+	Keys    []key
+}
+
+// key is an entry of a legend.
+type key struct {
+	Name   string
+	Sample template.HTML
+}
+
+// renderHTML writes report.html, a page that needs nothing else and loads nothing: what is missing, failed or doubtful, the
+// summary, published figures beside those of the run, contests, the figures, comparisons, every configuration, and
+// where all of it comes from.
+func HTML(w io.Writer, r *reports.Report) error {
+	return pageTemplate.Execute(w, newPage(r, pageScript))
+}
+
+// policy lets a page run its scripts and load nothing.
+func policy(scripts ...string) string {
+	p := "default-src 'none'; style-src 'unsafe-inline'; script-src"
+	for _, s := range scripts {
+		hash := sha256.Sum256([]byte(s))
+		p += " 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+	}
+	return p
+}
+
+// newPage lays out a Report.
+func newPage(r *reports.Report, scripts ...string) page {
+	p := page{
+		document: newDocument(r, longestSummary, longestTable),
+		Style:    template.CSS(pageStyle),
+		Policy:   policy(scripts...),
+	}
+	for _, s := range scripts {
+		p.Scripts = append(p.Scripts, template.JS(s))
+	}
+	p.Figures, p.FiguresLeft = drawings(picture.All(r))
+	return p
+}
+
+// pictures are the figures in parts, and the number of those that are too large for the page.
+func drawings(figures []figure.Figure) (out []drawing, left int) {
+	total := 0
+	for _, f := range figures {
+		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes}
+		size := 0
+		draw := func(part figure.Figure) template.HTML {
+			var b strings.Builder
+			figure.SVG(&b, part) // a Builder does not fail
+			size += b.Len()
+			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1)) // its texts are escaped
+		}
+		panels, names, samples := f.Parts()
+		for _, panel := range panels {
+			p.Panels = append(p.Panels, draw(panel))
+		}
+		for i, name := range names {
+			p.Keys = append(p.Keys, key{name, draw(samples[i])})
+		}
+		if size > largestFigure || total+size > largestFigures {
+			left++
+			continue
+		}
+		total += size
+		out = append(out, p)
+	}
+	return out, left
+}
+
+//go:embed html/live.js
+var liveScript string
+
+// LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well: nothing is loaded but from
+// where the page comes from, and no scripts run but those of the page.
+var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"

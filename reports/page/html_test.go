@@ -1,0 +1,280 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// large is a run with so many configurations of so many trials each, by turns points drawn at random and restarts.
+func large(configurations, trials int) (m record.Manifest, lines []record.Line) {
+	m = record.Manifest{Experiment: "large", Formats: []string{"html"}}
+	for c := range configurations {
+		m.Configurations = append(m.Configurations, record.Configuration{Dataset: "d", Label: record.Label{Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared("laplace")}, Classes: []string{"a", "b"}, Tune: []string{"random", "bfgs"}[c%2],
+			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}, {Name: "length_scale", Theta: "log_length_scale"}},
+			Studies:         []record.Study{{Key: fmt.Sprint(c), Evaluation: "train", Train: 9}}})
+		for i := range trials {
+			x, y := float64(i*7919%trials)/float64(trials), float64(i*104_729%trials)/float64(trials)
+			end := []record.Number{record.Number(x), record.Number(y)}
+			trial := &record.Trial{Configuration: c, Index: i, Status: "evaluated", Evaluations: 1, Points: []record.Point{{Theta: end, Natural: end, Value: record.Number(-x * x), Gradient: record.Number(y)}}}
+			if c%2 == 1 {
+				trial.Start, trial.Status = end, "converged"
+			}
+			if i%10 == 3 {
+				trial.Points, trial.Failure = nil, fmt.Sprintf("the covariance is not positive definite at %v", x)
+			}
+			lines = append(lines, record.Line{Key: fmt.Sprintf("%d-%d", c, i), Trial: trial})
+		}
+	}
+	return m, lines
+}
+
+// parsed is what a page holds.
+type parsed struct {
+	text     string   // of all elements, one a line
+	headings []string // of all levels, and of what is folded
+	tables   map[string][][]string
+	links    []string
+}
+
+// parsePage reads a page as XML, which it is but for the elements that need no end: so it is tested that the others end where
+// they should. Tables go by the heading above, and by the number of the configuration: "#0 restarts".
+func parsePage(t *testing.T, page []byte) (p parsed) {
+	t.Helper()
+	page = regexp.MustCompile("(?s)<(style|script)>.*?</(style|script)>").ReplaceAll(page, nil)
+	d := xml.NewDecoder(bytes.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	p.tables = map[string][][]string{}
+	var open []string
+	configuration, heading, cell := "", "", ""
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			cell = ""
+			for _, a := range e.Attr {
+				if slices.Contains([]string{"href", "src", "srcset", "action", "data"}, a.Name.Local) {
+					p.links = append(p.links, a.Value)
+				}
+			}
+			if e.Name.Local == "tr" {
+				p.tables[heading] = append(p.tables[heading], nil)
+			}
+			if e.Name.Local != "meta" {
+				open = append(open, e.Name.Local)
+			}
+		case xml.CharData:
+			cell += string(e)
+			p.text += strings.TrimSpace(string(e)) + "\n"
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != e.Name.Local {
+				t.Fatalf("%s ends within %v", e.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+			cell = strings.TrimSpace(cell)
+			switch e.Name.Local {
+			case "summary", "h1", "h2", "h3":
+				p.headings = append(p.headings, cell)
+				if e.Name.Local == "summary" && strings.HasPrefix(cell, "#") {
+					configuration = strings.Fields(cell)[0] + " "
+				}
+				heading = configuration + cell
+			case "td", "th":
+				rows := p.tables[heading]
+				rows[len(rows)-1] = append(rows[len(rows)-1], cell)
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("%v do not end", open)
+	}
+	return p
+}
+
+// What is missing, failed or doubtful comes before the results, and the tables have the numbers that TestNumbers works out.
+func TestHTML(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	p := parsePage(t, Render(t, "html", r))
+	want := []string{"toy", "Incomplete: at least 2 jobs are missing; resume the run to complete it", "Failures: 3 (" + table.RetryHint + ")", "Warnings: 3", "Results", "Published figures", "Figures"}
+	if got := p.headings[:len(want)]; !slices.Equal(got, want) {
+		t.Errorf("the page begins with %q", got)
+	}
+	for _, text := range []string{"test fold 0 trial 2: panic: oh", "train fold 0 trial 1 at log_length_scale=3: EP did not converge", "test fold 0: covariance is not positive definite",
+		"trial 1 and 1 more: amplitude is at its lower bound", "kfold fold 1 fit: 3 sites were floored", "column 3 is constant"} {
+		if at := strings.Index(p.text, text); at < 0 || at > strings.Index(p.text, "log evidence") {
+			t.Errorf("%q is not before the results", text)
+		}
+	}
+	summary := table.Summary(r)
+	var names []string
+	for _, c := range summary.Columns {
+		names = append(names, c.Name)
+	}
+	if got := p.tables["Results"]; !slices.Equal(got[0], names) || !slices.EqualFunc(got[1:], summary.Rows, slices.Equal) {
+		t.Errorf("results: %q", got)
+	}
+	for heading, want := range map[string]string{
+		"Published figures": `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
+		"differences": `[[evaluation what difference 95 % interval p remark] [all log evidence 3   Bayes factor 10^1.303]` + // over the one fold that both have
+			` [kfold information_bits 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold error_rate 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold log_loss 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold brier 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold ece 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold auc 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold decisions 0 (1 of 2 folds) -0.692952 … 0.692952 1 McNemar, of 2 cases only #1 is right on 0, only #2 on 0]]`,
+		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
+		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
+			` [0 converged 12 -3.25 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.5 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.2503 3e-07 7 1 0.5 2 4 0.5 ]]`,
+		"#0 decisions, test (rows: true classes)": `[[class F M] [F 1 0] [M 2 1]]`,
+		"#1 best points": `[[best value point length_scale] [log_evidence of 3 of 4 points -4 2 7.38906] [information_bits of 2 of 4 points 0.75 1 2.71828]` +
+			` [errors of 2 of 4 points 1 1 2.71828] [error_rate of 2 of 4 points 0.25 1 2.71828] [auc of 1 of 4 points 0.75 0 1]]`,
+		"#1 points": `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6 1 0.5 2 0.5 0.75 4 ] [1 -5 2.71828 0.75 1 0.25  4 ] [2 -4 7.38906      chosen] [3  20.0855      ]]`,
+	} {
+		if got := fmt.Sprint(p.tables[heading]); got != want {
+			t.Errorf("%s: %s, want %s", heading, got, want)
+		}
+	}
+	var scores []string // of the first configuration, with their intervals
+	for _, row := range p.tables["#0 scores"][1:] {
+		scores = append(scores, strings.Join(row, " "))
+	}
+	if !slices.Contains(scores, "error_rate 0.5 0.150039 … 0.849961") {
+		t.Errorf("scores %q", scores)
+	}
+	provenance := p.text[strings.LastIndex(p.text, "Provenance"):]
+	for _, text := range []string{"gpc-tune run FILE.yaml", "go1.26", "amd64", "toy d", "\nk\n"} {
+		if !strings.Contains(provenance, text) {
+			t.Errorf("the provenance lacks %q: %q", text, provenance)
+		}
+	}
+}
+
+// The page has all figures, in parts: every panel, and every sample of a legend beside its name.
+func TestHTMLFigures(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	page := string(Render(t, "html", r))
+	parts, names := 0, 0
+	for _, f := range picture.All(r) {
+		if !strings.Contains(page, `<figure id="figure-`+f.Name+`">`) {
+			t.Errorf("%s is not on the page", f.Name)
+		}
+		panels, keys, _ := f.Parts()
+		parts, names = parts+len(panels)+len(keys), names+len(keys)
+	}
+	if got := strings.Count(page, "<svg "); parts < 3 || got != parts {
+		t.Errorf("the page has %d parts of figures, want %d", got, parts)
+	}
+	if got := len(regexp.MustCompile(`(?s)<span><svg .*?</svg>\s*[^<\s]`).FindAllString(page, -1)); got != names {
+		t.Errorf("the page has %d names in legends, want %d", got, names)
+	}
+}
+
+// Whatever a user may name is text, and the page loads nothing: no address, no attribute that is followed by itself, and a policy that
+// forbids it, by which the one script of the page runs.
+func TestHTMLIsClosed(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	m.Experiment, m.Source, m.Settings, m.Warnings = injected, injected, []string{injected}, []string{injected}
+	for i := range m.Configurations {
+		c := &m.Configurations[i]
+		c.Dataset, c.DataHash, c.Preprocess, c.Tune = injected, injected, injected, injected
+		c.Kernel, c.Mean, c.Inference = record.Plain(injected), record.Plain(injected), record.Plain(injected)
+		c.Classes = []string{injected, injected + "2"}
+		for j := range c.Hyperparameters {
+			c.Hyperparameters[j].Name += injected
+		}
+		for j := range c.Published {
+			c.Published[j].Source, c.Published[j].Note = injected, injected
+		}
+	}
+	for _, line := range lines {
+		if line.Trial != nil && line.Trial.Failure != "" {
+			line.Trial.Failure = injected
+		}
+	}
+	page := Render(t, "html", reporttest.Build(t, m, lines))
+	p := parsePage(t, page)
+	if n := strings.Count(p.text, injected); n < 40 {
+		t.Errorf("the name is shown %d times", n)
+	}
+	script := regexp.MustCompile("(?s)<script>(.*?)</script>").FindAllSubmatch(page, -1)
+	if len(script) != 1 || bytes.Count(page, []byte("<script")) != 1 {
+		t.Fatalf("the page has %d scripts", bytes.Count(page, []byte("<script")))
+	}
+	hash := sha256.Sum256(script[0][1])
+	policy := html.EscapeString("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'")
+	if !strings.Contains(strings.ReplaceAll(string(page), "&#43;", "+"), `<meta http-equiv="Content-Security-Policy" content="`+policy+`">`) {
+		t.Errorf("the page does not have the policy %s", policy)
+	}
+	for _, address := range []string{"://", "url(", "@import", "javascript:"} {
+		if bytes.Contains(page, []byte(address)) {
+			t.Errorf("the page has %q", address)
+		}
+	}
+	for _, link := range p.links {
+		if !strings.HasPrefix(link, "#") {
+			t.Errorf("the page refers to %q", link)
+		}
+	}
+}
+
+// Of long tables the page has the best rows, or the first, and says where the others are; of many configurations the first.
+func TestHTMLIsCut(t *testing.T) {
+	const trials = 1000
+	m, lines := large(2, trials)
+	p := parsePage(t, Render(t, "html", reporttest.Build(t, m, lines)))
+	for _, heading := range []string{"#0 points (200 of 900)", "#1 restarts (200 of 1000)"} {
+		rows := p.tables[heading]
+		if len(rows) != 1+longestTable {
+			t.Fatalf("%s: %d rows", heading, len(rows))
+		}
+		column := slices.Index(rows[0], "log_evidence")
+		for i, row := range rows[1:] { // the values are -(k/1000)²; all k = 7 modulo 10 failed
+			k := i + (i+2)/9
+			want := reports.Significant(-float64(k) * float64(k) / trials / trials)
+			if row[column] != want {
+				t.Fatalf("%s: row %d has the value %s, want %s", heading, i, row[column], want)
+			}
+		}
+	}
+	for _, note := range []string{"the best 200 of 900 rows; trials.csv has all of them", "the best 200 of 1000 rows; trials.csv has all of them"} {
+		if !strings.Contains(p.text, note) {
+			t.Errorf("the page does not say %q", note)
+		}
+	}
+	if !strings.Contains(p.text, "Failures: 200 ("+table.RetryHint+")\n") || !strings.Contains(p.text, "and 180 more, in results.json") {
+		t.Error("failures are left out without a word")
+	}
+
+	m, lines = large(mostDetailed+20, 2)
+	p = parsePage(t, Render(t, "html", reporttest.Build(t, m, lines)))
+	if n := len(p.tables["Results"]); n != 1+mostDetailed+20 {
+		t.Errorf("%d rows of results", n)
+	}
+	if !strings.Contains(p.text, "20 more are not on this page: gpc-tune show DIR") || slices.Contains(p.links, fmt.Sprint("#c", mostDetailed)) || !slices.Contains(p.links, fmt.Sprint("#c", mostDetailed-1)) {
+		t.Error("the first configurations are linked to, and that others are not is said")
+	}
+}
+
+// injected is a name that is a script.
+const injected = `<script>window.injected = 1</script>&"'`

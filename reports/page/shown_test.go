@@ -1,0 +1,92 @@
+package page
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// No number looks like another that would say more: nothing is 0 or 1 by rounding, and there is no negative zero.
+func TestDecimals(t *testing.T) {
+	for _, test := range []struct {
+		x      float64
+		digits int
+		want   string
+	}{
+		{0.9996, 3, "0.9996"}, {0.99996, 4, "0.99996"}, {1, 4, "1.0000"}, {-1.0004, 3, "-1.0004"}, {1.0006, 3, "1.001"}, {0.9994, 3, "0.999"},
+		{-0.0004, 3, "-0.0004"}, {0.00004, 3, "0.00004"}, {0, 3, "0.000"}, {math.Copysign(0, -1), 3, "0.000"}, {3e-12, 3, "3e-12"}, {-16.14, 1, "-16.1"},
+		{100, 1, "100.0"}, {0.03, 1, "0.03"}, {math.NaN(), 3, ""},
+	} {
+		if got := reports.Decimals(test.x, test.digits); got != test.want {
+			t.Errorf("%v to %d digits: %q, want %q", test.x, test.digits, got, test.want)
+		}
+	}
+}
+
+// A score of which less is better is maximised with its sign turned, which its name says; a best one says how many are equal to it, and,
+// while the search goes on, that there may be better.
+func TestBestIsWhatItSays(t *testing.T) {
+	for objective, name := range map[string]string{"cv_error_rate": "negative cv_error_rate", "cv_auc": "cv_auc", "log_posterior": "log_posterior"} {
+		r := reporttest.Searched(objective)
+		text, page := string(Render(t, "text", r)), parsePage(t, Render(t, "html", r))
+		for _, want := range []string{"    best " + name + " of 3 points so far: -0.25 at amplitude=1, the first of 2 with it\n", "#0  not fitted to all of the training data yet\n"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+		if best := page.tables["#0 best points so far"]; len(best) != 2 || best[1][0] != name+", the first of 2 with it" {
+			t.Errorf("%q", best)
+		}
+		if points := page.tables["#0 points"]; len(points) != 4 || points[0][1] != name {
+			t.Errorf("%q", points)
+		}
+		s, err := r.Show(0, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trial bytes.Buffer
+		if err := table.ShownForms[0].Render(&trial, s); err != nil || !strings.Contains(trial.String(), name) {
+			t.Errorf("%v, no %q in\n%s", err, name, trial.String())
+		}
+	}
+}
+
+// A score that some folds do not have is not compared, and that is said.
+func TestCompareTellsUndefinedScores(t *testing.T) {
+	m, lines := reporttest.Stopped()
+	for _, l := range lines { // the second fold has one class, and no area under a curve
+		if f := l.Fit; f.Study == 2 && len(f.Labels) > 0 {
+			f.Labels = []int{0, 0}
+		}
+	}
+	c, err := reports.Compare(reporttest.Build(t, m, lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(table.NotCompared(c), "\n"); !strings.Contains(notes, "#0 − #2 not compared: kfold auc: it is not defined in every fold") {
+		t.Errorf("%s", notes)
+	}
+}
+
+// A row of which jobs are missing, or folds failed, has no time beside those of which all are done.
+func TestPivotTimesOfWholeRows(t *testing.T) {
+	r := &reports.Report{Configurations: []reports.Configuration{
+		on("a", "probit", "laplace", 0.25, "test"), on("a", "probit", "ep", 0.25, "test"), on("a", "probit", "pl", 0.25, "test"),
+		on("b", "probit", "laplace", 0.5, "test"), on("b", "probit", "ep", 0.5, "test"), on("b", "probit", "pl", 0.5, "test"),
+	}}
+	r.Configurations[1].Missing = 1
+	r.Configurations[5].Evaluations[0].Status = reports.Failed
+	times := &reports.Timings{}
+	for _, seconds := range []float64{8, 1, 1, 8, 1, 1} {
+		times.Configurations = append(times.Configurations, reports.ConfigurationTimings{Seconds: seconds})
+	}
+	pivot, ok := table.Pivot(r, times)
+	if got := strings.Join(lines(pivot)[1:], "\n"); !ok || got != "inference|a|b|time\nlaplace|0.250|0.500|1.0\nep|0.250|0.500|\npl|0.250|0.500|" {
+		t.Errorf("%v\n%s", ok, got)
+	}
+}

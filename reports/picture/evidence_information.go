@@ -1,0 +1,82 @@
+package picture
+
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"gonum.org/v1/gonum/floats"
+)
+
+// evidencePicture sets what is maximised on the training cases against the test information, for all points that were scored, and
+// marks the best of each: how far apart they are says how well one chooses by the other (GPML 3.7.3, 5.4.3). Three
+// configurations or more are compared in the same way, by their log evidence.
+func evidencePicture(r *reports.Report) []figure.Figure {
+	scored := func(c reports.Configuration) bool {
+		_, information := scoredPoints(c)
+		return len(information) > 1
+	}
+	const information = "test information (bits per case)"
+	out := each(r, scored, 6, func(part []reports.Member, n reports.Naming) figure.Figure {
+		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " + reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
+		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
+		for k, m := range part {
+			c := m.Configuration
+			value, bits := scoredPoints(c)
+			panel := figure.Panel{Title: n.Members[k], X: figure.Axis{Label: objectiveLabel(c)}, Y: figure.Axis{Label: information}}
+			panel.Layers = append(panel.Layers, figure.Points{Name: "point", X: value, Y: bits})
+			panel.Layers = append(panel.Layers, bestOf(c.Maximised(), value, bits)...)
+			f.Panels = append(f.Panels, panel)
+		}
+		return f
+	})
+	for i, group := range groupsOf(r) {
+		n := reports.NameMembers(r.ShortNames(), group...)
+		var value, bits []float64
+		var layers []figure.Layer
+		for k, m := range group {
+			e, ok := m.Scores.Value("information_bits")
+			if evidence := float64(m.Configuration.LogEvidence); ok && figure.Drawable(evidence) && figure.Drawable(e.Value) {
+				if m.Scores.Partial == nil {
+					value, bits = append(value, evidence), append(bits, e.Value)
+				}
+				layers = append(layers, figure.Points{Name: n.Members[k], X: []float64{evidence}, Y: []float64{e.Value}})
+			}
+		}
+		if len(value) < 3 {
+			continue
+		}
+		notes := remarks(n.Note, cases(group))
+		if len(layers) > mostTold {
+			if left := len(layers) - len(value); left > 0 {
+				notes = append(notes, fmt.Sprintf("%d configurations are not drawn, of which not all folds are done", left))
+			}
+			layers = []figure.Layer{figure.Points{Name: "configuration", X: value, Y: bits}}
+		}
+		out = append(out, figure.Figure{
+			Name: fmt.Sprintf("evidence-information-configurations-%d", i), Title: n.Heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
+			Notes:  notes,
+			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information}, Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
+		})
+	}
+	return out
+}
+
+// bestOf marks the best of points by either coordinate.
+func bestOf(objective string, value, bits []float64) []figure.Layer {
+	a, b := floats.MaxIdx(value), floats.MaxIdx(bits)
+	return []figure.Layer{
+		figure.Mark{Name: "best " + reports.Spaced(objective), X: value[a], Y: bits[a]},
+		figure.Mark{Name: "best test information", X: value[b], Y: bits[b]},
+	}
+}
+
+// scored are the values and the test informations of the points that have both.
+func scoredPoints(c reports.Configuration) (value, information []float64) {
+	for _, p := range c.Grid {
+		if bits, ok := p.Scores.Get("information_bits"); ok && figure.Drawable(p.Objective()) && figure.Drawable(bits) {
+			value, information = append(value, p.Objective()), append(information, bits)
+		}
+	}
+	return value, information
+}

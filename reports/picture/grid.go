@@ -1,0 +1,173 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters: the tuning objective and the
+// test information as contours over their natural logarithms, and the errors as numbers, as in GPML Figures 3.7 and 3.8. Local
+// optimisers of the same objective leave their paths on its contours.
+func gridPictures(r *reports.Report) (out []figure.Figure) {
+	short := r.ShortNames()
+	for i, c := range r.Configurations {
+		l, ok := latticeOf(c.Grid)
+		if !ok {
+			continue
+		}
+		n := reports.NameMembers(short, reports.Member{Index: i, Configuration: c})
+		scores := ""
+		for _, p := range c.Grid { // which have the same, if any
+			if n, known := p.Scores.Get("n"); known {
+				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
+			}
+		}
+		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
+			Notes: remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
+		objective := reports.Spaced(c.Maximised())
+		add := func(by, title string, digits int, value func(reports.GridPoint) (float64, bool), layer func(z [][]float64) figure.Layer) {
+			z, known := l.values(c.Grid, value)
+			if !known {
+				return
+			}
+			p := figure.Panel{Title: title, X: figure.Axis{Label: l.across.label}, Y: figure.Axis{Label: l.up.label}, Layers: []figure.Layer{layer(z)}}
+			chosen, best := -1, -1
+			for _, b := range c.Best {
+				if b.By == c.Objective {
+					chosen = b.Point
+				}
+				if b.By == by {
+					best = b.Point
+					p.Title += ", best" + c.SoFar() + " " + figure.Number(float64(b.Value), digits)
+				}
+			}
+			if i, j := l.find(chosen); i >= 0 {
+				p.Layers = append(p.Layers, figure.Mark{Name: "best " + objective, X: l.across.values[i], Y: l.up.values[j]})
+			}
+			if i, j := l.find(best); i >= 0 && best != chosen {
+				p.Layers = append(p.Layers, figure.Mark{Name: "best of the panel", X: l.across.values[i], Y: l.up.values[j]})
+			}
+			f.Panels = append(f.Panels, p)
+		}
+		contours := func(z [][]float64) figure.Layer {
+			return figure.Contours{X: l.across.values, Y: l.up.values, Z: z}
+		}
+		score := func(name string) func(reports.GridPoint) (float64, bool) {
+			return func(p reports.GridPoint) (float64, bool) { return p.Scores.Get(name) }
+		}
+		add(c.Objective, objectiveLabel(c), 2, func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, contours)
+		add("information_bits", "test information (bits per case)", 3, score("information_bits"), contours)
+		add("errors", "errors (cases)", 0, score("errors"), func(z [][]float64) figure.Layer {
+			return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
+		})
+		if paths := pathsOver(r, c, l.across.label, l.up.label); len(paths) > 0 {
+			p := &f.Panels[0]
+			p.X.Lo, p.X.Hi = l.across.values[0], l.across.values[len(l.across.values)-1]
+			p.Y.Lo, p.Y.Hi = l.up.values[0], l.up.values[len(l.up.values)-1]
+			p.Layers = slices.Insert(p.Layers, 1, paths...)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// coordinate is one of the two hyperparameters of a lattice.
+type coordinate struct {
+	label  string
+	values []float64 // as drawn, ascending: natural logarithms, unless some are not positive
+}
+
+// lattice is a grid of points over two hyperparameters.
+type lattice struct {
+	across, up coordinate
+	point      [][]int // [i][j]: index into Grid of the point at across.values[i], up.values[j]; -1 if there is none
+}
+
+// latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two hyperparameters and
+// fill at least half of what these span, which random points do not. across is the one that changes more slowly.
+func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
+	var at []int
+	for i, p := range grid {
+		if len(p.Point) > 0 && figure.Drawable(p.Objective()) {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return l, false
+	}
+	type column struct {
+		coordinate
+		place   []int // of every point
+		changes int
+	}
+	var columns []column
+	for k, value := range grid[at[0]].Point {
+		c := column{coordinate: coordinate{label: "ln " + reports.Spaced(value.Name)}}
+		for _, i := range at {
+			c.values = append(c.values, float64(grid[i].Point[k].Number))
+		}
+		if slices.ContainsFunc(c.values, func(v float64) bool { return !figure.Drawable(v) }) {
+			return l, false
+		}
+		if slices.Min(c.values) > 0 {
+			for i, v := range c.values {
+				c.values[i] = math.Log(v)
+			}
+		} else {
+			c.label = reports.Spaced(value.Name)
+		}
+		distinct := slices.Compact(slices.Sorted(slices.Values(c.values)))
+		for i, v := range c.values {
+			place, _ := slices.BinarySearch(distinct, v)
+			if i > 0 && place != c.place[i-1] {
+				c.changes++
+			}
+			c.place = append(c.place, place)
+		}
+		if c.values = distinct; len(distinct) > 1 {
+			columns = append(columns, c)
+		}
+	}
+	if len(columns) != 2 || len(columns[0].values)*len(columns[1].values) > 2*len(at) {
+		return l, false
+	}
+	slices.SortStableFunc(columns, func(a, b column) int { return a.changes - b.changes })
+	across, up := columns[0], columns[1]
+	l = lattice{across: across.coordinate, up: up.coordinate}
+	for range across.values {
+		l.point = append(l.point, slices.Repeat([]int{-1}, len(up.values)))
+	}
+	for k, i := range at {
+		l.point[across.place[k]][up.place[k]] = i
+	}
+	return l, true
+}
+
+// find is the place of a point in the lattice.
+func (l lattice) find(point int) (i, j int) {
+	for i := range l.point {
+		if j := slices.Index(l.point[i], point); j >= 0 {
+			return i, j
+		}
+	}
+	return -1, -1
+}
+
+// values are those of the points in rows, upwards; NaN where there is none. known says that there is one.
+func (l lattice) values(grid []reports.GridPoint, value func(reports.GridPoint) (float64, bool)) (z [][]float64, known bool) {
+	for j := range l.up.values {
+		z = append(z, slices.Repeat([]float64{math.NaN()}, len(l.across.values)))
+		for i := range l.across.values {
+			if k := l.point[i][j]; k >= 0 {
+				if v, ok := value(grid[k]); ok && figure.Drawable(v) {
+					z[j][i], known = v, true
+				}
+			}
+		}
+	}
+	return z, known
+}

@@ -1,0 +1,213 @@
+package picture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// mostBanded is how many members of a group have their intervals drawn.
+const mostBanded = 3
+
+// sameButTune says that two configurations maximise the same function of the same hyperparameters.
+func sameButTune(c reports.Configuration, o reports.Configuration) bool {
+	return c.Record.DataHash == o.Record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text && c.Mean.Text == o.Mean.Text &&
+		c.Likelihood.Text == o.Likelihood.Text && c.TuneInference.Text == o.TuneInference.Text && c.Objective == o.Objective
+}
+
+// paths are the trials on all of the training data of which a way is on record.
+func pathsOf(c reports.Configuration) (out []*record.Trial) {
+	if len(c.Studies) == 0 {
+		return nil
+	}
+	for _, t := range c.Studies[0].Trials {
+		if len(t.Path) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// chose says that a trial on all of the training data has won.
+func chose(c reports.Configuration, t *record.Trial) bool {
+	return c.Status == reports.Done && c.Studies[0].Fit.Chosen == t.Index
+}
+
+// mostTold is how many lines a reader can tell apart.
+const mostTold = 8
+
+// mostFigures is how many figures of a kind there are of single configurations.
+const mostFigures = 8
+
+// each draws the configurations of which there is something to draw, so many in a figure.
+func each(r *reports.Report, of func(reports.Configuration) bool, size int, draw func(part []reports.Member, n reports.Naming) figure.Figure) []figure.Figure {
+	return together(r, func(c reports.Configuration) string {
+		if of(c) {
+			return "all"
+		}
+		return ""
+	}, size, draw)
+}
+
+// together draws the configurations with the same key in one figure, so many in each; those without a key in none.
+func together(r *reports.Report, key func(reports.Configuration) string, size int, draw func(part []reports.Member, n reports.Naming) figure.Figure) (out []figure.Figure) {
+	var parts [][]reports.Member
+	last := map[string]int{} // the part that takes the next one with a key
+	for i, c := range r.Configurations {
+		k := key(c)
+		if k == "" {
+			continue
+		}
+		at, found := last[k]
+		if !found || len(parts[at]) == size {
+			at, parts = len(parts), append(parts, nil)
+			last[k] = at
+		}
+		parts[at] = append(parts[at], reports.Member{Index: i, Configuration: c})
+	}
+	short := r.ShortNames()
+	for _, part := range parts[:min(len(parts), mostFigures)] {
+		n := reports.NameMembers(short, part...)
+		for i, name := range n.Members {
+			n.Members[i] = strings.TrimSpace(name)
+		}
+		f := draw(part, n)
+		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].Index)
+		out = append(out, f)
+	}
+	left := 0
+	for _, part := range parts[len(out):] {
+		left += len(part)
+	}
+	if left > 0 {
+		f := &out[len(out)-1]
+		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
+	}
+	return out
+}
+
+// objectiveLabel names what is tuned, with its unit.
+func objectiveLabel(c reports.Configuration) string {
+	unit := "nats"
+	if s, err := cv.ScoreNamed(strings.TrimPrefix(c.Objective, "cv_")); err == nil {
+		unit = s.Unit
+	}
+	return fmt.Sprintf("%s (%s)", reports.Spaced(c.Maximised()), unit)
+}
+
+// thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
+func thetaLabels(c reports.Configuration) (out []string) {
+	for _, h := range c.Record.Hyperparameters {
+		if !h.Fixed {
+			scale := map[int]string{len("log_"): "ln ", len("logit_"): "logit "}[len(h.Theta)-len(h.Name)]
+			out = append(out, scale+reports.Spaced(h.Name))
+		}
+	}
+	return out
+}
+
+// estimate is an estimate with its interval.
+func estimate(e cv.Estimate, digits int) string {
+	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
+		return written(e.Value, digits)
+	}
+	return fmt.Sprintf("%s (%s – %s)", written(e.Value, digits), figure.Number(e.Lo, digits), figure.Number(e.Hi, digits))
+}
+
+// written is a number within a figure, as decimals has it, with a true minus sign.
+func written(x float64, digits int) string {
+	return strings.ReplaceAll(reports.Decimals(x, digits), "-", "−")
+}
+
+// groups puts evaluations by the same name of the same data set together, in order of appearance.
+func groupsOf(r *reports.Report) (groups [][]reports.Member) {
+	for i, c := range r.Configurations {
+		for _, e := range c.Evaluations {
+			g := slices.IndexFunc(groups, func(g []reports.Member) bool { return g[0].Configuration.Dataset == c.Dataset && g[0].Name == e.Name })
+			if g < 0 {
+				g = len(groups)
+				groups = append(groups, nil)
+			}
+			groups[g] = append(groups[g], reports.Member{Index: i, Configuration: c, Evaluation: e})
+		}
+	}
+	return groups
+}
+
+// cases says how many predictions the members of a group have, if they have equally many.
+func cases(group []reports.Member) string {
+	n := group[0].Scores.N
+	if slices.ContainsFunc(group, func(m reports.Member) bool { return m.Scores.N != n }) {
+		return ""
+	}
+	return fmt.Sprintf("%d predictions", n)
+}
+
+// most is how many members one picture has: more looks cannot be told apart.
+const most = 20
+
+// parts cuts a group into pictures.
+func parts(group []reports.Member) [][]reports.Member {
+	return slices.Collect(slices.Chunk(group, most))
+}
+
+// remarks joins what is not empty.
+func remarks(all ...string) []string {
+	text := strings.Join(slices.DeleteFunc(all, func(n string) bool { return n == "" }), "; ")
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// chosenPath is the way of the restart that was chosen.
+func chosenPath(c reports.Configuration) []record.Step {
+	for _, t := range pathsOf(c) {
+		if chose(c, t) {
+			return t.Path
+		}
+	}
+	return nil
+}
+
+// pooled are the predictions of the evaluation.
+func pooledOf(m reports.Member) cv.Predictions {
+	var parts []cv.Predictions
+	for _, s := range m.Configuration.Studies {
+		if s.Evaluation == m.Name && s.Predictions != nil && !s.Nested {
+			parts = append(parts, *s.Predictions)
+		}
+	}
+	if len(parts) == 0 {
+		return cv.Predictions{}
+	}
+	return cv.Pool(parts...)
+}
+
+// trace is the tuning objective over the iterations.
+func trace(path []record.Step) (l figure.Line) {
+	for k, s := range path {
+		l.X, l.Y = append(l.X, float64(k)), append(l.Y, float64(s.Value))
+	}
+	return l
+}
+
+// traceAxis is that of traces. It leaves out starts so far below all that follows that this could not be seen beside them.
+func traceAxis(c reports.Configuration, traces ...figure.Line) figure.Axis {
+	var all []float64
+	for _, l := range traces {
+		all = append(all, l.Y...)
+	}
+	a := figure.Axis{Label: objectiveLabel(c)}
+	lo, _ := bulk(all)
+	if least, hi := slices.Min(all), slices.Max(all); hi-least > 2*(hi-lo) {
+		a.Lo, a.Hi = lo, hi+0.04*(hi-lo)
+		a.Label += fmt.Sprintf(", and below it down to %s", figure.Number(least, 0))
+	}
+	return a
+}

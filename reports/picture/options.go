@@ -1,0 +1,268 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// optionPictures show scores against a numeric option of inference, likelihood or kernel for which three values or more were tried, all
+// else being equal: a panel for each data set and score, a line for whatever else differs, level where there is no such
+// option. So learning curves are drawn of online: {seen: […]}.
+func optionPictures(r *reports.Report) (out []figure.Figure) {
+	for _, section := range []func(c *reports.Configuration) *record.Component{
+		func(c *reports.Configuration) *record.Component { return &c.Inference },
+		func(c *reports.Configuration) *record.Component { return &c.Likelihood },
+		func(c *reports.Configuration) *record.Component { return &c.Kernel },
+	} {
+		var paths []string
+		values := map[string][]string{} // of every path, different ones
+		met := map[string]bool{}
+		for _, c := range r.Configurations {
+			of := *section(&c)
+			if met[of.Text] {
+				continue
+			}
+			met[of.Text] = true
+			numericOptions(of.Node, "", func(path, value string) {
+				if values[path] == nil {
+					paths = append(paths, path)
+				}
+				if len(values[path]) < 3 && !slices.Contains(values[path], value) {
+					values[path] = append(values[path], value)
+				}
+			})
+		}
+		for _, path := range paths {
+			if len(values[path]) < 3 {
+				continue
+			}
+			if f := optionPicture(r, section, path); len(f.Panels) > 0 {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// optionPicture is that of one option.
+func optionPicture(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) figure.Figure {
+	name, label := optionLabel(path)
+	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
+	for _, series := range seriesOf(r, section, path) {
+		if !slices.ContainsFunc(series, func(s optionSeries) bool { return len(distinct(s.x)) > 2 }) {
+			continue
+		}
+		var members []reports.Member
+		for _, s := range series {
+			members = append(members, s.Member)
+		}
+		texts := reports.Report{}
+		for _, m := range members {
+			texts.Configurations = append(texts.Configurations, m.Configuration)
+		}
+		n := reports.NameMembers(texts.ShortNames(), members...)
+		for k := range series {
+			_, n.Members[k], _ = strings.Cut(n.Members[k], " ")
+		}
+		left := ""
+		if k := partials(series); k > 0 {
+			left = fmt.Sprintf("%d points are not drawn, of which not all folds are done", k)
+		}
+		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel", left); !slices.Contains(f.Notes, note[0]) {
+			f.Notes = append(f.Notes, note[0])
+		}
+		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
+			if p := optionPanel(series, n.Members, score); len(p.Layers) > 0 {
+				p.Title, p.X.Label = n.Heading, label
+				f.Panels = append(f.Panels, p)
+			}
+		}
+	}
+	return f
+}
+
+// optionPanel draws a score.
+func optionPanel(series []optionSeries, names []string, score string) (p figure.Panel) {
+	s, err := cv.ScoreNamed(score)
+	if err != nil {
+		panic(err) // it is in the table
+	}
+	p.Y.Label = fmt.Sprintf("%s (%s)", reports.Spaced(score), s.Unit)
+	var ends []float64
+	for _, of := range series {
+		ends = append(ends, of.x...)
+	}
+	ends = []float64{slices.Min(ends), slices.Max(ends)}
+	var lines []figure.Line
+	var bands []figure.Layer
+	evaluations := map[string]bool{}
+	for _, of := range series {
+		for _, c := range of.configurations {
+			for _, e := range c.Evaluations {
+				evaluations[e.Name] = true
+			}
+		}
+	}
+	for k, of := range series {
+		for _, e := range of.configurations[0].Evaluations {
+			words := []string{names[k]}
+			if len(evaluations) > 1 {
+				words = append(words, e.Name)
+			}
+			l := figure.Line{Name: cmp.Or(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", "), e.Name), Markers: true}
+			band := figure.Band{Name: l.Name}
+			for i, c := range of.configurations {
+				at := slices.IndexFunc(c.Evaluations, func(o reports.Evaluation) bool { return o.Name == e.Name })
+				if at < 0 {
+					continue
+				}
+				v, ok := c.Evaluations[at].Scores.Value(score)
+				if !ok || !figure.Drawable(v.Value) || c.Evaluations[at].Scores.Partial != nil {
+					continue
+				}
+				if l.Y, band.Lo, band.Hi = append(l.Y, v.Value), append(band.Lo, v.Lo), append(band.Hi, v.Hi); of.x != nil {
+					l.X = append(l.X, of.x[i])
+				}
+			}
+			switch {
+			case len(l.Y) == 0:
+			case of.x == nil: // level
+				lines = append(lines, figure.Line{Name: l.Name, X: ends, Y: []float64{l.Y[0], l.Y[0]}})
+			default:
+				band.X = l.X
+				lines, bands = append(lines, l), append(bands, band)
+			}
+		}
+	}
+	if len(bands) <= 2 {
+		p.Layers = bands
+	}
+	for _, l := range lines[:min(len(lines), mostTold)] {
+		p.Layers = append(p.Layers, l)
+	}
+	if left := len(lines) - mostTold; left > 0 {
+		p.Y.Label += fmt.Sprintf("; %d more lines are not drawn", left)
+	}
+	return p
+}
+
+// optionSeries are configurations that differ in one option alone, which they have without it in member. Without x they have no
+// such option.
+type optionSeries struct {
+	reports.Member
+	configurations []reports.Configuration
+	x              []float64 // ascending
+}
+
+// series are those of every data set.
+func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) (sets [][]optionSeries) {
+	for i, c := range r.Configurations {
+		rest := c
+		without, value, found := withoutOption(*section(&c), path)
+		if found {
+			if *section(&rest) = without; c.TuneInference.Text == c.Inference.Text {
+				rest.TuneInference = rest.Inference
+			}
+		}
+		same := func(o optionSeries) bool {
+			a, b := o.Configuration, rest
+			return (o.x != nil) == found && found && sameButTune(a, b) && a.Inference.Text == b.Inference.Text && a.Tune == b.Tune
+		}
+		g := slices.IndexFunc(sets, func(set []optionSeries) bool { return set[0].Configuration.Dataset == c.Dataset })
+		if g < 0 {
+			g, sets = len(sets), append(sets, nil)
+		}
+		k := slices.IndexFunc(sets[g], same)
+		if k < 0 {
+			k, sets[g] = len(sets[g]), append(sets[g], optionSeries{Member: reports.Member{Index: i, Configuration: rest}})
+		}
+		s := &sets[g][k]
+		at := len(s.configurations)
+		if found {
+			at, _ = slices.BinarySearch(s.x, value)
+			s.x = slices.Insert(s.x, at, value)
+		}
+		s.configurations = slices.Insert(s.configurations, at, c)
+	}
+	return sets
+}
+
+// partials counts the evaluations of which not all folds are done.
+func partials(series []optionSeries) (n int) {
+	for _, s := range series {
+		for _, c := range s.configurations {
+			for _, e := range c.Evaluations {
+				if e.Scores.Partial != nil {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// distinct are the different ones of ascending values.
+func distinct(x []float64) []float64 { return slices.Compact(slices.Clone(x)) }
+
+// optionLabel is the name of an option, and that with the component that it is of and how a hyperparameter is given.
+func optionLabel(path string) (name, label string) {
+	words := strings.Split(path, ".")
+	given := ""
+	if last := words[len(words)-1]; len(words) > 1 && (last == "fixed" || last == "init") {
+		given, words = ", "+last, words[:len(words)-1]
+	}
+	name = reports.Spaced(words[len(words)-1])
+	if label = name + given; len(words) > 1 {
+		label = fmt.Sprintf("%s: %s", reports.Spaced(words[len(words)-2]), label)
+	}
+	return name, label
+}
+
+// numericOptions visits the numbers in a component.
+func numericOptions(n record.Node, path string, visit func(path, value string)) {
+	if n.Number != nil && path != "" {
+		visit(path[1:], n.Word)
+	}
+	for i, part := range n.Parts {
+		numericOptions(part.Node, path+"."+cmp.Or(part.Key, strconv.Itoa(i)), visit)
+	}
+}
+
+// withoutOption takes a number out of a component.
+func withoutOption(c record.Component, path string) (rest record.Component, value float64, found bool) {
+	node, value, found := without(c.Node, strings.Split(path, "."))
+	if !found {
+		return c, 0, false
+	}
+	return record.Component{Text: node.String(), Node: node}, value, true
+}
+
+func without(n record.Node, path []string) (rest record.Node, value float64, found bool) {
+	at := slices.IndexFunc(n.Parts, func(p record.Part) bool { return p.Key == path[0] })
+	if i, err := strconv.Atoi(path[0]); at < 0 && err == nil && i < len(n.Parts) && n.Parts[i].Key == "" {
+		at = i
+	}
+	if at < 0 {
+		return n, 0, false
+	}
+	part := n.Parts[at]
+	n.Parts = slices.Clone(n.Parts)
+	if len(path) > 1 {
+		part.Node, value, found = without(part.Node, path[1:])
+		n.Parts[at] = part
+		return n, value, found
+	}
+	if part.Key == "" || part.Number == nil || !figure.Drawable(float64(*part.Number)) {
+		return n, 0, false
+	}
+	n.Parts = slices.Delete(n.Parts, at, at+1)
+	return n, float64(*part.Number), true
+}

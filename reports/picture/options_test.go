@@ -1,0 +1,97 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// tried is a configuration with an error rate, whose interval is as wide as it is, and a test information, of two evaluations: those
+// of the second are ten times these.
+func tried(dataset, kernel, inference string, rate, bits float64) reports.Configuration {
+	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared(kernel), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "none"}
+	for k, name := range []string{"kfold", "training"} {
+		by := math.Pow(10, float64(k))
+		var results []cv.Result
+		for _, of := range []struct {
+			name  string
+			value float64
+		}{{"information_bits", bits * by}, {"error_rate", rate * by}} {
+			score, err := cv.ScoreNamed(of.name)
+			if err != nil {
+				panic(err)
+			}
+			results = append(results, cv.Result{Score: score, Estimate: cv.Estimate{Value: of.value, Lo: of.value / 2, Hi: of.value * 3 / 2}})
+		}
+		c.Evaluations = append(c.Evaluations, reports.Evaluation{Name: name, Scores: reports.Scores{N: 10, Results: results}})
+	}
+	return c
+}
+
+// Three values of an option make a line for each evaluation, in the order of the values, and what has no such option is a level.
+func TestOptionPicture(t *testing.T) {
+	r := &reports.Report{Configurations: []reports.Configuration{
+		tried("a", "se", "{online: {seen: 40}}", 0.25, 1), tried("a", "se", "{online: {seen: 5}}", 0.5, 3), tried("a", "se", "ep", 0.125, 4), tried("a", "se", "{online: {seen: 10}}", 0.0625, 2),
+		tried("b", "se", "{online: {seen: 5}}", 0.5, 3), tried("b", "se", "{online: {seen: 10}}", 0.5, 3), // too few
+	}}
+	figures := pictured(t, "option", r)
+	if len(figures) != 1 || figures[0].Name != "option-seen" || len(figures[0].Panels) != 2 {
+		t.Fatalf("figures %+v", figures)
+	}
+	x, ends := []float64{5, 10, 40}, []float64{5, 40}
+	panel := func(y []float64, level float64) (layers []figure.Layer) {
+		scaled := func(by float64) (out []float64) {
+			for _, v := range y {
+				out = append(out, v*by)
+			}
+			return out
+		}
+		for k, name := range []string{"online, kfold", "online, training"} {
+			by := []float64{1, 10}[k]
+			layers = append(layers, figure.Band{Name: name, X: x, Lo: scaled(by / 2), Hi: scaled(by * 3 / 2)})
+		}
+		return append(layers,
+			figure.Line{Name: "online, kfold", X: x, Y: y, Markers: true}, figure.Line{Name: "online, training", X: x, Y: scaled(10), Markers: true},
+			figure.Line{Name: "ep, kfold", X: ends, Y: []float64{level, level}}, figure.Line{Name: "ep, training", X: ends, Y: []float64{10 * level, 10 * level}})
+	}
+	for k, want := range [][]figure.Layer{panel([]float64{0.5, 0.0625, 0.25}, 0.125), panel([]float64{3, 2, 1}, 4)} {
+		p := figures[0].Panels[k]
+		if !reflect.DeepEqual(p.Layers, want) {
+			t.Errorf("layers %+v, want %+v", p.Layers, want)
+		}
+		if p.X.Label != "online: seen" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a · probit" {
+			t.Errorf("%q over %q and %q", p.Title, p.X.Label, p.Y.Label)
+		}
+	}
+}
+
+// Lines are told apart by all else that differs; of three lines no intervals are drawn, and a number that is not alone in
+// differing makes no line.
+func TestOptionLines(t *testing.T) {
+	var r reports.Report
+	for i, order := range []string{"1", "2", "3"} {
+		for _, ard := range []string{"true", "false"} {
+			r.Configurations = append(r.Configurations, tried("a", fmt.Sprintf("{sum: [{se: {ard: %s, length_scale: {fixed: %s}}}, noise]}", ard, order), "ep", float64(i), 0))
+		}
+		r.Configurations = append(r.Configurations, tried("a", "se", fmt.Sprintf("{pl: {quadrature: {order: %s}, damping: %s}}", order, order), 0, 0))
+	}
+	figures := pictured(t, "option", &r)
+	if len(figures) != 1 || figures[0].Name != "option-length scale" || figures[0].Panels[0].X.Label != "se: length scale, fixed" {
+		t.Fatalf("figures %+v", figures)
+	}
+	var names []string
+	for _, l := range figures[0].Panels[0].Layers {
+		names = append(names, l.(figure.Line).Name)
+	}
+	if len(names) != mostTold || !slices.Contains(names, "ep, sum(se(ard: true), noise), training") || !slices.Contains(names, "ep, sum(se(ard: false), noise), kfold") {
+		t.Errorf("lines %q", names)
+	}
+}

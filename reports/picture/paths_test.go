@@ -1,0 +1,115 @@
+package picture
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// pictured are the figures of one kind.
+func pictured(t *testing.T, kind string, r *reports.Report) []figure.Figure {
+	t.Helper()
+	for _, p := range pictureTable {
+		if p.Name == kind {
+			return p.Of(r)
+		}
+	}
+	t.Fatalf("no pictures of %s", kind)
+	return nil
+}
+
+// The hand-made run has two free hyperparameters in configuration 0, of which three restarts have paths and trial 0 has won. All others have one free hyperparameter or no path.
+func TestPathsPicture(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	figures := pictured(t, "paths", r)
+	if len(figures) != 1 || len(figures[0].Panels) != 1 {
+		t.Fatalf("figures %+v", figures)
+	}
+	panel := figures[0].Panels[0]
+	ln2, ln4, ln3, ln7 := math.Log(2), math.Log(4), 1.0986122886681098, math.Log(7)
+	want := []figure.Layer{
+		figure.Line{Name: "bfgs restart 0", X: []float64{0, 1, ln4}, Y: []float64{0, 0.5, ln2}, Markers: true},
+		figure.Line{Name: "bfgs restart 1", X: []float64{0, 0}, Y: []float64{ln3, 0}, Markers: true},
+		figure.Line{Name: "bfgs restart 3", X: []float64{0, ln4}, Y: []float64{ln7, ln2}, Markers: true},
+		figure.Points{Name: "start", X: []float64{0, 0, 0}, Y: []float64{0, ln3, ln7}},
+		figure.Mark{Name: "chosen end of bfgs", X: ln4, Y: ln2},
+	}
+	if !reflect.DeepEqual(panel.Layers, want) {
+		t.Errorf("layers %+v, want %+v", panel.Layers, want)
+	}
+	if panel.X.Label != "ln amplitude" || panel.Y.Label != "ln length scale" {
+		t.Errorf("axes %q and %q", panel.X.Label, panel.Y.Label)
+	}
+
+	// Of many restarts one is told apart, and without a winner none is.
+	for i := range 20 {
+		lines = append(lines, record.Line{Key: "more" + string(rune('a'+i)), Trial: &record.Trial{Index: 4 + i, Path: []record.Step{{Theta: []record.Number{0, 0}}, {Theta: []record.Number{1, 2}}}}})
+	}
+	count := func(r *reports.Report) (named, faint, marks int) {
+		for _, l := range pictured(t, "paths", r)[0].Panels[0].Layers {
+			if line, ok := l.(figure.Line); ok && line.Faint && named > 0 {
+				t.Error("the path that is told apart lies below others")
+			}
+			switch l := l.(type) {
+			case figure.Line:
+				if l.Faint {
+					faint++
+				} else {
+					named++
+				}
+			case figure.Mark:
+				marks++
+			}
+		}
+		return named, faint, marks
+	}
+	if named, faint, marks := count(reporttest.Build(t, m, lines)); named != 1 || faint != 22 || marks != 1 {
+		t.Errorf("of 23 restarts %d have names, %d have none, %d are marked", named, faint, marks)
+	}
+	for _, l := range lines {
+		if l.Fit != nil && l.Fit.Configuration == 0 {
+			l.Fit.Failure = "no"
+		}
+	}
+	if named, faint, marks := count(reporttest.Build(t, m, lines)); named != 0 || faint != 23 || marks != 0 {
+		t.Errorf("without a winner %d of 23 have names, %d have none, %d are marked", named, faint, marks)
+	}
+}
+
+// Over a grid of the same model on the same data the paths are drawn on the grid's axes, whichever way round; over that of another
+// they are not.
+func TestPathsOverAGrid(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	grid := r.Configurations[0]
+	grid.Studies = []reports.Study{{}}
+	across := pathsOver(r, grid, "ln amplitude", "ln length scale")
+	up := pathsOver(r, grid, "ln length scale", "ln amplitude")
+	if len(across) != 5 || len(up) != 5 {
+		t.Fatalf("%d and %d layers, want 5", len(across), len(up))
+	}
+	a, b := across[0].(figure.Line), up[0].(figure.Line)
+	if want := pictured(t, "paths", r)[0].Panels[0].Layers[0]; !reflect.DeepEqual(a, want) || !reflect.DeepEqual(b.X, a.Y) || !reflect.DeepEqual(b.Y, a.X) {
+		t.Errorf("%+v and %+v, want %+v and its mirror image", a, b, want)
+	}
+	for what, other := range map[string]func(*reports.Configuration){
+		"kernel": func(c *reports.Configuration) { c.Kernel = reporttest.Declared("se") }, "objective": func(c *reports.Configuration) { c.Objective = "log_posterior" },
+		"data": func(c *reports.Configuration) { c.Record.DataHash = "" }, "likelihood": func(c *reports.Configuration) { c.Likelihood = reporttest.Declared("step") },
+		"preprocessing": func(c *reports.Configuration) { c.Preprocess = "none" }, "mean": func(c *reports.Configuration) { c.Mean = reporttest.Declared("constant") },
+		"inference": func(c *reports.Configuration) { c.TuneInference = reporttest.Declared("ep") },
+	} {
+		c := grid
+		if other(&c); len(pathsOver(r, c, "ln amplitude", "ln length scale")) > 0 {
+			t.Errorf("paths over the grid of another %s", what)
+		}
+	}
+	if len(pathsOver(r, grid, "amplitude", "ln length scale")) > 0 {
+		t.Error("paths over an axis that is not logarithmic")
+	}
+}

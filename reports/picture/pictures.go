@@ -1,0 +1,155 @@
+package picture
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that a report has nothing for returns none.
+var pictureTable = []struct {
+	Name string // begins the names of its figures
+	Doc  string
+	Of   func(r *reports.Report) []figure.Figure
+}{
+	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
+	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},
+	{"curves", "the curves of all configurations on the same cases", curvePictures},
+	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
+	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
+	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
+	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
+	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
+	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
+	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
+	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
+	{"latent", "latent means of training and held-out cases, by class", latentMeans},
+	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
+	{"decision", "predictions over one or two inputs", decisions},
+	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
+	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
+}
+
+// Pictures lists them.
+func List() (out []struct{ Name, Doc string }) {
+	for _, p := range pictureTable {
+		out = append(out, struct{ Name, Doc string }{p.Name, p.Doc})
+	}
+	return out
+}
+
+// PictureName matches the names of figures: the kind of picture, and maybe what it is of.
+var Name = regexp.MustCompile("^(" + strings.Join(kinds(), "|") + ")(-[a-z0-9-]+)?$")
+
+func kinds() (names []string) {
+	for _, p := range List() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// CheckPicture says what is wrong with the name of a figure, or of a kind of them, of a report that is not there yet.
+func Check(name string) error {
+	if Name.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
+}
+
+// Drawn are the figures that the experiment asks for, of which every one has a file: those that its report.figures names, in that
+// order, each by its own name or all of a kind by that; or else all.
+func Drawn(r *reports.Report) []figure.Figure {
+	drawn, _ := drawn(r)
+	return drawn
+}
+
+// drawn tells also what is asked for and not there.
+func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
+	all := All(r)
+	if len(r.Manifest.Figures) == 0 {
+		return all, nil
+	}
+	seen := map[string]bool{}
+	for _, name := range r.Manifest.Figures {
+		found := false
+		for _, f := range all {
+			if f.Name != name && f.Kind != name {
+				continue
+			}
+			if found = true; !seen[f.Name] {
+				out, seen[f.Name] = append(out, f), true
+			}
+		}
+		if !found {
+			lacking = append(lacking, name)
+		}
+	}
+	return out, lacking
+}
+
+// Warn adds to the warnings of a report that is complete what the experiment asks for and is not there.
+func Warn(r *reports.Report) {
+	if len(r.Manifest.Figures) == 0 || r.Missing > 0 {
+		return
+	}
+	_, lacking := drawn(r)
+	for _, name := range lacking {
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("report: figures: there is no %q on record, nor a figure of that kind", name))
+	}
+}
+
+// Figures are all pictures of the report, in the order of the table. Their names differ and are fit for files.
+func All(r *reports.Report) (out []figure.Figure) {
+	seen := map[string]bool{}
+	for _, p := range pictureTable {
+		for _, f := range p.Of(r) {
+			name := fileName(f.Name)
+			for f.Name = name; seen[f.Name]; {
+				f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
+			}
+			seen[f.Name], f.Kind = true, p.Name
+			if r.Missing > 0 {
+				f.Notes = append(f.Notes, fmt.Sprintf("incomplete: at least %d jobs are missing", r.Missing))
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Figure finds a figure by its name.
+func Named(r *reports.Report, name string) (figure.Figure, error) {
+	var names []string
+	for _, f := range All(r) {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return figure.Figure{}, fmt.Errorf("unknown figure %q%s", name, registry.Suggest(name, names))
+}
+
+// fileName makes a name of lower-case letters, digits and single hyphens.
+func fileName(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name = strings.Join(words, "-")
+	return name[:min(len(name), 80)]
+}
+
+// draws prints all figures, one below the other.
+func Draws(draw func(io.Writer, ...figure.Figure) error) func(io.Writer, *reports.Report) error {
+	return func(w io.Writer, r *reports.Report) error {
+		figures := Drawn(r)
+		if len(figures) == 0 {
+			figures = []figure.Figure{{Title: r.Experiment, Notes: []string{"Nothing to draw: no grid of two hyperparameters, no curves and no test information are on record."}}}
+		}
+		return draw(w, figures...)
+	}
+}

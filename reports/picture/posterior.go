@@ -1,0 +1,127 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of the inference methods, as in
+// GPML Figure 3.4, or level lines of that of two with the way of each method over them.
+func posteriors(r *reports.Report) []figure.Figure {
+	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
+		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
+		common, titles := distinguished(all)
+		f.Notes = common
+		if i := all[0]; len(i.Labels) == 2 {
+			prior := table.Moments(i.Prior)
+			f.Notes = append(f.Notes, fmt.Sprintf("labels %s, %s; prior means %s, standard deviations %s, correlation %s", signed(i.Labels[0]), signed(i.Labels[1]), prior[0], prior[1], prior[2]))
+		}
+		short := reports.IllustratedNames(all)
+		for k, i := range all {
+			for _, a := range i.Approximations {
+				if a.Failure != "" {
+					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+a.Failure)
+				}
+			}
+			if len(i.Labels) == 1 {
+				f.Panels = append(f.Panels, densities(i, titles[k], short)...)
+			} else {
+				f.Panels = append(f.Panels, ways(i, titles[k], short)...)
+			}
+		}
+		if n := len(f.Panels); len(all[0].Labels) == 2 && (n == 3 || n > 4) {
+			f.Columns = 3
+		}
+		f.Columns = min(f.Columns, len(f.Panels))
+		return f
+	})
+}
+
+// densities are two panels, the second without the likelihood, which is no density.
+func densities(i record.Illustration, title string, short map[string]string) []figure.Panel {
+	x := record.Floats(i.Columns[0].Values)
+	p := figure.Panel{Title: title, X: figure.Axis{Label: "latent f", Lo: x[0], Hi: x[len(x)-1]}, Y: figure.Axis{Label: fmt.Sprintf("likelihood p(y = %s|f), and densities", signed(i.Labels[0]))}}
+	enlarged := p
+	enlarged.Y.Label = "density"
+	lines := []figure.Layer{
+		figure.Line{Name: fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]), float64(i.Prior.Covariance[0][0])), X: x, Y: i.Column("prior")},
+		figure.Line{Name: "exact posterior", X: x, Y: i.Column("exact")},
+	}
+	for _, a := range i.Approximations {
+		if a.Gaussian == nil {
+			continue
+		}
+		m, v := float64(a.Gaussian.Mean[0]), float64(a.Gaussian.Covariance[0][0])
+		line := figure.Line{Name: short[a.Inference.Text], X: x}
+		for _, f := range x {
+			line.Y = append(line.Y, math.Exp(-(f-m)*(f-m)/(2*v))/math.Sqrt(2*math.Pi*v))
+		}
+		lines = append(lines, line)
+	}
+	p.Layers = append([]figure.Layer{figure.Line{Name: "likelihood", X: x, Y: i.Column("likelihood")}}, lines...)
+	enlarged.Layers = lines
+	return []figure.Panel{p, enlarged}
+}
+
+// ways are a panel for every inference method: level lines of the exact density, the ellipses of two standard deviations of the
+// Gaussian that the method ends with and, fainter, of its iterates, and the way of their means.
+func ways(i record.Illustration, title string, short map[string]string) (panels []figure.Panel) {
+	n := reports.Edge(i)
+	x, y, density := i.Column("f1"), i.Column("f2"), i.Column("exact")
+	contours := figure.Contours{Name: "exact posterior density", X: x[:n]}
+	top := 0.0
+	for row := range n {
+		contours.Y = append(contours.Y, y[row*n])
+		contours.Z = append(contours.Z, density[row*n:(row+1)*n])
+		for _, v := range density[row*n : (row+1)*n] {
+			top = max(top, v)
+		}
+	}
+	for _, l := range binEdges(0, top, 8) {
+		if l > 0 && l < top {
+			contours.Levels = append(contours.Levels, l)
+		}
+	}
+	for _, a := range i.Approximations {
+		p := figure.Panel{
+			Title: strings.TrimSpace(title + " " + short[a.Inference.Text]), X: figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]}, Y: figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
+			Layers: []figure.Layer{contours},
+		}
+		if a.Failure != "" {
+			p.Title += " (fails)"
+		}
+		way := figure.Line{Name: "means of the iterates", Markers: true, X: []float64{float64(i.Prior.Mean[0])}, Y: []float64{float64(i.Prior.Mean[1])}}
+		for _, g := range a.Iterates {
+			p.Layers = append(p.Layers, ellipse("", g))
+			way.X, way.Y = append(way.X, float64(g.Mean[0])), append(way.Y, float64(g.Mean[1]))
+		}
+		if len(a.Iterates) > 0 {
+			p.Layers = append(p.Layers, way)
+		}
+		if a.Gaussian != nil {
+			p.Layers = append(p.Layers, ellipse("approximation, 2 standard deviations", *a.Gaussian))
+		}
+		panels = append(panels, p)
+	}
+	return panels
+}
+
+// ellipse is where a density is e^-2 of its largest value. Without a name it is faint.
+func ellipse(name string, g record.Gaussian) figure.Line {
+	l := figure.Line{Name: name, Faint: name == ""}
+	c := g.Covariance
+	s := math.Sqrt(float64(c[0][0]))
+	r := float64(c[0][1]) / s
+	rest := math.Sqrt(max(0, float64(c[1][1])-r*r))
+	for k := range 73 {
+		sin, cos := math.Sincos(float64(k) * math.Pi / 36)
+		l.X, l.Y = append(l.X, float64(g.Mean[0])+2*s*cos), append(l.Y, float64(g.Mean[1])+2*(r*cos+rest*sin))
+	}
+	return l
+}

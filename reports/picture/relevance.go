@@ -1,0 +1,75 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter: for every iteration the
+// relevance of each input, 1/length scale, and the tuning objective. The most relevant inputs at the end have names.
+func relevancePicture(r *reports.Report) []figure.Figure {
+	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
+	return each(r, found, 1, func(part []reports.Member, n reports.Naming) figure.Figure {
+		c := part[0].Configuration
+		path, lengths := chosenPath(c), lengthScales(c)
+		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0], n.Heading), Notes: remarks(n.Note), Columns: 2}
+		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
+		value := trace(path)
+		for _, of := range lengths {
+			panel := figure.Panel{Title: reports.Spaced(of.name), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
+			slices.SortStableFunc(of.free, func(a, b int) int {
+				return cmp.Compare(path[len(path)-1].Theta[a], path[len(path)-1].Theta[b])
+			})
+			for place, j := range of.free {
+				l := figure.Line{X: value.X, Faint: place >= mostTold}
+				for _, s := range path {
+					l.Y = append(l.Y, -float64(s.Theta[j]))
+				}
+				if !l.Faint {
+					l.Name = of.columns[j]
+				}
+				panel.Layers = append(panel.Layers, l)
+			}
+			if rest := len(of.free) - mostTold; rest > 0 {
+				panel.Title += fmt.Sprintf(", the %d most relevant of %d in colour", mostTold, len(of.free))
+				panel.Layers = slices.Concat(panel.Layers[mostTold:], panel.Layers[:mostTold]) // the named ones on top
+			}
+			f.Panels = append(f.Panels, panel)
+		}
+		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value), Layers: []figure.Layer{value}})
+		return f
+	})
+}
+
+// perInput are the length scales of a kernel that has one for each input.
+type perInput struct {
+	name    string // "se.length_scale"
+	free    []int  // places among the free hyperparameters
+	columns map[int]string
+}
+
+// inputs finds what there is one of for each input.
+func lengthScales(c reports.Configuration) (out []perInput) {
+	free := -1
+	for _, h := range c.Record.Hyperparameters {
+		if h.Fixed {
+			continue
+		}
+		free++
+		if h.Column == "" {
+			continue
+		}
+		name := h.Name[:strings.LastIndex(h.Name, "[")]
+		if len(out) == 0 || out[len(out)-1].name != name {
+			out = append(out, perInput{name: name, columns: map[int]string{}})
+		}
+		of := &out[len(out)-1]
+		of.free, of.columns[free] = append(of.free, free), h.Column
+	}
+	return out
+}

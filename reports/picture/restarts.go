@@ -1,0 +1,62 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// restartsPicture shows, for every configuration, the value that each restart of a local optimiser reached, the best first, and
+// what it cost.
+func restartsPicture(r *reports.Report) []figure.Figure {
+	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && len(reachedBy(c)) > 1 }
+	return each(r, several, 4, func(part []reports.Member, n reports.Naming) figure.Figure {
+		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}
+		for k, m := range part {
+			c := m.Configuration
+			ends := reachedBy(c)
+			value := figure.Points{Name: "restart"}
+			cost := figure.Bars{Edges: []float64{-0.5}}
+			var trials []string
+			var chosen []figure.Layer
+			total := 0
+			for place, e := range ends {
+				value.X, value.Y = append(value.X, float64(place)), append(value.Y, float64(e.Value))
+				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5), append(cost.Heights, float64(e.Evaluations))
+				trials = append(trials, strconv.Itoa(e.Trial))
+				total += e.Evaluations
+				if e.Chosen {
+					chosen = append(chosen, figure.Mark{Name: "chosen", X: float64(place), Y: float64(e.Value)})
+				}
+			}
+			y := figure.Axis{Label: objectiveLabel(c)}
+			if best, worst := float64(ends[0].Value), float64(ends[len(ends)-1].Value); best-worst < reports.SameOptimum {
+				y.Lo, y.Hi = worst-reports.SameOptimum, best+reports.SameOptimum // differences within it mean nothing
+			}
+			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
+			title := n.Members[k]
+			if failed := len(c.Restarts) - len(ends); failed > 0 {
+				title += fmt.Sprintf(" (%d failed)", failed)
+			}
+			f.Panels = append(f.Panels,
+				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
+				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
+		}
+		return f
+	})
+}
+
+// reached are the restarts that reached a value, the best first.
+func reachedBy(c reports.Configuration) (out []reports.Restart) {
+	for _, r := range c.Restarts {
+		if figure.Drawable(float64(r.Value)) {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b reports.Restart) int { return cmp.Compare(b.Value, a.Value) })
+	return out
+}

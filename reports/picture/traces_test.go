@@ -1,0 +1,58 @@
+package picture
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// climb is a configuration whose restart 1, of two, was chosen and came by the values given.
+func climb(dataset, inference string, values ...record.Number) reports.Configuration {
+	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference)}, Tune: "bfgs", Objective: "log_evidence", Status: reports.Done}
+	s := reports.Study{Fit: &record.Fit{Chosen: 1}, Trials: []*record.Trial{{Index: 0, Path: []record.Step{{Value: 7}, {Value: 8}}}, {Index: 1}}}
+	for _, v := range values {
+		s.Trials[1].Path = append(s.Trials[1].Path, record.Step{Value: v})
+	}
+	c.Studies = []reports.Study{s}
+	return c
+}
+
+// All configurations on the same data are in one picture, those of another objective, and those without two steps, are not.
+func TestTraces(t *testing.T) {
+	other := climb("a", "laplace", -1, 0)
+	other.Objective = "log_posterior"
+	r := &reports.Report{Configurations: []reports.Configuration{
+		climb("a", "laplace", -9, -4, -3.25), climb("b", "ep", -2, -1), climb("a", "ep", -8, -2.5), other, climb("a", "vb", -1),
+	}}
+	figures := pictured(t, "traces", r)
+	if len(figures) != 3 {
+		t.Fatalf("%d figures, want 3", len(figures))
+	}
+	want := []figure.Layer{
+		figure.Line{Name: "#0 laplace: ends at −3.25", X: []float64{0, 1, 2}, Y: []float64{-9, -4, -3.25}},
+		figure.Line{Name: "#2 ep: ends at −2.50", X: []float64{0, 1}, Y: []float64{-8, -2.5}},
+	}
+	p := figures[0].Panels[0]
+	if !reflect.DeepEqual(p.Layers, want) || p.X.Hi != 2 || p.Y.Label != "log evidence (nats)" || p.Y.Lo != p.Y.Hi {
+		t.Errorf("panel %+v", p)
+	}
+	if names := []string{figures[0].Name, figures[1].Name, figures[2].Name}; !slices.Equal(names, []string{"traces-0", "traces-1", "traces-3"}) {
+		t.Errorf("names %q", names)
+	}
+}
+
+// A start far below what follows is beyond the axis, which says so.
+func TestTracesOfAStartFarBelow(t *testing.T) {
+	values := slices.Repeat([]record.Number{-10}, 19)
+	values[0], values[1], values[18] = -1e4, -20, 0
+	p := pictured(t, "traces", &reports.Report{Configurations: []reports.Configuration{climb("a", "ep", values...)}})[0].Panels[0]
+	if p.Y.Lo < -100 || p.Y.Lo > -20 || p.Y.Hi <= 0 || !strings.HasSuffix(p.Y.Label, "and below it down to −10000") {
+		t.Errorf("axis %+v", p.Y)
+	}
+}

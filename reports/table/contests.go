@@ -1,0 +1,298 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// contested is what came of a contest: a line, remarks on it, and tables.
+type contested struct {
+	Title  string
+	Notes  []string
+	Tables []titled
+}
+
+// titled is a Table under a heading.
+type titled struct {
+	Heading string
+	Table
+}
+
+// contested has races and nested cross-validations, and with all also the scores of all who competed.
+func Contests(r *reports.Report, all bool) (out []contested) {
+	for _, race := range r.Races {
+		out = append(out, raceContest(race, all))
+	}
+	for _, n := range r.Nested {
+		out = append(out, nestedContest(n, all))
+	}
+	return out
+}
+
+// writeContests writes that as text.
+func writeContests(r *reports.Report, w io.Writer, all bool) {
+	for _, c := range Contests(r, all) {
+		fmt.Fprintf(w, "\n%s\n", c.Title)
+		list(w, "", c.Notes)
+		for _, t := range c.Tables {
+			t.section(w, t.Heading)
+		}
+	}
+}
+
+// contested says what came of nested cross-validation: the scores, and who won in every outer fold; with all also the
+// inner scores of every configuration and who was cut.
+func nestedContest(n reports.Nested, all bool) contested {
+	out := contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer, n.Score, competition(n))}
+	scores := Table{Columns: Columns("score", "value", "95 % interval")}
+	for _, s := range n.Scores.Results {
+		interval, of := "", n.Scores.Partial
+		if !math.IsNaN(s.Lo) {
+			interval = of.Whole(reports.Significant(s.Lo) + " … " + reports.Significant(s.Hi))
+		}
+		scores.Rows = append(scores.Rows, []string{s.Name, of.Beside(reports.Significant(s.Value)), interval})
+	}
+	out.Tables = append(out.Tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds), scores})
+	inner := "inner " + n.Score
+	if n.Fits == 0 {
+		inner = n.Score
+	}
+	t := Table{Columns: Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner, "outer information_bits", "errors", "rmse", "log evidence", "hyperparameters")}
+	repeats, greater := false, true
+	if score, err := cv.ScoreNamed(n.Score); err == nil {
+		greater = score.Greater
+	}
+	wins, undecided, ties := map[int]int{}, 0, 0
+	for _, f := range n.OuterFolds {
+		repeats = repeats || f.Repeat > 0
+		status := string(f.Status)
+		if f.Status == reports.Done {
+			status = ""
+		}
+		row := []string{strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(f.Train), strconv.Itoa(f.Test), status}
+		leaders := leaders(f, greater)
+		if leaders[1].Configuration >= 0 && leaders[0].Value == leaders[1].Value {
+			ties++
+		}
+		for _, s := range leaders {
+			if s.Configuration < 0 {
+				row = append(row, "", "")
+			} else {
+				row = append(row, fmt.Sprintf("#%d", s.Configuration), reports.Significant(float64(s.Value)))
+			}
+		}
+		for _, name := range []string{"information_bits", "errors", "rmse"} {
+			cell := ""
+			if e, ok := f.Scores.Value(name); ok {
+				cell = reports.Significant(e.Value)
+			}
+			row = append(row, cell)
+		}
+		evidence := ""
+		if !math.IsNaN(float64(f.LogEvidence)) {
+			evidence = reports.Significant(float64(f.LogEvidence))
+		}
+		t.Rows = append(t.Rows, append(row, evidence, reports.Assignments(f.Hyperparameters, reports.Significant)))
+		if f.Winner != nil {
+			wins[*f.Winner]++
+		} else {
+			undecided++
+		}
+	}
+	if !repeats {
+		t.drop(0)
+	}
+	out.Tables = append(out.Tables, titled{"outer folds", t})
+	var won []string
+	for _, c := range n.Configurations {
+		if wins[c] > 0 {
+			won = append(won, fmt.Sprintf("#%d %d times", c, wins[c]))
+		}
+	}
+	if len(won) > 0 && undecided > 0 {
+		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided, len(n.OuterFolds)))
+	}
+	if len(won) > 0 {
+		out.Notes = append(out.Notes, "won: "+strings.Join(won, ", "))
+	}
+	if ties > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("in %d of %d outer folds another configuration is equal to the winner, which is the first of them in the file", ties, len(n.OuterFolds)))
+	}
+	for _, f := range n.OuterFolds {
+		if f.Status == reports.Failed {
+			for _, c := range f.Cuts {
+				out.Notes = append(out.Notes, fmt.Sprintf("FAILED repeat %d fold %d: %v", f.Repeat, f.Fold, c))
+			}
+		}
+	}
+	if !all {
+		return out
+	}
+	scored := Table{Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
+	for _, f := range n.OuterFolds {
+		for _, s := range f.Inner {
+			won := ""
+			if f.Winner != nil && *f.Winner == s.Configuration {
+				won = "winner"
+			}
+			for _, c := range f.Cuts {
+				if c.Configuration == s.Configuration {
+					won = c.Why()
+				}
+			}
+			scored.Rows = append(scored.Rows, append([]string{strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold)}, append(standingRow(s), won)...))
+		}
+	}
+	if !repeats {
+		scored.drop(0)
+	}
+	out.Tables = append(out.Tables, titled{"scores in the competitions", scored})
+	return out
+}
+
+// inner says how the configurations competed.
+func competition(n reports.Nested) string {
+	switch {
+	case n.Fits == 0:
+		return " on the outer training set"
+	case n.Race == "":
+		return " over the inner folds"
+	}
+	return fmt.Sprintf(" over the inner folds, race %s: %d of %d inner fits saved", n.Race, n.FitsSaved, n.Fits)
+}
+
+// leaders are the winner and the best of the others; configuration -1 where there is none.
+func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
+	out := [2]reports.Standing{{Configuration: -1}, {Configuration: -1}}
+	if f.Winner == nil {
+		return out
+	}
+	for _, s := range f.Inner {
+		if s.Configuration == *f.Winner {
+			out[0] = s
+		} else if !math.IsNaN(float64(s.Value)) && !slices.ContainsFunc(f.Cuts, func(c reports.CutOff) bool { return c.Configuration == s.Configuration }) {
+			if out[1].Configuration < 0 || s.Value != out[1].Value && s.Value > out[1].Value == greater {
+				out[1] = s
+			}
+		}
+	}
+	return out
+}
+
+func standingRow(s reports.Standing) []string {
+	value, interval := "", ""
+	if !math.IsNaN(float64(s.Value)) {
+		value = s.Partial.Beside(reports.Significant(float64(s.Value)))
+	}
+	if s.CI95 != nil {
+		interval = s.Partial.Whole(reports.Significant(float64(s.CI95[0])) + " … " + reports.Significant(float64(s.CI95[1])))
+	}
+	return []string{fmt.Sprintf("#%d", s.Configuration), value, interval, strconv.Itoa(s.Folds)}
+}
+
+// contested says what came of a race; with all also the scores of all.
+func raceContest(r reports.Race, all bool) contested {
+	options := ""
+	var compact bytes.Buffer
+	if json.Compact(&compact, r.Options) == nil && compact.String() != "{}" {
+		options = " " + strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(compact.String())
+	}
+	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds, len(r.Standings)-len(r.Cuts), len(r.Standings))
+	if r.Status != reports.Missing {
+		winner := "nobody"
+		if r.Winner != nil {
+			winner = fmt.Sprintf("#%d", *r.Winner)
+		}
+		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts), len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
+	}
+	out := contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule, options, end)}
+	for _, c := range r.Cuts {
+		out.Notes = append(out.Notes, c.String())
+	}
+	if r.Winner != nil {
+		best, ties := r.Standings[slices.IndexFunc(r.Standings, func(s reports.Standing) bool { return s.Configuration == *r.Winner })], -1
+		for _, s := range r.Standings {
+			if s.Partial == nil && s.Value == best.Value {
+				ties++
+			}
+		}
+		if ties > 0 {
+			out.Notes = append(out.Notes, fmt.Sprintf("%d more are equal to #%d, which is the first of them in the file", ties, *r.Winner))
+		}
+	}
+	if !all {
+		return out
+	}
+	t := Table{Columns: Columns("configuration", r.Score, "95 % interval", "folds")}
+	for _, s := range r.Standings {
+		t.Rows = append(t.Rows, standingRow(s))
+	}
+	out.Tables = []titled{{"scores in the race", t}}
+	return out
+}
+
+// nestedRows has a row for every configuration in every outer fold: its inner score, and if it has won the scores on the outer
+// fold.
+func nestedRows(r *reports.Report) Rows {
+	t := Rows{Columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score", "inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters", "log_evidence", "n"}}
+	t.Columns = append(t.Columns, scoreColumns()...)
+	for _, n := range r.Nested {
+		for _, f := range n.OuterFolds {
+			for _, s := range f.Inner {
+				cut := ""
+				for _, c := range f.Cuts {
+					if c.Configuration == s.Configuration {
+						cut = c.Why()
+					}
+				}
+				won := f.Winner != nil && *f.Winner == s.Configuration
+				lo, hi := standingInterval(s)
+				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds, s.Planned, s.Value, lo, hi, cut}
+				if won {
+					row = append(row, string(f.Status), f.Hyperparameters, f.LogEvidence)
+					row = append(row, scoreCells(f.Scores)...)
+				}
+				t.cells = append(t.cells, row)
+			}
+		}
+	}
+	return t
+}
+
+func standingInterval(s reports.Standing) (lo, hi reports.Number) {
+	if s.CI95 == nil {
+		return reports.Number(math.NaN()), reports.Number(math.NaN())
+	}
+	return s.CI95[0], s.CI95[1]
+}
+
+// raceRows has a row for every configuration in a race.
+func raceRows(r *reports.Report) Rows {
+	t := Rows{Columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds", "folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason"}}
+	for _, race := range r.Races {
+		for _, s := range race.Standings {
+			lo, hi := standingInterval(s)
+			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration, race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, false}
+			for _, c := range race.Cuts {
+				if c.Configuration == s.Configuration {
+					var better any
+					if c.Better != nil {
+						better = *c.Better
+					}
+					row = append(row[:len(row)-1], true, better, c.P, c.Reason)
+				}
+			}
+			t.cells = append(t.cells, row)
+		}
+	}
+	return t
+}

@@ -1,0 +1,167 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// drop takes a column out.
+func (t *Table) drop(c int) {
+	t.Columns = slices.Delete(t.Columns, c, c+1)
+	for i := range t.Rows {
+		t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
+	}
+}
+
+var counted = regexp.MustCompile(` \([0-9]+ of [0-9]+ folds(, [0-9]+ failed)?\)$`)
+
+// uncounted takes the count off again, and says whether there was one.
+func Uncounted(cell string) (number string, partial bool) {
+	if at := counted.FindStringIndex(cell); at != nil {
+		return cell[:at[0]], true
+	}
+	return cell, false
+}
+
+// columns are columns of these names that stay where they are.
+func Columns(names ...string) (out []Column) {
+	for _, name := range names {
+		out = append(out, Column{Name: name, Keep: true})
+	}
+	return out
+}
+
+// section writes a table under a heading, if it has rows.
+func (t Table) section(w io.Writer, heading string) {
+	if len(t.Rows) > 0 {
+		t.Lift()
+		fmt.Fprintf(w, "\n%s\n", heading)
+		t.write(w)
+	}
+}
+
+// Table is the summary of a Report, ready to be laid out: cells are texts, empty where there is nothing to say.
+type Table struct {
+	Caption []string // what is the same in every row: "dataset crabs"
+	Columns []Column
+	Rows    [][]string
+}
+
+// Column is a column of a Table.
+type Column struct {
+	Name  string
+	Right bool // numbers: aligned to the right
+	Keep  bool // not to be lifted into the caption
+	gaps  bool // an empty cell is no difference
+}
+
+// lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
+func (t *Table) Lift() {
+	for c := len(t.Columns) - 1; c >= 0; c-- {
+		text := ""
+		if i := slices.IndexFunc(t.Rows, func(row []string) bool { return row[c] != "" }); i >= 0 {
+			text = t.Rows[i][c]
+		}
+		constant := !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != text && !(row[c] == "" && t.Columns[c].gaps) })
+		empty := text == ""
+		if !empty && (t.Columns[c].Keep || !constant) {
+			continue
+		}
+		if !empty {
+			t.Caption = append([]string{t.Columns[c].Name + " " + text}, t.Caption...)
+		}
+		t.Columns = slices.Delete(t.Columns, c, c+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
+		}
+	}
+}
+
+// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
+func (t Table) write(w io.Writer) {
+	lines := make([][]string, 1+len(t.Rows))
+	for _, column := range t.Columns {
+		lines[0] = append(lines[0], reports.OneLine(column.Name))
+	}
+	for i, row := range t.Rows {
+		for _, text := range row {
+			lines[i+1] = append(lines[i+1], reports.OneLine(text))
+		}
+	}
+	behind := make([]int, len(t.Columns)) // the longest count
+	counted := func(cell string) int {
+		number, _ := Uncounted(cell)
+		return utf8.RuneCountInString(cell) - utf8.RuneCountInString(number)
+	}
+	for _, line := range lines[1:] {
+		for c, cell := range line {
+			behind[c] = max(behind[c], counted(cell))
+		}
+	}
+	for _, line := range lines[1:] {
+		for c, cell := range line {
+			if t.Columns[c].Right && cell != "" {
+				line[c] += strings.Repeat(" ", behind[c]-counted(cell))
+			}
+		}
+	}
+	width := make([]int, len(t.Columns))
+	for _, line := range lines {
+		for c, cell := range line {
+			width[c] = max(width[c], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for c, cell := range line {
+			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
+			if t.Columns[c].Right {
+				cell = pad + cell
+			} else {
+				cell += pad
+			}
+			if c > 0 {
+				text.WriteString("  ")
+			}
+			text.WriteString(cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
+	}
+}
+
+// names are the names of the columns.
+func (t Table) ColumnNames() (names []string) {
+	for _, c := range t.Columns {
+		names = append(names, cmp.Or(c.Name, "remark"))
+	}
+	return names
+}
+
+// line is a text of any origin as one line of letters that can be printed.
+func Line(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
+
+// mostListed is how many warnings, and how many failures, of one configuration the text lists.
+const MostListed = 10
+
+// list writes the first mostListed of the items, one a line, and counts the rest.
+func list[T any](w io.Writer, label string, items []T) {
+	for i, item := range items {
+		if i == MostListed {
+			fmt.Fprintf(w, "    %sand %d more\n", label, len(items)-i)
+			return
+		}
+		fmt.Fprintf(w, "    %s%s\n", label, reports.OneLine(fmt.Sprint(item)))
+	}
+}

@@ -1,0 +1,100 @@
+//go:build unix
+
+package table
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// hostile are texts for shells and terminals.
+var hostile = []string{
+	"", "plain", "a b", "it's", `"$HOME"`, "`id`", "$(id)", "${IFS}", "a;b", "a&b", "a|b", "a>b", "*", "?", "[a]", "{a,b}", "~", "#", "!", "^", "=ls", `\`, `\n`, "-n",
+	"a\nb", "\n", "END\ntouch injected\n", "a\r\nb", "\t", "\x1b[2J\x1b]0;title\a", "\x7f", "\x9b31m", "\u009b31m", "\u202egnp.exe", "\u2066", "\u2028", "\xff\xfe", "%s%d", "é", "\ufffd", "''", "$(printf '\\001')",
+	"\x01'\x02", "ends\x1b\n", "{{.Command}}",
+}
+
+func FuzzCommandLine(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text, "after")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if strings.ContainsRune(a+b, 0) {
+			t.Skip("no argument has a NUL")
+		}
+		throughShell(t, a, b)
+	})
+}
+
+// throughShell has a shell take a command line apart again.
+func throughShell(t *testing.T, args ...string) {
+	t.Helper()
+	line := reports.CommandLine(append([]string{"printf", `%s\000`}, args...)...)
+	if reports.Printable(line) != line {
+		t.Errorf("%q is not for a terminal", line)
+	}
+	c := exec.Command("sh", "-c", line)
+	c.Dir = t.TempDir()
+	out, err := c.CombinedOutput()
+	if want := strings.Join(args, "\x00") + "\x00"; err != nil || string(out) != want {
+		t.Errorf("%s\nof %q gives %q, %v", line, args, out, err)
+	}
+}
+
+// A shell takes a command line apart into its arguments, and the line is for a terminal.
+func TestCommandLinesGoThroughAShell(t *testing.T) {
+	throughShell(t, hostile...)
+	random := rand.New(rand.NewPCG(1, 2))
+	var args []string
+	for range 2000 {
+		arg := make([]byte, random.IntN(12))
+		for i := range arg {
+			arg[i] = byte(1 + random.IntN(255))
+		}
+		args = append(args, string(arg))
+	}
+	throughShell(t, args...)
+}
+
+func TestPrintableOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\nc é 日本 👩‍🚀 ±…": "a\tb\nc é 日本 👩‍🚀 ±…", "\x1b[2J": `\x1b[2J`, "\x7f\x00": `\x7f\x00`, "\u009b": `\u009b`, "\x9b": `\x9b`, "a\rb": `a\x0db`,
+		"\u202eabc\u2069": `\u202eabc\u2069`, "\u2028": `\u2028`, "\ufffd": "\ufffd", "\xc3(": `\xc3(`, "\xff": `\xff`, "\xe2\x82": `\xe2\x82`, "\u061c": `\u061c`,
+	} {
+		if got := reports.Printable(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range hostile {
+		got := reports.Printable(text)
+		if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }); i >= 0 {
+			t.Errorf("%q has a control character", got)
+		}
+	}
+	// The text of a report has a line for a line, whatever names it has.
+	name := "F\nresults: done\t\x1b[1m"
+	for _, write := range []func(*bytes.Buffer) error{
+		func(b *bytes.Buffer) error {
+			return Text(b, &reports.Report{Experiment: "x", Warnings: []string{name}, Configurations: []reports.Configuration{{Dataset: name, Label: record.Label{Kernel: reporttest.Declared(name)}, Warnings: []string{name}}}})
+		},
+		func(b *bytes.Buffer) error {
+			return shownText(b, &reports.Shown{Experiment: "x", Configurations: []reports.ShownConfiguration{{Configuration: reports.Configuration{Dataset: name, Classes: []string{name}, Warnings: []string{name}, Failures: []reports.Failure{{Message: name}}}}}})
+		},
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "\nresults") || !strings.Contains(b.String(), `F\nresults: done\t`) {
+			t.Errorf("%q", &b)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Widest is how many named values have a column each, and how many classes a table of decisions has.
+const Widest = 16
+
+// Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a bool, a Number or Values; a row
+// may end early.
+type Rows struct {
+	Columns []string
+	cells   [][]any
+}
+
+func (t *Rows) Add(cells ...any) { t.cells = append(t.cells, cells) }
+
+// table is t for people. Numbers are written by the given function, Values to six digits.
+func (t Rows) Table(number func(reports.Number) string) Table {
+	out := Table{Columns: Columns(t.Columns...)}
+	for _, row := range t.cells {
+		texts := make([]string, len(t.Columns))
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case reports.Number:
+				texts[i] = number(v)
+			case reports.Values:
+				texts[i] = reports.Assignments(v, reports.Significant)
+			case string, int:
+				texts[i] = fmt.Sprint(v)
+			}
+		}
+		out.Rows = append(out.Rows, texts)
+	}
+	return out
+}
+
+// rowsCSV writes a header and the rows. Numbers are exact, Values name=value, separated by blanks, and a cell is empty where
+// there is nothing.
+func rowsCSV(w io.Writer, t Rows) error {
+	out := csv.NewWriter(w)
+	out.Write(t.Columns) // errors surface in out.Error
+	for _, row := range t.cells {
+		texts := make([]string, len(t.Columns))
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case string:
+				texts[i] = v
+			case int:
+				texts[i] = strconv.Itoa(v)
+			case bool:
+				texts[i] = strconv.FormatBool(v)
+			case reports.Number:
+				texts[i] = reports.Exact(float64(v))
+			case reports.Values:
+				texts[i] = reports.Assignments(v, reports.Exact)
+			}
+		}
+		out.Write(texts)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// rowsJSON writes an array of objects, one a line, with null where there is nothing.
+func rowsJSON(out io.Writer, t Rows) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	start := "[\n"
+	for _, row := range t.cells {
+		var o reports.Object
+		for i, column := range t.Columns {
+			var cell any
+			if i < len(row) && row[i] != "" {
+				cell = row[i]
+			}
+			o.Add(column, cell)
+		}
+		text, err := o.Close()
+		if err != nil {
+			return err
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, text); err != nil {
+			return err
+		}
+		w.WriteString(start)
+		w.Write(line.Bytes())
+		start = ",\n"
+	}
+	if len(t.cells) == 0 {
+		w.WriteString("[")
+	}
+	w.WriteString("\n]\n")
+	return w.Flush()
+}
+
+// spread gives every name of the Values of a column a column of its own, if there are not too many.
+func (t Rows) Spread() Rows {
+	at := func(row []any, c int) any { // a row may end early
+		if c < len(row) {
+			return row[c]
+		}
+		return nil
+	}
+	names := make([][]string, len(t.Columns)) // nil: not Values
+	uses := map[string]int{}
+	for c := range t.Columns {
+		for _, row := range t.cells {
+			v, _ := at(row, c).(reports.Values)
+			for _, value := range v {
+				if !slices.Contains(names[c], value.Name) {
+					names[c] = append(names[c], value.Name)
+					uses[value.Name]++
+				}
+			}
+		}
+		if len(names[c]) > Widest {
+			names[c] = nil
+		}
+	}
+	out := Rows{cells: make([][]any, len(t.cells))}
+	for c, column := range t.Columns {
+		if names[c] == nil {
+			out.Columns = append(out.Columns, column)
+			for i, row := range t.cells {
+				out.cells[i] = append(out.cells[i], at(row, c))
+			}
+			continue
+		}
+		for _, name := range names[c] {
+			label := name
+			if uses[name] > 1 {
+				label = column + " " + name
+			}
+			out.Columns = append(out.Columns, label)
+			for i, row := range t.cells {
+				v, _ := at(row, c).(reports.Values)
+				x, found := v.Get(name)
+				if !found {
+					x = math.NaN()
+				}
+				out.cells[i] = append(out.cells[i], reports.Number(x))
+			}
+		}
+	}
+	return out
+}

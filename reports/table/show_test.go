@@ -1,0 +1,136 @@
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// What is exported as JSON is what is exported as CSV.
+func TestExports(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	m.Contests = []record.Contest{
+		{Evaluation: "kfold", Score: "log_loss", Race: "paired_t", Options: []byte("{}"), Configurations: []int{1}, Folds: []int{1, 2}, Next: []int{0}},
+		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{1}, Next: []int{2}, WinnerOnly: true},
+	}
+	r := reporttest.Build(t, m, lines)
+	for _, e := range Exports {
+		var text, objects bytes.Buffer
+		rows := e.Rows(r)
+		if err := rowsCSV(&text, rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := rowsJSON(&objects, rows); err != nil {
+			t.Fatal(err)
+		}
+		cells, err := csv.NewReader(&text).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []map[string]any
+		d := json.NewDecoder(&objects)
+		d.UseNumber()
+		if err := d.Decode(&list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != len(cells)-1 || len(list) == 0 {
+			t.Errorf("%s: %d objects and %d rows", e.Name, len(list), len(cells)-1)
+			continue
+		}
+		for i, row := range cells[1:] {
+			if len(list[i]) != len(row) {
+				t.Errorf("%s row %d: %d members, want %d", e.Name, i, len(list[i]), len(row))
+			}
+			for k, cell := range row {
+				var want string
+				switch v := list[i][cells[0][k]].(type) {
+				case nil:
+				case map[string]any:
+					if strings.Count(cell, "=") != len(v) {
+						t.Errorf("%s row %d: %q and %v", e.Name, i, cell, v)
+					}
+					continue
+				case json.Number:
+					if x, err := v.Float64(); err != nil || reports.Exact(x) != cell && v.String() != cell {
+						t.Errorf("%s row %d %s: %q in CSV, %v in JSON", e.Name, i, cells[0][k], cell, v)
+					}
+					continue
+				default:
+					want = fmt.Sprint(v)
+				}
+				if cell != want {
+					t.Errorf("%s row %d %s: %q in CSV, %q in JSON", e.Name, i, cells[0][k], cell, want)
+				}
+			}
+		}
+	}
+	var none bytes.Buffer
+	if err := rowsJSON(&none, Rows{Columns: []string{"a"}}); err != nil || !json.Valid(none.Bytes()) {
+		t.Errorf("%q, %v", none.String(), err)
+	}
+	if _, err := ExportNamed("trails"); err == nil || !strings.Contains(err.Error(), `did you mean "trials"?`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Configurations 0 and 1 between them have every part: restarts that failed, a grid with a failed point, folds.
+func TestShow(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	for _, test := range []struct {
+		configuration, trial int
+		want                 []string
+	}{
+		{-1, -1, []string{"toy #0  done", "toy #1  done", "toy #2  done", "toy #3  failed"}},
+		{0, -1, []string{"log evidence   -3.25\n", "amplitude      4\n", "restarts\n", "chosen\n"}},
+		{1, -1, []string{"\npoints\n", "\nfolds\n", "warning: kfold fold 1 fit: 3 sites were floored\n", "FAILED train fold 0 trial 1 at log_length_scale=3: EP did not converge\n"}},
+		{0, 2, []string{"trial 2  ", "FAILED panic: oh\n"}},
+		{1, 1, []string{"kfold repeat 0 fold 1 trial 1", "EP did not converge\n"}},
+	} {
+		s, err := r.Show(test.configuration, test.trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, object bytes.Buffer
+		if err := shownText(&text, s); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("show %d %d lacks %q:\n%s", test.configuration, test.trial, want, text.String())
+			}
+		}
+		if strings.Contains(text.String(), "NaN") {
+			t.Errorf("show %d %d:\n%s", test.configuration, test.trial, text.String())
+		}
+		if err := reports.WriteJSON(&object, s); err != nil || !json.Valid(object.Bytes()) {
+			t.Errorf("%v", err)
+		}
+	}
+	for _, none := range [][2]int{{4, -1}, {-2, -1}, {0, 9}} {
+		if s, err := r.Show(none[0], none[1]); err == nil {
+			t.Errorf("configuration %d trial %d: %+v", none[0], none[1], s)
+		}
+	}
+}
+
+// The command that runs failed jobs again is told where there is one, and what to do next always.
+func TestProgressTellsOfRetrying(t *testing.T) {
+	for _, retry := range []string{"", "gpc-tune run x.yaml --retry-failed"} {
+		var b strings.Builder
+		if err := progressText(&b, &reports.Progress{Next: "gpc-tune report", Retry: retry}); err != nil {
+			t.Fatal(err)
+		}
+		line := "to run the failed jobs again: " + retry + "\n"
+		if strings.Contains(b.String(), "to run the failed jobs again") != (retry != "") || retry != "" && !strings.Contains(b.String(), line) || !strings.HasSuffix(b.String(), "next: gpc-tune report\n") {
+			t.Errorf("%q is told as %q", retry, b.String())
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package table
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// writeIllustration writes all of its numbers.
+func writeIllustration(w io.Writer, experiment string, number int, i record.Illustration) {
+	fmt.Fprintf(w, "%s #%d  %s\n", experiment, number, i.Kind)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range []Fact{{"kernel", i.Kernel.Text}, {"mean", i.Mean.Text}, {"likelihood", i.Likelihood.Text}} {
+		if f.Text != "" {
+			fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+		}
+	}
+	for _, h := range i.Hyperparameters {
+		fmt.Fprintf(t, "%s\t%s\n", h.Name, reports.Shortest(h.Value))
+	}
+	t.Flush() // errors surface in w
+	if i.Exact != nil {
+		illustrations((&reports.Report{Illustrations: []record.Illustration{i}})).section(w, "moments")
+	}
+	numbers := Table{Columns: make([]Column, len(i.Columns)), Rows: make([][]string, len(i.Columns[0].Values))}
+	for c, column := range i.Columns {
+		numbers.Columns[c] = Column{Name: column.Name, Right: true, Keep: true}
+		for k, v := range column.Values {
+			numbers.Rows[k] = append(numbers.Rows[k], reports.Shortest(v))
+		}
+	}
+	numbers.section(w, "numbers")
+	for _, a := range i.Approximations {
+		if a.Failure != "" {
+			fmt.Fprintf(w, "FAILED %s: %s\n", a.Inference, a.Failure)
+		}
+	}
+}
+
+// ShownForms are the forms in which it is written.
+var ShownForms = reports.Forms[*reports.Shown]{{Name: "text", Render: shownText}, {Name: "json", Render: reports.WriteJSON[*reports.Shown]}}
+
+func shownText(out io.Writer, s *reports.Shown) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	for i, c := range s.Configurations {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s #%d  %s\n", s.Experiment, c.Number, c.Status)
+		if c.Trials == nil {
+			writeAll(c.Configuration, w)
+		}
+		for _, t := range c.Trials {
+			fmt.Fprintln(w)
+			writeTrial(t, w, c.Maximised())
+		}
+	}
+	writeContests((&reports.Report{Nested: s.Nested, Races: s.Races}), w, true)
+	for k, i := range s.Illustrations {
+		if k > 0 {
+			fmt.Fprintln(w)
+		}
+		writeIllustration(w, s.Experiment, k, i)
+	}
+	return w.Flush()
+}
+
+// writeAll writes everything but curves.
+func writeAll(c reports.Configuration, w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(t, "%s\t%s\n", reports.OneLine(name), reports.OneLine(text))
+		}
+	}
+	for _, f := range Facts(c, reports.Shortest) {
+		line(f.Name, "%s", f.Text)
+	}
+	for _, h := range c.Hyperparameters {
+		line(h.Name, "%s", reports.Shortest(h.Number))
+	}
+	for _, e := range c.StandardErrors {
+		line("± "+e.Name, "%s", reports.Shortest(e.Number))
+	}
+	for _, m := range c.Posterior {
+		line("posterior "+m.Name, "%s ± %s, R-hat %s, effective samples %s", reports.Shortest(m.Mean), reports.Shortest(m.SD), reports.Shortest(m.RHat), reports.Shortest(m.ESS))
+	}
+	t.Flush() // errors surface in w
+
+	for _, h := range ConfigurationTables(c) {
+		h.Table(reports.Shortest).section(w, h.Heading)
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+	}
+	for _, f := range c.Failures {
+		fmt.Fprintf(w, "FAILED %s\n", reports.OneLine(f.String()))
+	}
+}
+
+// fact is something by its name.
+type Fact struct{ Name, Text string }
+
+// facts say what the configuration is and what its log evidence came to.
+func Facts(c reports.Configuration, number func(reports.Number) string) []Fact {
+	facts := []Fact{
+		{"dataset", fmt.Sprintf("%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)},
+		{"classes", strings.Join(c.Classes, ", ")},
+		{"kernel", c.Kernel.Text},
+		{"mean", c.Mean.Text},
+		{"likelihood", c.Likelihood.Text},
+		{"inference", c.Inference.Text},
+		{"tune", c.Tune + " of " + c.Tuned()},
+		{"log evidence", number(c.LogEvidence) + also(c.Converged)},
+		{"leave one out", number(c.LeftOneOut())},
+	}
+	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
+}
+
+// also says of a fit that it had not converged, where that is so.
+func also(converged *bool) string {
+	if converged == nil {
+		return ""
+	}
+	return " (not converged)"
+}
+
+// headed is a table under a heading.
+type HeadedRows struct {
+	Heading string
+	Rows
+}
+
+// tables are the restarts, the points, the scores and the folds.
+func ConfigurationTables(c reports.Configuration) []HeadedRows {
+	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
+	for _, r := range c.Restarts {
+		restarts.Add(r.Trial, r.Status, r.Evaluations, r.Value, r.Gradient, r.Start, r.End, chosen(r.Chosen))
+	}
+	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
+	for i, p := range c.Grid {
+		points.Add(i, reports.Number(p.Objective()), p.Point, p.Scores, chosen(p.Chosen))
+	}
+	scored := Rows{Columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
+	for _, e := range c.Evaluations {
+		for _, s := range e.Scores.Results {
+			interval, of := "", e.Scores.Partial
+			if !math.IsNaN(s.Lo) {
+				interval = of.Whole(reports.Significant(s.Lo) + " … " + reports.Significant(s.Hi))
+			}
+			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, of.Beside(reports.Significant(s.Value)), interval, string(e.Status))
+		}
+	}
+	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters"}}
+	for _, s := range cv.Scores {
+		folds.Columns = append(folds.Columns, s.Name)
+	}
+	for _, f := range c.Folds {
+		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged), f.LogEvidence, f.Hyperparameters}
+		for _, s := range cv.Scores {
+			cell := ""
+			if e, ok := f.Scores.Value(s.Name); ok {
+				cell = reports.Significant(e.Value)
+			}
+			row = append(row, cell)
+		}
+		folds.Add(row...)
+	}
+	return []HeadedRows{{"restarts", restarts}, {"points", points}, {"scores", scored}, {"folds", folds}}
+}
+
+// write writes a trial: where it started, and every point that it came to.
+func writeTrial(t reports.Trial, w io.Writer, objective string) {
+	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %d evaluations\n", t.Evaluation, t.Repeat, t.Fold, t.Trial, cmp.Or(t.Status, "failed"), t.Evaluations)
+	if len(t.Start) > 0 {
+		fmt.Fprintf(w, "start %s\n", reports.Assignments(t.Start, reports.Exact))
+	}
+	points := Table{Columns: Columns("point", objective, "gradient", "hyperparameters", "theta", "scores", "", "failure")}
+	for i, p := range t.Points {
+		points.Rows = append(points.Rows, []string{strconv.Itoa(i), reports.Shortest(p.Value), reports.Shortest(p.Gradient), reports.Assignments(p.Hyperparameters, reports.Significant),
+			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant), chosen(p.Chosen), p.Failure})
+	}
+	points.section(w, "points")
+	path := Table{Columns: Columns("step", objective, "theta")}
+	for i, s := range t.Path {
+		path.Rows = append(path.Rows, []string{strconv.Itoa(i), reports.Shortest(s.Value), reports.Assignments(s.Theta, reports.Significant)})
+	}
+	path.section(w, "path")
+	for _, warning := range t.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+	}
+	if t.Failure != "" {
+		fmt.Fprintf(w, "FAILED %s\n", reports.OneLine(t.Failure))
+	}
+}
+
+func chosen(yes bool) string {
+	if yes {
+		return "chosen"
+	}
+	return ""
+}

@@ -1,0 +1,295 @@
+package table
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// illustrations is the summary of a run without data: a row for every illustration, but of a posterior one for the prior, one for its exact
+// moments and one for every inference method.
+func illustrations(r *reports.Report) Table {
+	words := func(name string) Column { return Column{Name: name} }
+	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
+	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"), words("likelihood"), words("hyperparameters"),
+		number("points"), number("jitter"), {Name: "inference", Keep: true}, number("mean"), number("standard deviation"), number("correlation"),
+		number("log evidence"), number("iterations"), {Name: "status", Keep: true}}}
+	short := reports.IllustratedNames(r.Illustrations)
+	for k, i := range r.Illustrations {
+		var values []string
+		for _, h := range i.Hyperparameters {
+			values = append(values, h.Name+"="+reports.Significant(float64(h.Value)))
+		}
+		jitter := ""
+		if i.Jitter > 0 {
+			jitter = reports.Brief(float64(i.Jitter))
+		}
+		row := []string{strconv.Itoa(k), i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text], strings.Join(values, " ")}
+		add := func(cells ...string) { t.Rows = append(t.Rows, slices.Concat(row, cells)) }
+		if i.Exact == nil {
+			add(strconv.Itoa(len(i.Columns[0].Values)), jitter, "", "", "", "", "", "", "")
+			continue
+		}
+		add(slices.Concat([]string{"", "", "(the prior)"}, Moments(i.Prior), []string{"", ""})...)
+		add(slices.Concat([]string{"", "", "(the exact posterior)"}, Moments(i.Exact), []string{"", ""})...)
+		for _, a := range i.Approximations {
+			state, iterations := string(reports.Failed), ""
+			if a.Gaussian != nil {
+				state, iterations = "", strconv.Itoa(a.Iterations)
+				if !a.Converged {
+					state = "not converged"
+				}
+			}
+			add(slices.Concat([]string{"", "", short[a.Inference.Text]}, Moments(a.Gaussian), []string{iterations, state})...)
+		}
+	}
+	t.Lift()
+	return t
+}
+
+// moments are those of a Gaussian as a table has them: means, standard deviations, correlation and log evidence; blank where there is none.
+func Moments(g *record.Gaussian) []string {
+	cells := []string{"", "", "", ""}
+	if g == nil {
+		return cells
+	}
+	var means, deviations []string
+	for i, m := range g.Mean {
+		means, deviations = append(means, reports.Significant(float64(m))), append(deviations, reports.Significant(math.Sqrt(float64(g.Covariance[i][i]))))
+	}
+	cells[0], cells[1] = strings.Join(means, ", "), strings.Join(deviations, ", ")
+	if c := g.Covariance; len(c) == 2 {
+		cells[2] = reports.Significant(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
+	}
+	if g.LogEvidence != nil {
+		cells[3] = reports.Significant(float64(*g.LogEvidence))
+	}
+	return cells
+}
+
+// unconverged says which fits behind a row had not converged.
+func unconverged(c reports.Configuration, evaluation string) string {
+	count := 0
+	for _, f := range c.Folds {
+		if f.Evaluation == evaluation && f.Converged != nil {
+			count++
+		}
+	}
+	switch {
+	case c.Converged != nil:
+		return "not converged"
+	case count > 0:
+		return fmt.Sprintf("%d folds not converged", count)
+	}
+	return ""
+}
+
+// Summary has one row per configuration, or several if there are several evaluations. Columns of words that are the
+// same in every row are lifted into the caption; columns without any entry are left out. Of a run without data it has the
+// illustrations.
+func Summary(r *reports.Report) Table {
+	if len(r.Illustrations) > 0 {
+		return illustrations(r)
+	}
+	words := func(name string) Column { return Column{Name: name} }
+	part := func(name string) Column { return Column{Name: name, gaps: true} }
+	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
+	t := Table{Columns: []Column{
+		{Name: "#", Right: true, Keep: true}, words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"), words("inference"),
+		words("tuned with"), part("tune"), words("evaluation"), number("log evidence"), number("loo"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("cost"), number("rejected"), number("log loss"),
+		number("brier"), number("auc"), number("rmse"), number("standardized log loss"), {Name: "status", Keep: true},
+	}}
+	short := r.ShortNames()
+	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
+	for i, c := range r.Configurations {
+		tunedWith := ""
+		if hybrid {
+			tunedWith = short[c.TuneInference.Text]
+		}
+		evaluations := c.Evaluations
+		if len(evaluations) == 0 {
+			evaluations = []reports.Evaluation{{Status: reports.Done}}
+		}
+		for _, e := range evaluations {
+			s := e.Scores
+			errors, rate, interval := "", "", ""
+			if count, ok := s.Value("errors"); ok {
+				errors = s.Partial.Beside(fmt.Sprintf("%.0f/%d", count.Value, s.N))
+			}
+			if r, ok := s.Value("error_rate"); ok {
+				rate = s.Partial.Beside(reports.Decimals(100*r.Value, 1))
+				interval = s.Partial.Whole(fmt.Sprintf("%.1f – %.1f", 100*r.Lo, 100*r.Hi))
+			}
+			score := func(name string, digits int) string {
+				if e, ok := s.Value(name); ok {
+					return s.Partial.Beside(reports.Decimals(e.Value, digits))
+				}
+				return ""
+			}
+			cost, rejected := "", ""
+			if e.Decisions != nil {
+				cost, rejected = s.Partial.Beside(reports.Decimals(float64(e.Decisions.Loss), 4)), s.Partial.Beside(strconv.Itoa(e.Decisions.Rejected))
+			}
+			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text), c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
+				reports.Decimals(float64(c.LogEvidence), 3), reports.Decimals(float64(c.LeftOneOut()), 4), score("information_bits", 3), errors, rate, interval, cost, rejected, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
+		}
+	}
+	t.Lift()
+	return t
+}
+
+// state says what a row lacks.
+func state(c reports.Configuration, e reports.Evaluation) string {
+	switch {
+	case e.Scored < e.Folds:
+		return fmt.Sprintf("%s: %d of %d folds", e.Status, e.Scored, e.Folds)
+	case c.Status != reports.Done:
+		return string(c.Status)
+	case c.Missing > 0:
+		return "incomplete"
+	}
+	return unconverged(c, e.Name)
+}
+
+// retryHint says what can be done about failed jobs.
+const RetryHint = "gpc-tune run with --retry-failed runs failed jobs again"
+
+// renderText writes what is missing, the summary, the hyperparameters and optima of every configuration, and all warnings
+// and failures.
+func Text(out io.Writer, r *reports.Report) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	fmt.Fprintf(w, "%s\n", r.Experiment)
+	if r.Missing > 0 {
+		fmt.Fprintf(w, "INCOMPLETE: at least %d jobs are missing; resume the run to complete it\n", r.Missing)
+	}
+	failures := 0
+	for _, c := range r.Configurations {
+		failures += len(c.Failures)
+	}
+	if failures > 0 {
+		fmt.Fprintf(w, "FAILURES: %d, listed below; %s\n", failures, RetryHint)
+	}
+	t := Summary(r)
+	if len(t.Caption) > 0 {
+		fmt.Fprintf(w, "%s\n", reports.OneLine(strings.Join(t.Caption, ", ")))
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	if t, ok := Pivot(r, nil); ok {
+		fmt.Fprintf(w, "\n%s\n\n", reports.OneLine(strings.Join(t.Caption, ", ")))
+		t.write(w)
+	}
+	for i, c := range r.Configurations {
+		fmt.Fprintln(w)
+		writeConfiguration(c, w, i)
+	}
+	writeContests(r, w, false)
+	if len(r.Warnings) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+	}
+	return w.Flush()
+}
+
+// write adds what the summary has no room for.
+func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
+	text := "no hyperparameters"
+	switch {
+	case c.Status == reports.Cut:
+		text = "cut by the race"
+	case c.Status == reports.Missing:
+		text = "not fitted to all of the training data yet"
+	case c.Status == reports.Failed:
+		text = "the fit to all of the training data has failed"
+	case len(c.Hyperparameters) > 0:
+		text = reports.Assignments(c.Hyperparameters, reports.Significant)
+	}
+	fmt.Fprintf(w, "#%d  %s\n", index, text)
+	if len(c.StandardErrors) > 0 {
+		fmt.Fprintf(w, "    standard errors %s%s\n", reports.Assignments(c.StandardErrors, reports.Brief), strongest(c))
+	}
+	if o := Restarts(c); o != "" {
+		fmt.Fprintf(w, "    %s\n", o)
+	}
+	for _, m := range c.Posterior {
+		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name, reports.Significant(float64(m.Mean)), reports.Brief(float64(m.SD)),
+			cmp.Or(reports.Decimals(float64(m.RHat), 3), "unknown"), cmp.Or(reports.Decimals(float64(m.ESS), 0), "unknown"))
+	}
+	for _, b := range c.Best {
+		by := b.By
+		if by == c.Objective {
+			by = c.Tuned()
+		}
+		if slices.Contains([]string{c.Tuned(), "information_bits", "errors", "rmse"}, by) {
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Significant(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Significant), c.Equals(b))
+		}
+	}
+	for _, e := range c.Evaluations {
+		if d := e.Decisions; d != nil {
+			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of %d rejected\n",
+				e.Scores.Partial.Beside(e.Name), reports.Significant(float64(d.Loss)), e.Scores.Partial.Whole(costInterval(*d)), reports.Significant(float64(d.Expected)), reports.Significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
+		}
+	}
+	for _, p := range c.Published {
+		var figures []string
+		for _, f := range p.Figures {
+			here := "no figure"
+			if !math.IsNaN(float64(f.Here)) {
+				here = f.Partial.Beside(reports.Significant(float64(f.Here)))
+			}
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Significant(float64(f.Published)), here))
+		}
+		if p.Note != "" {
+			figures = append(figures, p.Note)
+		}
+		fmt.Fprintf(w, "    published, %s: %s\n", p.Source, strings.Join(figures, ", "))
+	}
+	list(w, "warning: ", c.Warnings)
+	list(w, "FAILED ", c.Failures)
+}
+
+// interval is that of the cost, if it has one.
+func costInterval(d reports.Decisions) string {
+	if d.CI95 == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (95 %% %s to %s)", reports.Significant(float64(d.CI95[0])), reports.Significant(float64(d.CI95[1])))
+}
+
+// optima sums up the restarts or the chains, if there are any.
+func Restarts(c reports.Configuration) string {
+	o := c.Optima()
+	switch {
+	case len(c.Posterior) > 0:
+		return fmt.Sprintf("chains %d (%d failed); the figures above are those of their best sample, the scores averages over all samples", o.Restarts, o.Failed)
+	case o.Restarts == 0:
+		return ""
+	case o.Distinct == 0:
+		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.SoFar(), o.Failed)
+	}
+	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
+}
+
+// strongest is the correlation of largest size.
+func strongest(c reports.Configuration) string {
+	text, largest := "", -1.0
+	for a, row := range c.Correlations {
+		for b, r := range row[:a] {
+			if size := math.Abs(float64(r)); size > largest {
+				largest = size
+				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name, c.StandardErrors[a].Name)
+			}
+		}
+	}
+	return text
+}
