@@ -24,6 +24,7 @@ type Column struct {
 	Digits   int    // after the decimal point; a Count is shown as "3/100" instead
 	Percent  bool   // the value and its interval are multiplied by 100
 	Interval bool   // followed by a column with the 95 % interval
+	Brief    bool   // also where there is room for few: of outer folds, of the best points of a grid
 }
 
 func information(p Predictions) (Estimate, bool) { return mean(p.information(), p.Cases), true }

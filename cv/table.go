@@ -41,13 +41,13 @@ var Races = registry.Table[Race]{
 var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
-		Column: Column{Heading: "bits", Digits: 3},
+		Column: Column{Heading: "bits", Digits: 3, Brief: true},
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: " +
 			"0 is guessing",
 	},
 	{
 		Name: "errors", Unit: "cases", Count: true, Func: errorCount,
-		Column: Column{Heading: "errors"},
+		Column: Column{Heading: "errors", Brief: true},
 		Doc: "cases whose class is not the one of largest probability; " +
 			"a tie goes to the first class in natural order",
 	},
@@ -79,7 +79,7 @@ var Scores = []Score{
 	},
 	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
-		Column: Column{Heading: "rmse", Digits: 4},
+		Column: Column{Heading: "rmse", Digits: 4, Brief: true},
 		Doc: "root mean squared error of the predicted mean, for numeric targets; " +
 			"its interval is that of the square",
 	},

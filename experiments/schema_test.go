@@ -5,13 +5,14 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"

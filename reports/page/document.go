@@ -153,11 +153,14 @@ func published(r *reports.Report) table.Table {
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {
 			for _, f := range p.Figures {
-				here, difference := "", ""
-				if x := float64(f.Here); !math.IsNaN(x) {
-					here, difference = f.Partial.Beside(reports.Significant(x)), f.Partial.Whole(reports.Significant(x-float64(f.Published)))
+				here, difference := table.Significant(f.Here), table.Cell{}
+				if f.Partial == nil {
+					difference = table.Significant(f.Here - f.Published)
+				} else if here.Text != "" {
+					here.Partial = f.Partial
 				}
-				t.Rows = append(t.Rows, []string{strconv.Itoa(i), p.Source, f.Name, reports.Significant(float64(f.Published)), here, difference, p.Note})
+				t.Rows = append(t.Rows,
+					table.Row(i, p.Source, f.Name, table.Significant(f.Published), here, difference, p.Note))
 			}
 		}
 	}
@@ -275,16 +278,15 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 		which := "first"
 		if by >= 0 {
 			which = "best"
-			slices.SortStableFunc(s.Rows, func(a, b []string) int { return cmp.Compare(largeness(b[by]), largeness(a[by])) })
+			slices.SortStableFunc(s.Rows, func(a, b []table.Cell) int { return cmp.Compare(rank(b[by]), rank(a[by])) })
 		}
 		s.Rows = s.Rows[:most]
 		s.Note = fmt.Sprintf("the %s %d of %d rows; %s", which, most, s.All, rest)
 	}
 	for c := range s.Columns {
 		column := &s.Columns[c]
-		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []string) bool {
-			number, _ := table.Uncounted(row[c])
-			return number != "" && math.IsInf(largeness(number), -1)
+		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []table.Cell) bool {
+			return row[c].Text != "" && !row[c].Numeric
 		})
 		if heading != "" {
 			column.Keep = column.Right || len(s.Rows) == 1
@@ -294,13 +296,12 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 	return s
 }
 
-// largeness is the number that a cell is; what is none is below all.
-func largeness(cell string) float64 {
-	x, err := strconv.ParseFloat(cell, 64)
-	if err != nil || math.IsNaN(x) {
+// rank is by what a cell is sorted; what is no number is below all.
+func rank(c table.Cell) float64 {
+	if !c.Numeric {
 		return math.Inf(-1)
 	}
-	return x
+	return c.Value
 }
 
 // sixDigits is x to six digits; NaN is empty.

@@ -62,7 +62,7 @@ func TestContestNumbers(t *testing.T) {
 		for _, table := range c.Tables {
 			got = append(got, table.Heading)
 			for _, row := range table.Rows {
-				got = append(got, strings.Join(row, " "))
+				got = append(got, strings.Join(texts(row), " "))
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s *said) table(_ string, t sheet) {
 	}
 	s.row(t.ColumnNames())
 	for _, row := range t.Rows {
-		s.row(row)
+		s.row(texts(row))
 	}
 }
 
@@ -248,7 +248,11 @@ func TestLaTeX(t *testing.T) {
 			}
 			columns := []string{}
 			for _, part := range parts(s.Table) {
-				for _, row := range append([][]string{part.ColumnNames()}, part.Rows...) {
+				rows := [][]string{part.ColumnNames()}
+				for _, row := range part.Rows {
+					rows = append(rows, texts(row))
+				}
+				for _, row := range rows {
 					cells := []string{}
 					for _, cell := range row {
 						cells = append(cells, plain(cell))
@@ -347,3 +351,5 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+var texts = table.Texts

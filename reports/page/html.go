@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -58,18 +57,17 @@ func (p page) Open() bool { return len(p.Details) <= mostOpen }
 func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOpen }
 
 // Link says that a cell of the first column is the number of a configuration that is on the page.
-func (s sheet) Link(column int, cell string) bool {
-	i, err := strconv.Atoi(cell)
-	return column == 0 && err == nil && i < s.Linked
+func (s sheet) Link(column int, cell table.Cell) bool {
+	return column == 0 && cell.Numeric && int(cell.Value) < s.Linked
 }
 
 // Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of some folds alone.
-func (s sheet) Class(column int, cell string) string {
+func (s sheet) Class(column int, cell table.Cell) string {
 	var classes []string
 	if s.Columns[column].Right {
 		classes = append(classes, "n")
 	}
-	if _, some := table.Uncounted(cell); some {
+	if cell.Partial != nil {
 		classes = append(classes, "partial")
 	}
 	return strings.Join(classes, " ")

@@ -95,7 +95,7 @@ func parts(t table.Table) (out []table.Table) {
 	for ; key < len(t.Columns); key++ {
 		seen := map[string]bool{}
 		for _, row := range t.Rows {
-			seen[strings.Join(row[:key], "\x00")] = true
+			seen[strings.Join(table.Texts(row[:key]), "\x00")] = true
 		}
 		if len(seen) == len(t.Rows) {
 			break
@@ -105,7 +105,7 @@ func parts(t table.Table) (out []table.Table) {
 	for c, name := range t.ColumnNames() {
 		width[c] = utf8.RuneCountInString(name)
 		for _, row := range t.Rows {
-			width[c] = max(width[c], utf8.RuneCountInString(row[c]))
+			width[c] = max(width[c], utf8.RuneCountInString(row[c].String()))
 		}
 		width[c] += 3
 	}
@@ -163,7 +163,7 @@ func (w *latex) part(in, heading string, s sheet) {
 	w.row(s.ColumnNames())
 	fmt.Fprint(w, "\\midrule\n")
 	for _, row := range s.Rows {
-		w.row(row)
+		w.row(table.Texts(row))
 	}
 	fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
 }

@@ -69,7 +69,7 @@ func (w markdown) table(_ string, s sheet) {
 	}
 	fmt.Fprintln(w, "|")
 	for _, row := range s.Rows {
-		w.row(row)
+		w.row(table.Texts(row))
 	}
 }
 

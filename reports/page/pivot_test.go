@@ -41,7 +41,7 @@ func lines(t table.Table) (out []string) {
 	}
 	out = append(out, strings.Join(names, "|"))
 	for _, row := range t.Rows {
-		out = append(out, strings.Join(row, "|"))
+		out = append(out, strings.Join(texts(row), "|"))
 	}
 	return out
 }

@@ -74,8 +74,8 @@ func checkTable(c *reports.Check) Table {
 		case r.LowerBound && !math.IsNaN(float64(r.Difference)):
 			verdict = "ok, lower bound"
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), r.Dataset, r.Preprocess, reports.ShortName(r.Kernel), r.Mean.Text, abridged(r.Theta), short[r.Likelihood.Text], short[r.Inference.Text],
-			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError), cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict})
+		t.Rows = append(t.Rows, Row(i, r.Dataset, r.Preprocess, reports.ShortName(r.Kernel), r.Mean.Text, abridged(r.Theta), short[r.Likelihood.Text], short[r.Inference.Text],
+			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError), cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict))
 	}
 	t.Lift()
 	return t

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -55,18 +54,16 @@ func nestedContest(n reports.Nested, all bool) contested {
 	out := contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer, n.Score, competition(n))}
 	scores := Table{Columns: Columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
-		interval, of := "", n.Scores.Partial
-		if !math.IsNaN(s.Lo) {
-			interval = of.Whole(reports.Significant(s.Lo) + " … " + reports.Significant(s.Hi))
-		}
-		scores.Rows = append(scores.Rows, []string{s.Name, of.Beside(reports.Significant(s.Value)), interval})
+		of := n.Scores.Partial
+		scores.Rows = append(scores.Rows, Row(s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of)))
 	}
 	out.Tables = append(out.Tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds), scores})
 	inner := "inner " + n.Score
 	if n.Fits == 0 {
 		inner = n.Score
 	}
-	t := Table{Columns: Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner, "outer information_bits", "errors", "rmse", "log evidence", "hyperparameters")}
+	t := Table{Columns: slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner),
+		outerColumns(), Columns("log evidence", "hyperparameters"))}
 	repeats, greater := false, true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
@@ -78,30 +75,29 @@ func nestedContest(n reports.Nested, all bool) contested {
 		if f.Status == reports.Done {
 			status = ""
 		}
-		row := []string{strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(f.Train), strconv.Itoa(f.Test), status}
+		row := Row(f.Repeat, f.Fold, f.Train, f.Test, status)
 		leaders := leaders(f, greater)
 		if leaders[1].Configuration >= 0 && leaders[0].Value == leaders[1].Value {
 			ties++
 		}
 		for _, s := range leaders {
 			if s.Configuration < 0 {
-				row = append(row, "", "")
+				row = append(row, Cell{}, Cell{})
 			} else {
-				row = append(row, fmt.Sprintf("#%d", s.Configuration), reports.Significant(float64(s.Value)))
+				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value))...)
 			}
 		}
-		for _, name := range []string{"information_bits", "errors", "rmse"} {
-			cell := ""
-			if e, ok := f.Scores.Value(name); ok {
-				cell = reports.Significant(e.Value)
+		for _, score := range cv.Scores {
+			if score.Column.Brief {
+				cell := Cell{}
+				if e, ok := f.Scores.Value(score.Name); ok {
+					cell = Significant(e.Value)
+				}
+				row = append(row, cell)
 			}
-			row = append(row, cell)
 		}
-		evidence := ""
-		if !math.IsNaN(float64(f.LogEvidence)) {
-			evidence = reports.Significant(float64(f.LogEvidence))
-		}
-		t.Rows = append(t.Rows, append(row, evidence, reports.Assignments(f.Hyperparameters, reports.Significant)))
+		t.Rows = append(t.Rows, append(row,
+			Row(Significant(f.LogEvidence), reports.Assignments(f.Hyperparameters, reports.Significant))...))
 		if f.Winner != nil {
 			wins[*f.Winner]++
 		} else {
@@ -149,7 +145,7 @@ func nestedContest(n reports.Nested, all bool) contested {
 					won = c.Why()
 				}
 			}
-			scored.Rows = append(scored.Rows, append([]string{strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold)}, append(standingRow(s), won)...))
+			scored.Rows = append(scored.Rows, Row(f.Repeat, f.Fold, standingRow(s), won))
 		}
 	}
 	if !repeats {
@@ -188,15 +184,20 @@ func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 	return out
 }
 
-func standingRow(s reports.Standing) []string {
-	value, interval := "", ""
-	if !math.IsNaN(float64(s.Value)) {
-		value = s.Partial.Beside(reports.Significant(float64(s.Value)))
+func standingRow(s reports.Standing) []Cell {
+	lo, hi := standingInterval(s)
+	return Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value).over(s.Partial), interval(lo, hi, s.Partial), s.Folds)
+}
+
+// outerColumns are those of the scores of outer folds.
+func outerColumns() (out []Column) {
+	for _, s := range cv.Scores {
+		if s.Column.Brief {
+			out = append(out, Columns(s.Name)...)
+		}
 	}
-	if s.CI95 != nil {
-		interval = s.Partial.Whole(reports.Significant(float64(s.CI95[0])) + " … " + reports.Significant(float64(s.CI95[1])))
-	}
-	return []string{fmt.Sprintf("#%d", s.Configuration), value, interval, strconv.Itoa(s.Folds)}
+	out[0].Name = "outer " + out[0].Name
+	return out
 }
 
 // contested says what came of a race; with all also the scores of all.

@@ -35,7 +35,7 @@ func comparisonText(out io.Writer, c *reports.Comparison) error {
 	})
 	key := Table{Columns: Columns("", "experiment", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tuned with", "tune")}
 	for _, s := range sides {
-		key.Rows = append(key.Rows, []string{s.Name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text], s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune})
+		key.Rows = append(key.Rows, Row(s.Name, s.Experiment, s.Dataset, s.Preprocess, short[s.Kernel.Text], s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune))
 	}
 	key.write(w)
 	Differences(c).section(w, "differences")
@@ -50,17 +50,17 @@ func Differences(c *reports.Comparison) Table {
 	t := Table{Columns: Columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
 	for _, p := range c.Pairs {
 		pair := p.First.Name + " − " + p.Second.Name
-		row := func(evaluation, what string, difference reports.Number, of *reports.Partial, interval *[2]reports.Number, pValue reports.Number, more string) {
-			between, probability := "", ""
-			if interval != nil {
-				between = reports.Significant(float64(interval[0])) + " … " + reports.Significant(float64(interval[1]))
+		row := func(evaluation, what string, difference reports.Number, of *reports.Partial, ends *[2]reports.Number, pValue reports.Number, more string) {
+			between, probability := "", Cell{}
+			if ends != nil {
+				between = interval(ends[0], ends[1], nil)
 			}
-			if !math.IsNaN(float64(pValue)) {
-				if probability = fmt.Sprintf("%.3g", float64(pValue)); probability == "1" {
-					probability = reports.Decimals(float64(pValue), 0)
+			if !pValue.None() {
+				if probability = number(fmt.Sprintf("%.3g", float64(pValue)), float64(pValue)); probability.Text == "1" {
+					probability = decimals(pValue, 0)
 				}
 			}
-			t.Rows = append(t.Rows, []string{pair, evaluation, what, of.Beside(reports.Significant(float64(difference))), between, probability, more})
+			t.Rows = append(t.Rows, Row(pair, evaluation, what, Significant(difference).over(of), between, probability, more))
 		}
 		if e := p.LogEvidence; e != nil {
 			bayes := "Bayes factor 10^" + reports.Decimals(float64(e.Log10), 3)

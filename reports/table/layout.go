@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,16 +18,6 @@ func (t *Table) drop(c int) {
 	for i := range t.Rows {
 		t.Rows[i] = slices.Delete(t.Rows[i], c, c+1)
 	}
-}
-
-var counted = regexp.MustCompile(` \([0-9]+ of [0-9]+ folds(, [0-9]+ failed)?\)$`)
-
-// uncounted takes the count off again, and says whether there was one.
-func Uncounted(cell string) (number string, partial bool) {
-	if at := counted.FindStringIndex(cell); at != nil {
-		return cell[:at[0]], true
-	}
-	return cell, false
 }
 
 // columns are columns of these names that stay where they are.
@@ -48,11 +37,11 @@ func (t Table) section(w io.Writer, heading string) {
 	}
 }
 
-// Table is the summary of a Report, ready to be laid out: cells are texts, empty where there is nothing to say.
+// Table is ready to be laid out.
 type Table struct {
 	Caption []string // what is the same in every row: "dataset crabs"
 	Columns []Column
-	Rows    [][]string
+	Rows    [][]Cell
 }
 
 // Column is a column of a Table.
@@ -67,10 +56,13 @@ type Column struct {
 func (t *Table) Lift() {
 	for c := len(t.Columns) - 1; c >= 0; c-- {
 		text := ""
-		if i := slices.IndexFunc(t.Rows, func(row []string) bool { return row[c] != "" }); i >= 0 {
-			text = t.Rows[i][c]
+		if i := slices.IndexFunc(t.Rows, func(row []Cell) bool { return row[c].Text != "" }); i >= 0 {
+			text = t.Rows[i][c].String()
 		}
-		constant := !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != text && !(row[c] == "" && t.Columns[c].gaps) })
+		constant := !slices.ContainsFunc(t.Rows, func(row []Cell) bool {
+			cell := row[c].String()
+			return cell != text && !(cell == "" && t.Columns[c].gaps)
+		})
 		empty := text == ""
 		if !empty && (t.Columns[c].Keep || !constant) {
 			continue
@@ -88,29 +80,21 @@ func (t *Table) Lift() {
 // write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
 func (t Table) write(w io.Writer) {
 	lines := make([][]string, 1+len(t.Rows))
-	for _, column := range t.Columns {
+	behind := make([]int, len(t.Columns)) // the longest count
+	counted := func(cell Cell) int { return len(cell.String()) - len(cell.Text) }
+	for c, column := range t.Columns {
 		lines[0] = append(lines[0], reports.OneLine(column.Name))
+		for _, row := range t.Rows {
+			behind[c] = max(behind[c], counted(row[c]))
+		}
 	}
 	for i, row := range t.Rows {
-		for _, text := range row {
-			lines[i+1] = append(lines[i+1], reports.OneLine(text))
-		}
-	}
-	behind := make([]int, len(t.Columns)) // the longest count
-	counted := func(cell string) int {
-		number, _ := Uncounted(cell)
-		return utf8.RuneCountInString(cell) - utf8.RuneCountInString(number)
-	}
-	for _, line := range lines[1:] {
-		for c, cell := range line {
-			behind[c] = max(behind[c], counted(cell))
-		}
-	}
-	for _, line := range lines[1:] {
-		for c, cell := range line {
-			if t.Columns[c].Right && cell != "" {
-				line[c] += strings.Repeat(" ", behind[c]-counted(cell))
+		for c, cell := range row {
+			text := reports.OneLine(cell.String())
+			if t.Columns[c].Right && text != "" {
+				text += strings.Repeat(" ", behind[c]-counted(cell))
 			}
+			lines[i+1] = append(lines[i+1], text)
 		}
 	}
 	width := make([]int, len(t.Columns))

@@ -17,7 +17,7 @@ var pivotParts = []string{"preprocess", "kernel", "mean", "likelihood", "inferen
 // pivotRow is a row of a Pivot.
 type pivotRow struct {
 	parts   []string
-	cells   map[string]string  // by column
+	cells   map[string]Cell    // by column
 	seconds map[string]float64 // by data set
 }
 
@@ -45,7 +45,7 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		at := slices.IndexFunc(rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
 		if at < 0 {
 			at = len(rows)
-			rows = append(rows, pivotRow{parts, map[string]string{}, map[string]float64{}})
+			rows = append(rows, pivotRow{parts, map[string]Cell{}, map[string]float64{}})
 		}
 		if _, taken := rows[at].seconds[c.Dataset]; taken {
 			return t, false
@@ -58,14 +58,14 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		add(&datasets, c.Dataset)
 		add(&methods, c.Inference.Text)
 		for _, e := range c.Evaluations {
-			name, cell := c.Dataset, string(e.Status)
+			name, cell := c.Dataset, Cell{Text: string(e.Status)}
 			if several {
 				name += " " + e.Name
 			}
 			if s, known := e.Scores.Value(score.Name); known && score.Count {
-				cell = e.Scores.Partial.Beside(reports.Decimals(s.Value, 0))
+				cell = decimals(s.Value, 0).over(e.Scores.Partial)
 			} else if known {
-				cell = e.Scores.Partial.Beside(reports.Decimals(s.Value, 3))
+				cell = decimals(s.Value, 3).over(e.Scores.Partial)
 			}
 			add(&names, name)
 			rows[at].cells[name] = cell
@@ -81,7 +81,10 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		t.Columns = append(t.Columns, Column{Name: name, Right: true, Keep: true})
 	}
 	for _, row := range rows {
-		line := row.parts
+		var line []Cell
+		for _, part := range row.parts {
+			line = append(line, Cell{Text: part})
+		}
 		for _, name := range names {
 			line = append(line, row.cells[name])
 		}
@@ -92,7 +95,7 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric mean over the data sets, in this one run"}
 		t.Columns = append(t.Columns, Column{Name: "time", Right: true, Keep: true})
 		for i := range t.Rows {
-			t.Rows[i] = append(t.Rows[i], reports.Decimals(ratios[i], 1))
+			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
 		}
 	}
 	t.Lift()

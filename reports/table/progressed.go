@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -71,8 +70,8 @@ func progressTable(p *reports.Progress) Table {
 		if !math.IsNaN(float64(c.Left)) {
 			left = reports.Duration(float64(c.Left)).String()
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text],
-			strconv.Itoa(c.Done), strconv.Itoa(c.Known), strconv.Itoa(c.Failed), reports.Duration(c.Seconds).String(), left})
+		t.Rows = append(t.Rows, Row(i, c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text],
+			c.Done, c.Known, c.Failed, reports.Duration(c.Seconds).String(), left))
 	}
 	t.Lift()
 	return t

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -27,21 +26,21 @@ type Rows struct {
 func (t *Rows) Add(cells ...any) { t.cells = append(t.cells, cells) }
 
 // table is t for people. Numbers are written by the given function, Values to six digits.
-func (t Rows) Table(number func(reports.Number) string) Table {
+func (t Rows) Table(show func(reports.Number) string) Table {
 	out := Table{Columns: Columns(t.Columns...)}
 	for _, row := range t.cells {
-		texts := make([]string, len(t.Columns))
+		cells := make([]Cell, len(t.Columns))
 		for i, cell := range row {
 			switch v := cell.(type) {
 			case reports.Number:
-				texts[i] = number(v)
+				cells[i] = number(show(v), float64(v))
 			case reports.Values:
-				texts[i] = reports.Assignments(v, reports.Significant)
-			case string, int:
-				texts[i] = fmt.Sprint(v)
+				cells[i].Text = reports.Assignments(v, reports.Significant)
+			case string, int, Cell:
+				cells[i] = Row(v)[0]
 			}
 		}
-		out.Rows = append(out.Rows, texts)
+		out.Rows = append(out.Rows, cells)
 	}
 	return out
 }

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -17,8 +15,8 @@ import (
 )
 
 // writeIllustration writes all of its numbers.
-func writeIllustration(w io.Writer, experiment string, number int, i record.Illustration) {
-	fmt.Fprintf(w, "%s #%d  %s\n", experiment, number, i.Kind)
+func writeIllustration(w io.Writer, experiment string, place int, i record.Illustration) {
+	fmt.Fprintf(w, "%s #%d  %s\n", experiment, place, i.Kind)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range []Fact{{"kernel", i.Kernel.Text}, {"mean", i.Mean.Text}, {"likelihood", i.Likelihood.Text}} {
 		if f.Text != "" {
@@ -32,11 +30,11 @@ func writeIllustration(w io.Writer, experiment string, number int, i record.Illu
 	if i.Exact != nil {
 		illustrations((&reports.Report{Illustrations: []record.Illustration{i}})).section(w, "moments")
 	}
-	numbers := Table{Columns: make([]Column, len(i.Columns)), Rows: make([][]string, len(i.Columns[0].Values))}
+	numbers := Table{Columns: make([]Column, len(i.Columns)), Rows: make([][]Cell, len(i.Columns[0].Values))}
 	for c, column := range i.Columns {
 		numbers.Columns[c] = Column{Name: column.Name, Right: true, Keep: true}
 		for k, v := range column.Values {
-			numbers.Rows[k] = append(numbers.Rows[k], reports.Shortest(v))
+			numbers.Rows[k] = append(numbers.Rows[k], number(reports.Shortest(v), float64(v)))
 		}
 	}
 	numbers.section(w, "numbers")
@@ -154,11 +152,8 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	scored := Rows{Columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
-			interval, of := "", e.Scores.Partial
-			if !math.IsNaN(s.Lo) {
-				interval = of.Whole(reports.Significant(s.Lo) + " … " + reports.Significant(s.Hi))
-			}
-			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, of.Beside(reports.Significant(s.Value)), interval, string(e.Status))
+			of := e.Scores.Partial
+			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of), string(e.Status))
 		}
 	}
 	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters"}}
@@ -168,9 +163,9 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	for _, f := range c.Folds {
 		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged), f.LogEvidence, f.Hyperparameters}
 		for _, s := range cv.Scores {
-			cell := ""
+			cell := Cell{}
 			if e, ok := f.Scores.Value(s.Name); ok {
-				cell = reports.Significant(e.Value)
+				cell = Significant(e.Value)
 			}
 			row = append(row, cell)
 		}
@@ -187,13 +182,13 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 	}
 	points := Table{Columns: Columns("point", objective, "gradient", "hyperparameters", "theta", "scores", "", "failure")}
 	for i, p := range t.Points {
-		points.Rows = append(points.Rows, []string{strconv.Itoa(i), reports.Shortest(p.Value), reports.Shortest(p.Gradient), reports.Assignments(p.Hyperparameters, reports.Significant),
-			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant), chosen(p.Chosen), p.Failure})
+		points.Rows = append(points.Rows, Row(i, reports.Shortest(p.Value), reports.Shortest(p.Gradient), reports.Assignments(p.Hyperparameters, reports.Significant),
+			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant), chosen(p.Chosen), p.Failure))
 	}
 	points.section(w, "points")
 	path := Table{Columns: Columns("step", objective, "theta")}
 	for i, s := range t.Path {
-		path.Rows = append(path.Rows, []string{strconv.Itoa(i), reports.Shortest(s.Value), reports.Assignments(s.Theta, reports.Significant)})
+		path.Rows = append(path.Rows, Row(i, reports.Shortest(s.Value), reports.Assignments(s.Theta, reports.Significant)))
 	}
 	path.section(w, "path")
 	for _, warning := range t.Warnings {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -32,14 +33,16 @@ func illustrations(r *reports.Report) Table {
 		if i.Jitter > 0 {
 			jitter = reports.Brief(float64(i.Jitter))
 		}
-		row := []string{strconv.Itoa(k), i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text], strings.Join(values, " ")}
-		add := func(cells ...string) { t.Rows = append(t.Rows, slices.Concat(row, cells)) }
+		add := func(cells ...any) {
+			row := Row(k, i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text], strings.Join(values, " "))
+			t.Rows = append(t.Rows, append(row, Row(cells...)...))
+		}
 		if i.Exact == nil {
-			add(strconv.Itoa(len(i.Columns[0].Values)), jitter, "", "", "", "", "", "", "")
+			add(len(i.Columns[0].Values), jitter, "", "", "", "", "", "", "")
 			continue
 		}
-		add(slices.Concat([]string{"", "", "(the prior)"}, Moments(i.Prior), []string{"", ""})...)
-		add(slices.Concat([]string{"", "", "(the exact posterior)"}, Moments(i.Exact), []string{"", ""})...)
+		add("", "", "(the prior)", Moments(i.Prior), "", "")
+		add("", "", "(the exact posterior)", Moments(i.Exact), "", "")
 		for _, a := range i.Approximations {
 			state, iterations := string(reports.Failed), ""
 			if a.Gaussian != nil {
@@ -48,7 +51,7 @@ func illustrations(r *reports.Report) Table {
 					state = "not converged"
 				}
 			}
-			add(slices.Concat([]string{"", "", short[a.Inference.Text]}, Moments(a.Gaussian), []string{iterations, state})...)
+			add("", "", short[a.Inference.Text], Moments(a.Gaussian), iterations, state)
 		}
 	}
 	t.Lift()
@@ -56,23 +59,23 @@ func illustrations(r *reports.Report) Table {
 }
 
 // moments are those of a Gaussian as a table has them: means, standard deviations, correlation and log evidence; blank where there is none.
-func Moments(g *record.Gaussian) []string {
-	cells := []string{"", "", "", ""}
+func Moments(g *record.Gaussian) []Cell {
 	if g == nil {
-		return cells
+		return make([]Cell, 4)
 	}
 	var means, deviations []string
+	correlation, evidence := Cell{}, Cell{}
 	for i, m := range g.Mean {
-		means, deviations = append(means, reports.Significant(float64(m))), append(deviations, reports.Significant(math.Sqrt(float64(g.Covariance[i][i]))))
+		means = append(means, reports.Significant(float64(m)))
+		deviations = append(deviations, reports.Significant(math.Sqrt(float64(g.Covariance[i][i]))))
 	}
-	cells[0], cells[1] = strings.Join(means, ", "), strings.Join(deviations, ", ")
 	if c := g.Covariance; len(c) == 2 {
-		cells[2] = reports.Significant(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
+		correlation = Significant(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
 	}
 	if g.LogEvidence != nil {
-		cells[3] = reports.Significant(float64(*g.LogEvidence))
+		evidence = Significant(*g.LogEvidence)
 	}
-	return cells
+	return Row(strings.Join(means, ", "), strings.Join(deviations, ", "), correlation, evidence)
 }
 
 // unconverged says which fits behind a row had not converged.
@@ -103,10 +106,22 @@ func Summary(r *reports.Report) Table {
 	part := func(name string) Column { return Column{Name: name, gaps: true} }
 	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 	t := Table{Columns: []Column{
-		{Name: "#", Right: true, Keep: true}, words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"), words("inference"),
-		words("tuned with"), part("tune"), words("evaluation"), number("log evidence"), number("loo"), number("bits"), number("errors"), number("error rate %"), number("95 % interval"), number("cost"), number("rejected"), number("log loss"),
-		number("brier"), number("auc"), number("rmse"), number("standardized log loss"), {Name: "status", Keep: true},
+		number("#"), words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"),
+		words("inference"), words("tuned with"), part("tune"), words("evaluation"), number("log evidence"), number("loo"),
 	}}
+	for _, s := range cv.Scores {
+		if s.Column.Heading == "" {
+			continue
+		}
+		t.Columns = append(t.Columns, number(s.Column.Heading))
+		if s.Column.Interval {
+			t.Columns = append(t.Columns, number("95 % interval"))
+		}
+		if s.Name == decisionScore {
+			t.Columns = append(t.Columns, number("cost"), number("rejected"))
+		}
+	}
+	t.Columns = append(t.Columns, Column{Name: "status", Keep: true})
 	short := r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
 	for i, c := range r.Configurations {
@@ -119,31 +134,50 @@ func Summary(r *reports.Report) Table {
 			evaluations = []reports.Evaluation{{Status: reports.Done}}
 		}
 		for _, e := range evaluations {
-			s := e.Scores
-			errors, rate, interval := "", "", ""
-			if count, ok := s.Value("errors"); ok {
-				errors = s.Partial.Beside(fmt.Sprintf("%.0f/%d", count.Value, s.N))
-			}
-			if r, ok := s.Value("error_rate"); ok {
-				rate = s.Partial.Beside(reports.Decimals(100*r.Value, 1))
-				interval = s.Partial.Whole(fmt.Sprintf("%.1f – %.1f", 100*r.Lo, 100*r.Hi))
-			}
-			score := func(name string, digits int) string {
-				if e, ok := s.Value(name); ok {
-					return s.Partial.Beside(reports.Decimals(e.Value, digits))
-				}
-				return ""
-			}
-			cost, rejected := "", ""
-			if e.Decisions != nil {
-				cost, rejected = s.Partial.Beside(reports.Decimals(float64(e.Decisions.Loss), 4)), s.Partial.Beside(strconv.Itoa(e.Decisions.Rejected))
-			}
-			t.Rows = append(t.Rows, []string{strconv.Itoa(i), c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text), c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
-				reports.Decimals(float64(c.LogEvidence), 3), reports.Decimals(float64(c.LeftOneOut()), 4), score("information_bits", 3), errors, rate, interval, cost, rejected, score("log_loss", 4), score("brier", 4), score("auc", 4), score("rmse", 4), score("standardized_log_loss", 4), state(c, e)})
+			t.Rows = append(t.Rows, Row(i, c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text),
+				c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
+				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), summaryCells(e), state(c, e)))
 		}
 	}
 	t.Lift()
 	return t
+}
+
+// decisionScore is the score after which a summary has what decisions cost.
+const decisionScore = "error_rate"
+
+// summaryCells are the scores of an evaluation in a row of a summary.
+func summaryCells(e reports.Evaluation) (out []Cell) {
+	of := e.Scores.Partial
+	for _, s := range cv.Scores {
+		if s.Column.Heading == "" {
+			continue
+		}
+		v, known := e.Scores.Value(s.Name)
+		factor, cell, interval := 1.0, Cell{}, Cell{}
+		if s.Column.Percent {
+			factor = 100
+		}
+		switch {
+		case known && s.Count:
+			cell = number(fmt.Sprintf("%.0f/%d", v.Value, e.Scores.N), v.Value)
+		case known:
+			cell = decimals(factor*v.Value, s.Column.Digits)
+			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits, factor*v.Hi))
+		}
+		out = append(out, cell.over(of))
+		if s.Column.Interval {
+			out = append(out, interval)
+		}
+		if s.Name == decisionScore {
+			cost, rejected := Cell{}, Cell{}
+			if d := e.Decisions; d != nil {
+				cost, rejected = decimals(d.Loss, 4).over(of), Row(d.Rejected)[0].over(of)
+			}
+			out = append(out, cost, rejected)
+		}
+	}
+	return out
 }
 
 // state says what a row lacks.
@@ -230,7 +264,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		if by == c.Objective {
 			by = c.Tuned()
 		}
-		if slices.Contains([]string{c.Tuned(), "information_bits", "errors", "rmse"}, by) {
+		if by == c.Tuned() || brief(by) {
 			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Significant(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Significant), c.Equals(b))
 		}
 	}
@@ -292,4 +326,10 @@ func strongest(c reports.Configuration) string {
 		}
 	}
 	return text
+}
+
+// brief says of a score that it is shown where there is room for few.
+func brief(name string) bool {
+	s, err := cv.ScoreNamed(name)
+	return err == nil && s.Column.Brief
 }

@@ -337,8 +337,8 @@ func compare(r *reports.Report) (t table.Table, within int, faults []error) {
 					faults = append(faults, fmt.Errorf("configuration %d: %s is %v here and %v ± %v in %s, and no "+
 						"note says why", i, f.Name, here, published, uncertainty, p.Source))
 				}
-				t.Rows = append(t.Rows, []string{labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "),
-					stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why})
+				t.Rows = append(t.Rows, table.Row(labels[i], p.Source, strings.ReplaceAll(f.Name, "_", " "),
+					stated(published, uncertainty), shown(here, uncertainty), shown(here-published, uncertainty), why))
 			}
 		}
 	}
@@ -415,7 +415,7 @@ func (p *page) table(t table.Table) {
 	line(rules)
 	for _, row := range t.Rows {
 		var cells []string
-		for i, text := range row {
+		for i, text := range table.Texts(row) {
 			if t.Columns[i].Right {
 				// an interval stays on one line
 				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text)

@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/golden"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // short are the experiments that take no more than a second.
@@ -159,26 +160,26 @@ func TestDifferencesNeedAReason(t *testing.T) {
 		{Source: "A", Figures: reports.Figures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
 		{Source: "B", Note: "for a reason", Figures: reports.Figures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
 	}}}}
-	table, within, faults := compare(r)
+	compared, within, faults := compare(r)
 	var got []string
-	for _, row := range table.Rows {
-		got = append(got, strings.Join(row, " "))
+	for _, row := range compared.Rows {
+		got = append(got, strings.Join(table.Texts(row), " "))
 	}
 	want := []string{"#1 ep A log evidence -99 -99.5 -0.5 ", "#1 ep A errors 21 22 1 not said", "#1 ep B error rate 0.031 0.0321 0.0011 for a reason", "#1 ep B rmse 1 ± 0 1 0 ", "#1 ep B errors 67 ± 5 62 -5 ", "#1 ep B log evidence -107.0 -107.00 0.00 "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if within != 4 || len(table.Columns) != 7 || table.Caption != nil {
-		t.Errorf("%d within the uncertainty; %v, %q", within, table.Columns, table.Caption)
+	if within != 4 || len(compared.Columns) != 7 || compared.Caption != nil {
+		t.Errorf("%d within the uncertainty; %v, %q", within, compared.Columns, compared.Caption)
 	}
 	r.Configurations = r.Configurations[1:]
-	if table, _, _ = compare(r); len(table.Columns) != 6 || len(table.Rows[0]) != 6 || table.Rows[0][1] != "log evidence" {
-		t.Errorf("of one configuration %v %q", table.Columns, table.Rows[0])
+	if compared, _, _ = compare(r); len(compared.Columns) != 6 || len(compared.Rows[0]) != 6 || compared.Rows[0][1].Text != "log evidence" {
+		t.Errorf("of one configuration %v %q", compared.Columns, compared.Rows[0])
 	}
 	r.Configurations[0].Published = r.Configurations[0].Published[1:]
 	r.Configurations[0].Published[0].Figures = r.Configurations[0].Published[0].Figures[3:]
-	if table, within, _ = compare(r); within != 1 || len(table.Columns) != 4 || len(table.Rows[0]) != 4 || !slices.Equal(table.Caption, []string{"B"}) {
-		t.Errorf("of nothing that differs %v %q", table.Columns, table.Rows[0])
+	if compared, within, _ = compare(r); within != 1 || len(compared.Columns) != 4 || len(compared.Rows[0]) != 4 || !slices.Equal(compared.Caption, []string{"B"}) {
+		t.Errorf("of nothing that differs %v %q", compared.Columns, compared.Rows[0])
 	}
 	if len(faults) != 1 || !strings.Contains(faults[0].Error(), "errors is 22 here and 21 ± 0.5 in A, and no note says why") {
 		t.Errorf("faults %v", faults)

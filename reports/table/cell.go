@@ -1,0 +1,75 @@
+package table
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Cell is a cell of a Table: its text, empty where there is nothing to say, and what that is.
+type Cell struct {
+	Text    string
+	Numeric bool             // a number, Value
+	Value   float64          // by which numbers are sorted
+	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
+}
+
+// String is the text, with the count of folds where that is due: "0.71 (1 of 5 folds)".
+func (c Cell) String() string { return c.Partial.Beside(c.Text) }
+
+// over is the cell of a number that may be over some folds alone.
+func (c Cell) over(of *reports.Partial) Cell {
+	if c.Text != "" {
+		c.Partial = of
+	}
+	return c
+}
+
+// Row makes a row of words, whole numbers and cells.
+func Row(cells ...any) (out []Cell) {
+	for _, cell := range cells {
+		switch v := cell.(type) {
+		case int:
+			out = append(out, number(strconv.Itoa(v), float64(v)))
+		case string:
+			out = append(out, Cell{Text: v})
+		case Cell:
+			out = append(out, v)
+		case []Cell:
+			out = append(out, v...)
+		}
+	}
+	return out
+}
+
+// Texts are the cells as texts.
+func Texts(row []Cell) (texts []string) {
+	for _, c := range row {
+		texts = append(texts, c.String())
+	}
+	return texts
+}
+
+// Significant is a number to six digits, if there is one.
+func Significant[F ~float64](x F) Cell {
+	if math.IsNaN(float64(x)) {
+		return Cell{}
+	}
+	return number(reports.Significant(float64(x)), float64(x))
+}
+
+// decimals is a number with so many digits after the point, if there is one.
+func decimals[F ~float64](x F, digits int) Cell {
+	return number(reports.Decimals(float64(x), digits), float64(x))
+}
+
+func number(text string, x float64) Cell { return Cell{Text: text, Numeric: text != "", Value: x} }
+
+// interval is from lo to hi, if there is such an interval and it is over all folds.
+func interval[F ~float64](lo, hi F, of *reports.Partial) string {
+	if math.IsNaN(float64(lo)) || of != nil {
+		return ""
+	}
+	return reports.Significant(float64(lo)) + " … " + reports.Significant(float64(hi))
+}
