@@ -25,7 +25,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// CheckOptions of Plan.Check.
+// CheckOptions of Check.
 type CheckOptions struct {
 	// hyperparameters by their theta names, free or fixed; the others stay where they start
 	Theta      map[string]string

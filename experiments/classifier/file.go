@@ -96,9 +96,9 @@ type Declared struct {
 	Average    string `json:"average"`
 }
 
-// Save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads
+// save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads
 // it sees the old one or the new one, whole.
-func (f *ModelFile) Save(name string) (err error) {
+func (f *ModelFile) save(name string) (err error) {
 	if f.Hash, err = f.hash(); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// FitOptions of Plan.Fit.
+// FitOptions of Fit.
 type FitOptions struct {
 	Configuration int    // its number in the plan, from 0; negative: the one with the best tuning objective
 	Dir           string // the run folder that has the trials, and keeps those that are made; "": none
@@ -104,7 +104,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
 	}
-	if err = f.Save(name); err != nil && o.Dir != "" {
+	if err = f.save(name); err != nil && o.Dir != "" {
 		err = fmt.Errorf("%w: %w", run.ErrUnreported, err)
 	}
 	return f, summary, err

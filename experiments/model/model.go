@@ -19,7 +19,7 @@ type Model struct {
 	Comparator comparator.Comparator // in place of that; nil: none
 	Written    Declaration
 	PerClass   bool   // every class has the kernel with hyperparameters of its own
-	Classes    string // one of classModes
+	Classes    string // joint or one_vs_rest
 }
 
 // Declaration is a model as the file has it.

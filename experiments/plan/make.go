@@ -25,7 +25,7 @@ func Load(ctx context.Context, path string, settings []string) (*Plan, error) {
 	return Parse(ctx, path, text, settings)
 }
 
-// Parse is LoadPlan on text already read; file names it in messages, and its folder is where
+// Parse is Load on text already read; file names it in messages, and its folder is where
 // relative paths start.
 func Parse(ctx context.Context, file string, text []byte, settings []string) (*Plan, error) {
 	s, found := spec.Decode(file, text, settings)

@@ -247,13 +247,13 @@ func versionsText(v map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Options of Plan.Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set
+// Options of Run. A MemoryLimit of 0 is what is free, where the system tells. Threads is set
 // by Run.
 type Options struct {
 	Resume bool                             // go on with an unfinished run
 	Extend bool                             // go on with a run of which this plan is an extension
 	Retry  bool                             // run the failed jobs on record again
-	Warn   func(format string, args ...any) // hears what the user should know and results do not say
+	Warn   func(format string, args ...any) // hears what the user should know and results do not say; nil: nobody
 	search.Options
 }
 

@@ -57,7 +57,7 @@ type LaidOut struct {
 	Dir  string
 }
 
-// LayOutOptions of Plan.LayOut.
+// LayOutOptions of LayOut.
 type LayOutOptions struct {
 	Blocks  int                              // 0: as many as before, or Suggested
 	Jobs    int                              // that a block runs at a time

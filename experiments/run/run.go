@@ -78,6 +78,9 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 	if dir == "" {
 		return journal.Open("", journal.Options{})
 	}
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
 	j, begun, err := open(p, dir, o)
 	if err != nil {
 		return nil, err

@@ -235,9 +235,6 @@ func Unjoin(err error) []error {
 // ErrInvalid marks data, or another input, that cannot be used.
 var ErrInvalid = errors.New("invalid data")
 
-// Problem is one mistake in a configuration: where it stands, what was expected, and what to do.
-type Problem = strictyaml.Problem
-
 // Problems are all the mistakes of a configuration, in the order of the file, at most twenty of a
 // kind with a count of the others. A nil Problems is no error.
 type Problems = strictyaml.Problems
