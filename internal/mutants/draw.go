@@ -61,8 +61,9 @@ func (s *source) mutants() (all []mutant) {
 	return all
 }
 
-// draw chooses mutants that do not overlap, of which each compiles by itself, and numbers them.
-func (s *source) draw(found []mutant, seed uint64, each int) ([]mutant, error) {
+// draw chooses mutants that do not overlap, of which each compiles by itself, and numbers them from
+// first on.
+func (s *source) draw(found []mutant, seed uint64, each, first int) ([]mutant, error) {
 	slices.SortStableFunc(found, func(a, b mutant) int { return strings.Compare(a.rank(seed), b.rank(seed)) })
 	var drawn []mutant
 	for _, m := range found {
@@ -72,7 +73,7 @@ func (s *source) draw(found []mutant, seed uint64, each int) ([]mutant, error) {
 		taken := func(d mutant) bool {
 			return d.path == m.path && d.start < m.end && m.start < d.end || d.key() == m.key()
 		}
-		m.number = 1 + len(drawn)
+		m.number = first + len(drawn)
 		if !slices.ContainsFunc(drawn, taken) && s.check(s.with(m)) == nil {
 			drawn = append(drawn, m)
 		}

@@ -19,16 +19,19 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 )
 
-// mutated are the packages that mutants are drawn from. Their own tests are to notice them: of 308
-// that were killed when the tests of all packages that import them ran too, those killed none.
-var mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data,reports"
+// mutated are the packages that mutants are drawn from, and tested those whose tests meet them.
+const (
+	mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data," +
+		"reports,reports/table,reports/picture,reports/page"
+	tested = mutated + ",objective/comparator,experiments,experiments/live"
+)
 
 //go:embed equivalent.txt
 var equivalentText string
@@ -43,7 +46,8 @@ func main() {
 func run() error {
 	seed := flag.Uint64("seed", 1, "of the draw")
 	each := flag.Int("each", 36, "mutants of a package")
-	only := flag.String("only", mutated, "the packages")
+	only := flag.String("only", mutated, "the packages that mutants are drawn from")
+	tests := flag.String("tests", tested, "the packages whose tests run")
 	match := flag.String("match", "", "run only mutants whose file:line has this in it")
 	least := flag.Float64("least", 0.95, "fail where a smaller part of the mutants is killed")
 	out := flag.String("o", "", "write the figures to this Markdown file")
@@ -54,9 +58,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	var results []result
-	var failing int
-	known := map[[3]string]bool{}
+	var drawn []mutant
+	known, text := map[[3]string]bool{}, map[string]string{}
 	for folder := range strings.SplitSeq(*only, ",") {
 		s, err := load(ctx, folder)
 		if err != nil {
@@ -66,28 +69,41 @@ func run() error {
 		for _, m := range all {
 			known[m.key()] = true
 		}
-		drawn, err := s.draw(all, *seed, *each)
+		here, err := s.draw(all, *seed, *each, 1+len(drawn))
 		if err != nil {
 			return err
 		}
-		drawn = slices.DeleteFunc(drawn, func(m mutant) bool {
-			return !strings.Contains(fmt.Sprintf("%s:%d", m.file, m.line), *match)
-		})
-		if len(drawn) == 0 {
+		drawn = append(drawn, here...)
+		maps.Copy(text, s.with(here...))
+	}
+	temporary, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	t := &trial{temporary: temporary, reach: map[int][]test{}}
+	folders := strings.Split(*tests, ",")
+	fmt.Printf("%d mutants drawn; building the tests of %d packages\n", len(drawn), len(folders))
+	if err := t.build(ctx, folders, text); err != nil {
+		return err
+	}
+	if err := t.trace(ctx, folders); err != nil {
+		return err
+	}
+	var results []result
+	for _, m := range drawn {
+		if !strings.Contains(fmt.Sprintf("%s:%d", m.file, m.line), *match) {
 			continue
 		}
-		met, failed, err := try(ctx, folder, s, drawn)
+		r, err := t.judge(ctx, m)
 		if err != nil {
 			return err
 		}
-		for _, r := range met {
-			if r.reason = reasons[r.key()]; r.reason != "" && r.end == alive {
-				r.end = equivalent
-			}
-			results = append(results, r)
-			fmt.Println(r)
+		if r.reason = reasons[r.key()]; r.reason != "" && r.end == alive {
+			r.end = equivalent
 		}
-		failing += failed
+		results = append(results, r)
+		fmt.Println(r)
 	}
 	page, rate := summary(results, *seed, *each)
 	fmt.Print(page)
@@ -101,7 +117,7 @@ func run() error {
 			fmt.Printf("equivalent.txt lists what is no more in the code: %s: %s (%s)\n", key[0], key[1], key[2])
 		}
 	}
-	return verdict(results, failing, rate, *least)
+	return verdict(results, t.failing, rate, *least)
 }
 
 // verdict is an error unless all is as it should be.

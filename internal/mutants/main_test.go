@@ -94,14 +94,14 @@ func TestEverySiteCompiles(t *testing.T) {
 			t.Errorf("%s: %v", m.change, err)
 		}
 	}
-	drawn, err := l.draw(l.mutants(), 1, 6)
+	drawn, err := l.draw(l.mutants(), 1, 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.check(l.with(drawn...)); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.draw(l.mutants(), 1, 100); err == nil {
+	if _, err := l.draw(l.mutants(), 1, 100, 1); err == nil {
 		t.Error("a hundred mutants of sixteen lines")
 	}
 }
@@ -110,7 +110,7 @@ func TestEverySiteCompiles(t *testing.T) {
 func TestDrawSurvivesEdits(t *testing.T) {
 	keys := func(text string, seed uint64) (all [][3]string) {
 		l := loaded(t, text)
-		drawn, err := l.draw(l.mutants(), seed, 5)
+		drawn, err := l.draw(l.mutants(), seed, 5, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

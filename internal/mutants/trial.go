@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,71 +29,53 @@ const (
 
 // test is one test function.
 type test struct {
-	name string
-	took time.Duration
+	folder, name string
+	took         time.Duration
 }
 
-// trial has the test program of a package, with all its mutants.
+// trial has the test programs, which have all mutants.
 type trial struct {
-	folder, program string
-	reach           map[int][]test // the tests that reach a mutant, by its number
-	failing         int            // tests that fail without a mutant; they are left out
+	temporary string
+	reach     map[int][]test // the tests that reach a mutant, by its number
+	failing   int            // tests that fail without a mutant; they are left out
 }
 
-// build compiles the tests of a package with such sources, into a temporary folder.
-func build(ctx context.Context, folder, temporary string, text map[string]string) (*trial, error) {
-	t := &trial{folder: folder, program: filepath.Join(temporary, "program"), reach: map[int][]test{}}
+// program is the file of the tests of a package.
+func (t *trial) program(folder string) string {
+	return filepath.Join(t.temporary, strings.ReplaceAll(folder, "/", "_")+".test")
+}
+
+// build compiles the tests of packages with such sources.
+func (t *trial) build(ctx context.Context, folders []string, text map[string]string) error {
 	replace := map[string]string{}
 	for name, s := range text {
-		replace[name] = filepath.Join(temporary, fmt.Sprintf("%d.go", len(replace)))
+		replace[name] = filepath.Join(t.temporary, fmt.Sprintf("%d.go", len(replace)))
 		if err := os.WriteFile(replace[name], []byte(s), 0o666); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	overlay := filepath.Join(temporary, "overlay.json")
+	overlay := filepath.Join(t.temporary, "overlay.json")
 	if err := os.WriteFile(overlay, list, 0o666); err != nil {
-		return nil, err
+		return err
 	}
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", t.program, "./"+folder)
-	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go test -c ./%s: %w\n%s", folder, err, out)
-	}
-	return t, nil
-}
-
-// try compiles a package with all its mutants, and says what becomes of each.
-func try(ctx context.Context, folder string, s *source, drawn []mutant) (met []result, failing int, err error) {
-	temporary, err := os.MkdirTemp("", "mutants")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer os.RemoveAll(temporary)
-	t, err := build(ctx, folder, temporary, s.with(drawn...))
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := t.trace(ctx); err != nil {
-		return nil, 0, err
-	}
-	for _, m := range drawn {
-		r, err := t.judge(ctx, m)
-		if err != nil {
-			return nil, 0, err
+	for _, f := range folders {
+		c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", t.program(f), "./"+f)
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("go test -c ./%s: %w\n%s", f, err, out)
 		}
-		met = append(met, r)
 	}
-	return met, t.failing, nil
+	return nil
 }
 
 // command runs tests in a process group, which is ended as a whole.
-func (t *trial) command(ctx context.Context, environment string, arguments ...string) *exec.Cmd {
+func (t *trial) command(ctx context.Context, folder, environment string, arguments ...string) *exec.Cmd {
 	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory)
-	c := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, t.program}, arguments...)...)
-	c.Dir = t.folder
+	c := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, t.program(folder)}, arguments...)...)
+	c.Dir = folder
 	c.Env = append(os.Environ(), environment)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
@@ -101,18 +84,24 @@ func (t *trial) command(ctx context.Context, environment string, arguments ...st
 }
 
 // trace runs every test alone, without a mutant, two at a time, and notes which mutants it reaches.
-func (t *trial) trace(ctx context.Context) error {
-	list, err := t.command(ctx, "MUTANT=", "-test.list", "^(Test|Example)").Output()
-	if err != nil {
-		return fmt.Errorf("the tests of %s: %w", t.folder, err)
+func (t *trial) trace(ctx context.Context, folders []string) error {
+	var tests []test
+	for _, f := range folders {
+		list, err := t.command(ctx, f, "MUTANT=", "-test.list", "^(Test|Example)").Output()
+		if err != nil {
+			return fmt.Errorf("the tests of %s: %w", f, err)
+		}
+		for name := range strings.FieldsSeq(string(list)) {
+			tests = append(tests, test{folder: f, name: name})
+		}
 	}
 	var mu sync.Mutex
 	workers := pool.New().WithMaxGoroutines(2)
-	for name := range strings.FieldsSeq(string(list)) {
+	for _, one := range tests {
 		workers.Go(func() {
 			started := time.Now()
-			reached, err := t.alone(ctx, name)
-			one := test{name, time.Since(started)}
+			reached, err := t.alone(ctx, one)
+			one.took = time.Since(started)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil { // what it reaches says nothing
@@ -129,12 +118,12 @@ func (t *trial) trace(ctx context.Context) error {
 }
 
 // alone runs one test without a mutant: the numbers of the mutants that it reaches.
-func (t *trial) alone(ctx context.Context, name string) (reached []int, err error) {
-	file := t.program + "." + name
+func (t *trial) alone(ctx context.Context, one test) (reached []int, err error) {
+	file := t.program(one.folder) + "." + one.name
 	defer os.Remove(file)
-	c := t.command(ctx, "MUTANT_TRACE="+file, "-test.run", "^"+name+"$", "-test.timeout", "10m")
+	c := t.command(ctx, one.folder, "MUTANT_TRACE="+file, "-test.run", "^"+one.name+"$", "-test.timeout", "10m")
 	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s of %s fails without a mutant, run alone: %w\n%s", name, t.folder, err, out)
+		return nil, fmt.Errorf("%s of %s fails without a mutant, run alone: %w\n%s", one.name, one.folder, err, out)
 	}
 	list, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,15 +139,18 @@ func (t *trial) alone(ctx context.Context, name string) (reached []int, err erro
 	return reached, err
 }
 
-// judge runs the tests that reach a mutant, up to the first that fails: the fast ones before the
-// slow ones, in groups that take little time together.
+// judge runs the tests that reach a mutant, up to the first that fails: those of its own package
+// first, the fast ones before the slow ones, in groups that take little time together.
 func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	tests := slices.Clone(t.reach[m.number])
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })
+	home := func(one test) bool { return one.folder == path.Dir(m.file) }
+	away := slices.DeleteFunc(slices.Clone(tests), home)
+	tests = append(slices.DeleteFunc(tests, func(one test) bool { return !home(one) }), away...)
 	r = result{mutant: m, reached: len(tests)}
 	for len(tests) > 0 && r.by == "" && err == nil {
 		n, took := 1, tests[0].took
-		for n < len(tests) && took+tests[n].took <= together {
+		for n < len(tests) && tests[n].folder == tests[0].folder && took+tests[n].took <= together {
 			took += tests[n].took
 			n++
 		}
@@ -168,7 +160,8 @@ func (t *trial) judge(ctx context.Context, m mutant) (r result, err error) {
 	return r, err
 }
 
-// notices runs tests with a mutant: the test that fails or does not end in time; "" if all pass.
+// notices runs tests of one package with a mutant: the test that fails or does not end in time; ""
+// if all pass.
 func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Duration) (end, string, error) {
 	names := make([]string, len(tests))
 	for i, one := range tests {
@@ -176,7 +169,7 @@ func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Dur
 	}
 	inTime, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	out, failed := t.command(inTime, fmt.Sprintf("MUTANT=%d", k), "-test.failfast",
+	out, failed := t.command(inTime, tests[0].folder, fmt.Sprintf("MUTANT=%d", k), "-test.failfast",
 		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.timeout", limit.String()).CombinedOutput()
 	if ctx.Err() != nil || failed == nil {
 		return alive, "", ctx.Err()
@@ -185,6 +178,7 @@ func (t *trial) notices(ctx context.Context, k int, tests []test, limit time.Dur
 	if _, after, told := strings.Cut(string(out), "--- FAIL: "); told {
 		by, _, _ = strings.Cut(after, " ")
 	}
+	by = tests[0].folder + "." + by
 	if inTime.Err() != nil || bytes.Contains(out, []byte("panic: test timed out after")) {
 		return killedByTime, by, nil
 	}
