@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
 // bench is one run of the program.
@@ -25,22 +27,6 @@ type bench struct {
 	stride      int
 	rounds      int
 	peak        float64 // floating-point operations a second of one core, from registers
-}
-
-// failure ends a run, wherever it is.
-type failure struct{ error }
-
-// must ends the run where err is one.
-func must(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// got is v, where err is none.
-func got[T any](v T, err error) T {
-	must(err)
-	return v
 }
 
 // pageText is what the page says, as formats, each after a comment that names it.
@@ -74,6 +60,28 @@ func (b *bench) write(name string, parts ...[]float64) (path string) {
 	path = filepath.Join(b.dir, name)
 	must(os.WriteFile(path, raw, 0o600))
 	return path
+}
+
+// load reads the problems and hands them to the peers: the crabs, which come with gpc-tune, and the
+// digits 3 and 5 of USPS, which may not be distributed with it.
+func (b *bench) load(digits string) {
+	crabs := got(data.Load(data.Spec{Dataset: "crabs"}, ".", 1))
+	pre, _, err := data.Fit(crabs.X, "standardize", "error")
+	must(err)
+	crabs.X = pre.Apply(crabs.X)
+	crabs.Test = crabs
+	b.sets = append(b.sets, newSet("crabs", crabs, [2]float64{math.Log(3), 0}))
+	train, test := filepath.Join(digits, "usps_3v5_train.csv.gz"), filepath.Join(digits, "usps_3v5_test.csv.gz")
+	if _, err := os.Stat(train); err == nil {
+		b.train, b.test, b.tenTrain = train, test, filepath.Join(digits, "usps_resampled_train.csv.gz")
+		usps := got(data.Load(data.Spec{Train: train, Test: test}, ".", 1))
+		b.sets = append(b.sets, newSet("usps_3v5", usps, [2]float64{2.35, 2.85}))
+	}
+	for _, s := range b.sets {
+		for _, p := range append([]*peer{b.r}, b.ways...) {
+			b.hand(p, s)
+		}
+	}
 }
 
 // hand gives a problem to a peer.

@@ -3,10 +3,6 @@
 package main
 
 import (
-	"math"
-	"os"
-	"path/filepath"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -47,26 +43,4 @@ func (s set) objective(m objective.Model) *objective.Objective {
 // laplace is the model of scikit-learn's classifier.
 func (s set) laplace(ard bool) *objective.Objective {
 	return s.objective(model(ard, likelihood.Logit{}, approx.Laplace{}))
-}
-
-// load reads the problems and hands them to the peers: the crabs, which come with gpc-tune, and the
-// digits 3 and 5 of USPS, which may not be distributed with it.
-func (b *bench) load(digits string) {
-	crabs := got(data.Load(data.Spec{Dataset: "crabs"}, ".", 1))
-	pre, _, err := data.Fit(crabs.X, "standardize", "error")
-	must(err)
-	crabs.X = pre.Apply(crabs.X)
-	crabs.Test = crabs
-	b.sets = append(b.sets, newSet("crabs", crabs, [2]float64{math.Log(3), 0}))
-	train, test := filepath.Join(digits, "usps_3v5_train.csv.gz"), filepath.Join(digits, "usps_3v5_test.csv.gz")
-	if _, err := os.Stat(train); err == nil {
-		b.train, b.test, b.tenTrain = train, test, filepath.Join(digits, "usps_resampled_train.csv.gz")
-		usps := got(data.Load(data.Spec{Train: train, Test: test}, ".", 1))
-		b.sets = append(b.sets, newSet("usps_3v5", usps, [2]float64{2.35, 2.85}))
-	}
-	for _, s := range b.sets {
-		for _, p := range append([]*peer{b.r}, b.ways...) {
-			b.hand(p, s)
-		}
-	}
 }

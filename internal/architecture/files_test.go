@@ -88,20 +88,11 @@ func circles(of map[arrow][]string) (out [][]string) {
 	return out
 }
 
-// knotted are the packages whose files still use each other in circles.
-var knotted = []string{
-	"bench",
-	"internal/linalg",
-}
-
 // TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.
 func TestFilesUseEachOtherOneWay(t *testing.T) {
 	for _, p := range program(t) {
 		of := arrows(p)
 		found := circles(of)
-		if slices.Contains(knotted, room(p)) {
-			continue
-		}
 		for _, files := range found {
 			var why []string
 			for a, names := range of {

@@ -151,16 +151,3 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 		}
 	}
 }
-
-// scale computes y ← β y, zeros for β = 0 whatever y holds.
-func scale(beta float64, y []float64) {
-	switch beta {
-	case 0:
-		clear(y)
-	case 1:
-	default:
-		for i := range y {
-			y[i] *= beta
-		}
-	}
-}

@@ -226,6 +226,19 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
+// scale computes y ← β y, zeros for β = 0 whatever y holds.
+func scale(beta float64, y []float64) {
+	switch beta {
+	case 0:
+		clear(y)
+	case 1:
+	default:
+		for i := range y {
+			y[i] *= beta
+		}
+	}
+}
+
 // pack copies rows i0 to i1, columns p0 to p0+k, into panels of w rows each, stored column by
 // column. The last panel is completed with zeros.
 func (x operand) pack(dst []float64, i0, i1, p0, k, w int) {

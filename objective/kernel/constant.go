@@ -12,11 +12,9 @@ type Constant struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-func (k Constant) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
-
+func (k Constant) Settings() []Setting         { return []Setting{amplitude(k.Amplitude)} }
 func (k Constant) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
-
-func (k Constant) Memory(n, m, dim int) int64 { return 0 }
+func (k Constant) Memory(n, m, dim int) int64  { return 0 }
 
 func (k Constant) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])

@@ -19,7 +19,8 @@ package kernel
 import "github.com/gpc-tune/gpc-tune/objective/param"
 
 // Kernel is a covariance function k(x, x') with hyperparameters theta. The functions Gram, Cross,
-// Diag and Pullback evaluate it; they check all shapes, so that a kernel need not.
+// Diag and Pullback evaluate it; they check all shapes, so that a kernel need not. A kernel of
+// another package goes through the rows of a Block with Rows, First, Row and Weight.
 type Kernel interface {
 	// Params lists the hyperparameters for inputs with dim columns; theta follows this order.
 	Params(dim int) []param.Spec

@@ -35,6 +35,7 @@ func Remembered(k Kernel) (n int) {
 	return n
 }
 
+// leaf is a kernel of Table.
 type leaf interface {
 	Kernel
 	Configurable

@@ -9,13 +9,10 @@ type Noise struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-func (k Noise) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
-
+func (k Noise) Settings() []Setting         { return []Setting{amplitude(k.Amplitude)} }
 func (k Noise) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
-
-func (k Noise) Memory(n, m, dim int) int64 { return 0 }
-
-func (k Noise) white() {}
+func (k Noise) Memory(n, m, dim int) int64  { return 0 }
+func (k Noise) white()                      {}
 
 func (k Noise) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])

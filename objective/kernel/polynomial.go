@@ -9,8 +9,7 @@ type Polynomial struct {
 	Amplitude param.Setting `yaml:"amplitude"`
 }
 
-func (k Polynomial) Settings() []Setting { return []Setting{amplitude(k.Amplitude)} }
-
+func (k Polynomial) Settings() []Setting         { return []Setting{amplitude(k.Amplitude)} }
 func (k Polynomial) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
 // Memory implements Kernel: the inner products.
