@@ -197,8 +197,12 @@ func TestGroupsAreHeldOutTogether(t *testing.T) {
 				if _, err := c.Fit(context.Background(), twice, 1); err == nil {
 					t.Errorf("%d classes: one group: no error", classes)
 				}
-			default: // they hold nothing out
+			case BaseRate, LogisticRegression: // they hold nothing out
 				if together != alone {
+					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
+				}
+			default: // of another, groups make nothing worse
+				if together > alone {
 					t.Errorf("%d classes: log loss %v, with groups %v", classes, alone, together)
 				}
 			}
