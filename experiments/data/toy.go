@@ -69,6 +69,19 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 	}
 }
 
+// onSquare draws n cases of each of two classes over [lo, hi]², of which the tests are a lattice; at is the
+// probability of class 1.
+func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
+	return &toy{[]string{"true_p"}, at, func(r *rand.Rand) (train, test []toyExample) {
+		draw := func(x1, x2 float64) toyExample { return twoClass(r, at, x1, x2) }
+		train = balanced(n, func() toyExample {
+			return draw((hi-lo)*r.Float64()+lo, (hi-lo)*r.Float64()+lo)
+		})
+		square(lo, hi, 21, func(x1, x2 float64) { test = append(test, draw(x1, x2)) })
+		return train, test
+	}}
+}
+
 // twoClass is a case of class 1 with the probability that is at x, else of class -1.
 func twoClass(r *rand.Rand, at func(x []float64) []float64, x ...float64) toyExample {
 	c := toyExample{x, at(x), -1}

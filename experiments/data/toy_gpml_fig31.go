@@ -1,7 +1,5 @@
 package data
 
-import "math/rand/v2"
-
 var gpmlFig31 = Set{
 	Name: "gpml_fig31",
 	Doc: "drawn: 8 cases of logistic regression in the plane with weights (1, 1) and no bias, as in GPML Figure " +
@@ -9,12 +7,7 @@ var gpmlFig31 = Set{
 	Citation: gpmlCitation, Licence: drawn, Features: 2,
 	Rows: 8, Classes: []Count{{"-1", 4}, {"1", 4}},
 	TestRows: 441, TestClasses: []Count{{"-1", 217}, {"1", 224}},
-	toy: &toy{[]string{"true_p"}, line, func(r *rand.Rand) (train, test []toyExample) {
-		at := func(x1, x2 float64) toyExample { return twoClass(r, line, x1, x2) }
-		train = balanced(4, func() toyExample { return at(10*r.Float64()-5, 10*r.Float64()-5) })
-		square(-5, 5, 21, func(x1, x2 float64) { test = append(test, at(x1, x2)) })
-		return train, test
-	}},
+	toy: onSquare(-5, 5, 4, line),
 }
 
 // line is logistic regression with weights (1, 1).

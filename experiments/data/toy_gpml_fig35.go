@@ -1,9 +1,6 @@
 package data
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math"
 
 var gpmlFig35 = Set{
 	Name: "gpml_fig35",
@@ -12,12 +9,7 @@ var gpmlFig35 = Set{
 	Citation: gpmlCitation, Licence: drawn, Features: 2,
 	Rows: 20, Classes: []Count{{"-1", 10}, {"1", 10}},
 	TestRows: 441, TestClasses: []Count{{"-1", 214}, {"1", 227}},
-	toy: &toy{[]string{"true_p"}, wave, func(r *rand.Rand) (train, test []toyExample) {
-		at := func(x1, x2 float64) toyExample { return twoClass(r, wave, x1, x2) }
-		train = balanced(10, func() toyExample { return at(r.Float64(), r.Float64()) })
-		square(0, 1, 21, func(x1, x2 float64) { test = append(test, at(x1, x2)) })
-		return train, test
-	}},
+	toy: onSquare(0, 1, 10, wave),
 }
 
 // wave is ½ where x2 = ½ + sin(2πx1)/4.
