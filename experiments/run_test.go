@@ -143,11 +143,11 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	held, _ := c[1].Evaluations[1].Scores.Value("errors")
 	length, _ := c[1].Hyperparameters.Get("length_scale")
-	want := reports.Figures{{Name: "log_evidence", Published: -1, Uncertainty: 0.5, Here: c[1].LogEvidence}, {Name: "errors", Published: 3, Uncertainty: 0.5, Here: reports.Number(held.Value)}}
+	want := reports.PublishedFigures{{Name: "log_evidence", Published: -1, Uncertainty: 0.5, Here: c[1].LogEvidence}, {Name: "errors", Published: 3, Uncertainty: 0.5, Here: reports.Number(held.Value)}}
 	if got := c[1].Published[0]; got.Source != "A" || !slices.Equal(got.Figures, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := c[1].Published[1]; got.Note != "of numbers" || got.Figures[0] != (reports.Figure{Name: "length_scale", Published: 2, Uncertainty: 0.5, Here: reports.Number(length)}) || !math.IsNaN(float64(got.Figures[1].Here)) {
+	if got := c[1].Published[1]; got.Note != "of numbers" || got.Figures[0] != (reports.PublishedFigure{Name: "length_scale", Published: 2, Uncertainty: 0.5, Here: reports.Number(length)}) || !math.IsNaN(float64(got.Figures[1].Here)) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Build makes the Report of a run from its manifest and the lines of its journal, in any order. What is not on record
-// yet is counted as missing and marked so. Lines that contradict the manifest or each other are an error.
+// Build makes the Report of a run from its manifest and the lines of its journal, in any order.
+// What is not on record yet is counted as missing and marked so. Lines that contradict the manifest
+// or each other are an error.
 func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	studies, contests, err := arrange(m, lines)
 	if err != nil {
@@ -23,7 +24,8 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{}, Warnings: append([]string{}, m.Warnings...), Illustrations: m.Illustrations, Manifest: m}
+	r := &Report{Schema: Schema, Experiment: m.Experiment, Configurations: []Configuration{},
+		Warnings: append([]string{}, m.Warnings...), Illustrations: m.Illustrations, Manifest: m}
 	if err := r.addIllustrations(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
@@ -37,8 +39,8 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	return r, nil
 }
 
-// mixed warns of jobs that different builds, or one on different instructions, have computed: the results are then those of no one
-// of them.
+// mixed warns of jobs that different builds, or one on different instructions, have computed: the
+// results are then those of no one of them.
 func mixed(m record.Manifest, lines []record.Line) []string {
 	jobs := map[string]map[string]bool{}
 	for _, line := range lines {
@@ -55,7 +57,8 @@ func mixed(m record.Manifest, lines []record.Line) []string {
 	for _, by := range slices.Sorted(maps.Keys(jobs)) {
 		all = append(all, fmt.Sprintf("%s (%d jobs)", by, len(jobs[by])))
 	}
-	return []string{"computed by more than one build or instruction set, which may differ in the last digits, and in what follows from these: " + strings.Join(all, ", ")}
+	return []string{"computed by more than one build or instruction set, which may differ in the last digits, and " +
+		"in what follows from these: " + strings.Join(all, ", ")}
 }
 
 // drawings finds the curves that a run asks for, and the confidence by which they reject.
@@ -128,7 +131,7 @@ func (b *builder) build() Configuration {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
 			here, of := out.figure(p.Evaluation, f.Name)
-			shown.Figures = append(shown.Figures, Figure{f.Name, f.Value, f.Uncertainty, here, of})
+			shown.Figures = append(shown.Figures, PublishedFigure{f.Name, f.Value, f.Uncertainty, here, of})
 		}
 		out.Published = append(out.Published, shown)
 	}
@@ -143,8 +146,9 @@ func (b *builder) restarts() []Restart {
 	}
 	for _, t := range whole.Trials {
 		r := Restart{
-			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()), Gradient: Number(math.NaN()),
-			Status: t.Status, Evaluations: t.Evaluations, Chosen: whole.status() == Done && whole.Fit.Chosen == t.Index,
+			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()),
+			Gradient: Number(math.NaN()),
+			Status:   t.Status, Evaluations: t.Evaluations, Chosen: whole.status() == Done && whole.Fit.Chosen == t.Index,
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]

@@ -17,7 +17,8 @@ type builder struct {
 	warnings   notes
 }
 
-// where names a job within a configuration: "trial 3" and "fit" are those of the study of all the training data.
+// where names a job within a configuration: "trial 3" and "fit" are those of the study of all the
+// training data.
 func where(studies []Study, i int, trial *int) string {
 	job := "fit"
 	if trial != nil {
@@ -98,7 +99,8 @@ func decided(of *record.Costs, p cv.Predictions) *Decisions {
 		costs.Loss = append(costs.Loss, record.Floats(row))
 	}
 	d := costs.Decisions(p)
-	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest), Rejected: d.Rejected, Table: d.Table}
+	out := &Decisions{Loss: Number(d.Loss.Value), Expected: Number(d.Expected), Likeliest: Number(d.Likeliest),
+		Rejected: d.Rejected, Table: d.Table}
 	if !math.IsNaN(d.Loss.Lo) {
 		out.CI95 = &[2]Number{Number(d.Loss.Lo), Number(d.Loss.Hi)}
 	}
@@ -111,7 +113,8 @@ func (b *builder) fold(s *Study) Fold {
 		Hyperparameters: Values{}, LogEvidence: Number(math.NaN()),
 	}
 	if f.Status == Done {
-		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.Fit.Natural), s.Fit.LogEvidence, marked(s.Fit)
+		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.Fit.Natural), s.Fit.LogEvidence,
+			marked(s.Fit)
 	}
 	if s.Predictions != nil {
 		results, _ := cv.Evaluate(*s.Predictions) // its warnings come with the pooled scores

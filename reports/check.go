@@ -7,7 +7,8 @@ import (
 // CheckSchema names the form of a Check in JSON.
 const CheckSchema = "gpc-tune/check/1"
 
-// Check is what became of holding inference methods to differences and to Monte Carlo, at one point each.
+// Check is what became of holding inference methods to differences and to Monte Carlo, at one point
+// each.
 type Check struct {
 	Schema     string     `json:"schema"`
 	Experiment string     `json:"experiment"`
@@ -17,8 +18,8 @@ type Check struct {
 	Notes      []string   `json:"notes"`
 }
 
-// CheckRow is one inference method on one data set, with one kernel, mean and likelihood. A Number is NaN where there is
-// none, and Notes say why.
+// CheckRow is one inference method on one data set, with one kernel, mean and likelihood. A Number
+// is NaN where there is none, and Notes say why.
 type CheckRow struct {
 	Dataset    string           `json:"dataset"`
 	Preprocess string           `json:"preprocess"`
@@ -31,8 +32,8 @@ type CheckRow struct {
 	LogEvidence   Number `json:"log_evidence"`   // nats
 	StandardError Number `json:"standard_error"` // of a sampled one
 	Converged     bool   `json:"converged"`
-	// GradientError is the largest |g - d| over the free hyperparameters, divided by max(1, |g|∞, |L|), for the gradient g of
-	// the log evidence L and its differences d.
+	// GradientError is the largest |g - d| over the free hyperparameters, divided by max(1, |g|∞,
+	// |L|), for the gradient g of the log evidence L and its differences d.
 	GradientError Number `json:"gradient_error"`
 	Reference     bool   `json:"reference"`   // the sampled log evidence that the rows after it are held to
 	LowerBound    bool   `json:"lower_bound"` // so the difference must not be positive

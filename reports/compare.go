@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Comparison compares configurations in pairs. Every difference is that of the first less the second.
+// Comparison compares configurations in pairs. Every difference is that of the first less the
+// second.
 type Comparison struct {
 	Schema string `json:"schema"` // "gpc-tune/compare/1"
 	Pairs  []Pair `json:"pairs"`
@@ -37,9 +38,10 @@ type Side struct {
 	Name string `json:"-"`
 }
 
-// EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the best sample of Markov chains, the logarithm of the Bayes factor for
-// the first, or with one_vs_rest for both for its labellings of all classes together. Nothing is subtracted for the number of
-// hyperparameters that were tuned.
+// EvidenceRatio is the difference of two log evidences at their tuned hyperparameters, or at the
+// best sample of Markov chains, the logarithm of the Bayes factor for the first, or with
+// one_vs_rest for both for its labellings of all classes together. Nothing is subtracted for the
+// number of hyperparameters that were tuned.
 type EvidenceRatio struct {
 	Nats  Number `json:"nats"`
 	Log10 Number `json:"log10"`
@@ -54,8 +56,8 @@ type PairedEvaluation struct {
 	McNemar *McNemar      `json:"mcnemar"` // over the first repeat, so that each case counts once; null for numbers
 }
 
-// PairedScore is the mean over folds of the difference of a score, with the corrected resampled t-test; a single fold, or
-// differences that are all equal, give no test.
+// PairedScore is the mean over folds of the difference of a score, with the corrected resampled
+// t-test; a single fold, or differences that are all equal, give no test.
 type PairedScore struct {
 	Name       string     `json:"name"`
 	Difference Number     `json:"difference"`
@@ -78,9 +80,9 @@ type McNemar struct {
 // ErrNothingInCommon is the error of a comparison without a pair.
 var ErrNothingInCommon = errors.New("no two configurations have the same data: the same set, labels and cases")
 
-// Compare compares every two configurations of the one run, or every one of the first run with every one of the second, that
-// have the same data. Nested cross-validation counts as one that was evaluated by its outer folds, and is compared where the
-// other was evaluated likewise.
+// Compare compares every two configurations of the one run, or every one of the first run with
+// every one of the second, that have the same data. Nested cross-validation counts as one that was
+// evaluated by its outer folds, and is compared where the other was evaluated likewise.
 func Compare(runs ...*Report) (*Comparison, error) {
 	out := &Comparison{Schema: "gpc-tune/compare/1", Pairs: []Pair{}}
 	first, second := runs[0], runs[len(runs)-1]
@@ -90,7 +92,8 @@ func Compare(runs ...*Report) (*Comparison, error) {
 			if len(runs) == 1 && j <= i || !sameData(a, b) || (a.nested || b.nested) && !a.evaluatedLike(b) {
 				continue
 			}
-			p := Pair{First: side(runs, 0, i, a), Second: side(runs, len(runs)-1, j, b), Notes: []string{}, Evaluations: []PairedEvaluation{}}
+			p := Pair{First: side(runs, 0, i, a), Second: side(runs, len(runs)-1, j, b), Notes: []string{},
+				Evaluations: []PairedEvaluation{}}
 			if !a.nested && !b.nested {
 				p.evidence(a, b)
 			}
@@ -108,7 +111,8 @@ func Compare(runs ...*Report) (*Comparison, error) {
 func (r *Report) compared() []Configuration {
 	all := slices.Clone(r.Configurations)
 	for _, n := range r.Nested {
-		c := Configuration{nested: true, Dataset: n.Dataset, Cases: n.record.Cases, Classes: n.record.Classes, Record: n.record, Evaluations: []Evaluation{{Name: n.Outer}}}
+		c := Configuration{nested: true, Dataset: n.Dataset, Cases: n.record.Cases, Classes: n.record.Classes,
+			Record: n.record, Evaluations: []Evaluation{{Name: n.Outer}}}
 		for _, s := range n.studies {
 			s.Evaluation, s.Nested = n.Outer, false
 			c.Studies = append(c.Studies, s)
@@ -145,8 +149,8 @@ func sameData(a, b Configuration) bool {
 	return a.Record.DataHash == b.Record.DataHash && a.Cases == b.Cases && slices.Equal(a.Classes, b.Classes)
 }
 
-// evidence compares the log evidences. One binary method a class gives the sum of the evidences of several binary
-// labellings, which is no evidence of the labels.
+// evidence compares the log evidences. One binary method a class gives the sum of the evidences of
+// several binary labellings, which is no evidence of the labels.
 func (p *Pair) evidence(a, b Configuration) {
 	rest := func(c Configuration) bool { return c.Inference.Name() == "one_vs_rest" }
 	difference := float64(a.LogEvidence - b.LogEvidence)
@@ -165,8 +169,9 @@ func (p *Pair) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// evaluations compares the predictions of every evaluation that both have, over the folds that both have. What a race has cut is
-// not compared: it was cut for its differences so far, which are no sample of all.
+// evaluations compares the predictions of every evaluation that both have, over the folds that both
+// have. What a race has cut is not compared: it was cut for its differences so far, which are no
+// sample of all.
 func (p *Pair) evaluations(a, b Configuration) {
 	for _, e := range a.Evaluations {
 		first, second := a.of(e.Name), b.of(e.Name)
@@ -190,7 +195,8 @@ func (p *Pair) evaluations(a, b Configuration) {
 				}
 			}
 			if len(both[0]) == 0 {
-				p.note("%s: no fold is done by both: the first has %s, the second %s", e.Name, done(first), done(second))
+				p.note("%s: no fold is done by both: the first has %s, the second %s", e.Name, done(first),
+					done(second))
 				continue
 			}
 			of, lacking := compareFolds(e.Name, both[0], both[1])
@@ -234,10 +240,12 @@ func sameFold(a, b Study) bool {
 		return false
 	}
 	return a.Predictions == nil || b.Predictions == nil ||
-		slices.Equal(a.Fit.Rows, b.Fit.Rows) && slices.Equal(a.Fit.Labels, b.Fit.Labels) && slices.Equal(a.Fit.Targets, b.Fit.Targets)
+		slices.Equal(a.Fit.Rows, b.Fit.Rows) && slices.Equal(a.Fit.Labels, b.Fit.Labels) &&
+			slices.Equal(a.Fit.Targets, b.Fit.Targets)
 }
 
-// compareFolds compares the predictions of folds that both have, and names the scores that only some folds have.
+// compareFolds compares the predictions of folds that both have, and names the scores that only
+// some folds have.
 func compareFolds(name string, first, second []Study) (out PairedEvaluation, lacking []string) {
 	out = PairedEvaluation{Name: name, Folds: len(first), Scores: []PairedScore{}}
 	differences := map[string][]float64{}
@@ -275,7 +283,8 @@ func compareFolds(name string, first, second []Study) (out PairedEvaluation, lac
 	if a, b := cv.Pool(once[0]...), cv.Pool(once[1]...); !a.Numeric() {
 		m := cv.CompareDecisions(a, b)
 		d := m.Difference
-		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value), [2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
+		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value),
+			[2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
 	}
 	return out, lacking
 }

@@ -18,7 +18,8 @@ func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
 		i := slices.IndexFunc(r.Nested, func(n Nested) bool { return slices.Equal(n.Configurations, c.Configurations) })
 		if i < 0 {
 			i = len(r.Nested)
-			r.Nested = append(r.Nested, Nested{Dataset: first.Dataset, Configurations: c.Configurations, Outer: c.Evaluation, Score: c.Score, Race: c.Race, record: first.Record})
+			r.Nested = append(r.Nested, Nested{Dataset: first.Dataset, Configurations: c.Configurations,
+				Outer: c.Evaluation, Score: c.Score, Race: c.Race, record: first.Record})
 		}
 		n := &r.Nested[i]
 		fold, scored := c.outerFold(r.Configurations, b)
@@ -54,7 +55,8 @@ func (c contest) configuration(k int) *int {
 func (c contest) standings() []Standing {
 	out := []Standing{}
 	for k, e := range c.now.Scores {
-		s := Standing{Configuration: c.Configurations[k], Folds: c.scored(k), Value: Number(e.Value), Planned: len(c.Folds)}
+		s := Standing{Configuration: c.Configurations[k], Folds: c.scored(k), Value: Number(e.Value),
+			Planned: len(c.Folds)}
 		if !math.IsNaN(e.Lo) {
 			s.CI95 = &[2]Number{Number(e.Lo), Number(e.Hi)}
 		}
@@ -69,12 +71,14 @@ func (c contest) standings() []Standing {
 func (c contest) cuts() []CutOff {
 	out := []CutOff{}
 	for _, cut := range c.now.Cuts {
-		out = append(out, CutOff{c.Configurations[cut.Contestant], cut.Folds, c.configuration(cut.Better), Number(cut.P), cut.Reason})
+		out = append(out, CutOff{c.Configurations[cut.Contestant], cut.Folds, c.configuration(cut.Better),
+			Number(cut.P), cut.Reason})
 	}
 	return out
 }
 
-// outerFold is the contest of an outer training set, with the study of its winner on the outer fold.
+// outerFold is the contest of an outer training set, with the study of its winner on the outer
+// fold.
 func (c contest) outerFold(all []Configuration, b builder) (OuterFold, Study) {
 	scored := all[c.Configurations[0]].Studies[c.Next[0]]
 	if winner := c.configuration(c.now.Winner); winner != nil {
@@ -86,12 +90,14 @@ func (c contest) outerFold(all []Configuration, b builder) (OuterFold, Study) {
 		scored = Study{Study: scored.Study} // of no configuration yet
 	}
 	f := b.fold(&scored)
-	return OuterFold{f.Repeat, f.Fold, f.Train, f.Test, f.Status, c.configuration(c.now.Winner), f.Hyperparameters, f.LogEvidence, f.Scores, c.standings(), c.cuts()}, scored
+	return OuterFold{f.Repeat, f.Fold, f.Train, f.Test, f.Status, c.configuration(c.now.Winner), f.Hyperparameters,
+		f.LogEvidence, f.Scores, c.standings(), c.cuts()}, scored
 }
 
 func (c contest) race(all []Configuration) Race {
 	first := all[c.Configurations[0]]
-	r := Race{Dataset: first.Dataset, Evaluation: c.Evaluation, Score: c.Score, Rule: c.Race, Options: c.Options, Folds: len(c.Folds), Done: c.now.Folds, Status: Missing,
+	r := Race{Dataset: first.Dataset, Evaluation: c.Evaluation, Score: c.Score, Rule: c.Race, Options: c.Options,
+		Folds: len(c.Folds), Done: c.now.Folds, Status: Missing,
 		Winner: c.configuration(c.now.Winner), Standings: c.standings(), Cuts: c.cuts()}
 	if c.now.Ended {
 		r.Status = Done

@@ -10,8 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// figure finds a number by the name it has in results; scores are those of an evaluation, or of the first, and with best_ before
-// the name those of the best point of a grid, once all its points are there. NaN: there is none.
+// figure finds a number by the name it has in results; scores are those of an evaluation, or of the
+// first, and with best_ before the name those of the best point of a grid, once all its points are
+// there. NaN: there is none.
 func (c Configuration) figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
@@ -49,40 +50,56 @@ func (c Configuration) figure(evaluation, name string) (Number, *Partial) {
 	return Number(math.NaN()), nil
 }
 
-// Configuration is what came of one cell of the experiment's cross product. Hyperparameters, LogEvidence, Restarts and
-// Grid belong to the study of all the training data; Scores and Curves are those of the first of the Evaluations, which
-// is the test set where there is one. Under Markov chains Hyperparameters and LogEvidence are those of the sample of largest
-// posterior density, and what is scored are predictions averaged over all samples.
+// Configuration is what came of one cell of the experiment's cross product. Hyperparameters,
+// LogEvidence, Restarts and Grid belong to the study of all the training data; Scores and Curves
+// are those of the first of the Evaluations, which is the test set where there is one. Under Markov
+// chains Hyperparameters and LogEvidence are those of the sample of largest posterior density, and
+// what is scored are predictions averaged over all samples.
 type Configuration struct {
 	Dataset string `json:"dataset"` // its name, or the file
 	Cases   int    `json:"cases"`   // of the training data
 	Inputs  int    `json:"inputs"`  // columns
 	record.Label
-	Classes         []string             `json:"classes"`                   // their labels in natural order; of two the second is +1; none where the targets are numbers
-	Tune            string               `json:"tune"`                      // the method
-	Objective       string               `json:"objective"`                 // what is maximised, the value of restarts and grid points; cv_ and a score is that of cross-validation, with its sign turned where less is better
-	Status          Status               `json:"status"`                    // of the fit to all of the training data
-	Missing         int                  `json:"missing"`                   // jobs not on record: fits, and trials known to have been asked for
-	Hyperparameters Values               `json:"hyperparameters"`           // natural units, of the fit to all of the training data
-	LogEvidence     Number               `json:"log_evidence"`              // nats, of the fit to all of the training data; null where there is none
-	Converged       *bool                `json:"converged,omitempty"`       // false where the fit to all of the training data had not converged and was taken as it is
-	LeaveOneOut     *LeaveOneOut         `json:"leave_one_out,omitempty"`   // of the training cases, where the inference gives it
-	StandardErrors  Values               `json:"standard_errors,omitempty"` // of hyperparameters on the theta scale, from the curvature of the tuning objective
-	Correlations    [][]Number           `json:"correlations,omitempty"`    // of the errors of hyperparameters on the theta scale, in the order of standard_errors
-	Posterior       []record.Marginal    `json:"posterior,omitempty"`       // of the free hyperparameters, from Markov chains
-	Restarts        []Restart            `json:"restarts"`                  // on all of the training data; local optimisers and chains only
-	Scores          Scores               `json:"scores"`                    // of the first of the evaluations
-	Evaluations     []Evaluation         `json:"evaluations"`               // every way in which cases were held out
-	Folds           []Fold               `json:"folds"`                     // every training set but the one of all the training data
-	Grid            []GridPoint          `json:"grid"`                      // points evaluated as they are: grids, random and adaptive search
-	Best            []Best               `json:"best"`                      // the best points of grid
-	Curves          Curves               `json:"curves"`                    // of the first of the evaluations
-	Published       []Published          `json:"published,omitempty"`       // what others found
-	Warnings        []string             `json:"warnings"`                  // of its fits and trials
-	Failures        []Failure            `json:"failures"`                  // what could not be computed
-	nested          bool                 // stands for nested cross-validation
-	Record          record.Configuration `json:"-"` // as the run has it
-	Studies         []Study              `json:"-"` // what is on record of each: the first is that of all the training data
+	// their labels in natural order; of two the second is +1; none where the targets are numbers
+	Classes []string `json:"classes"`
+	Tune    string   `json:"tune"` // the method
+	// what is maximised, the value of restarts and grid points; cv_ and a score is that of
+	// cross-validation, with its sign turned where less is better
+	Objective string `json:"objective"`
+	Status    Status `json:"status"` // of the fit to all of the training data
+	// jobs not on record: fits, and trials known to have been asked for
+	Missing int `json:"missing"`
+	// natural units, of the fit to all of the training data
+	Hyperparameters Values `json:"hyperparameters"`
+	// nats, of the fit to all of the training data; null where there is none
+	LogEvidence Number `json:"log_evidence"`
+	// false where the fit to all of the training data had not converged and was taken as it is
+	Converged *bool `json:"converged,omitempty"`
+	// of the training cases, where the inference gives it
+	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
+	// of hyperparameters on the theta scale, from the curvature of the tuning objective
+	StandardErrors Values `json:"standard_errors,omitempty"`
+	// of the errors of hyperparameters on the theta scale, in the order of standard_errors
+	Correlations [][]Number `json:"correlations,omitempty"`
+	// of the free hyperparameters, from Markov chains
+	Posterior []record.Marginal `json:"posterior,omitempty"`
+	// on all of the training data; local optimisers and chains only
+	Restarts    []Restart    `json:"restarts"`
+	Scores      Scores       `json:"scores"`      // of the first of the evaluations
+	Evaluations []Evaluation `json:"evaluations"` // every way in which cases were held out
+	// every training set but the one of all the training data
+	Folds []Fold `json:"folds"`
+	// points evaluated as they are: grids, random and adaptive search
+	Grid      []GridPoint          `json:"grid"`
+	Best      []Best               `json:"best"`                // the best points of grid
+	Curves    Curves               `json:"curves"`              // of the first of the evaluations
+	Published []Published          `json:"published,omitempty"` // what others found
+	Warnings  []string             `json:"warnings"`            // of its fits and trials
+	Failures  []Failure            `json:"failures"`            // what could not be computed
+	nested    bool                 // stands for nested cross-validation
+	Record    record.Configuration `json:"-"` // as the run has it
+	// what is on record of each: the first is that of all the training data
+	Studies []Study `json:"-"`
 }
 
 // marked is false, where a fit that is on record had not converged, and else nothing.
@@ -93,13 +110,15 @@ func marked(f *record.Fit) *bool {
 	return new(bool)
 }
 
-// LeaveOneOut is the score of the training cases, each predicted by all the others at the same hyperparameters, from the
-// cavities of the one fit.
+// LeaveOneOut is the score of the training cases, each predicted by all the others at the same
+// hyperparameters, from the cavities of the one fit.
 type LeaveOneOut struct {
-	LogProbability Number `json:"log_probability"` // nats: mean of log p(y_i|y_-i) over the training cases; with one_vs_rest of the sum of the classes'
+	// nats: mean of log p(y_i|y_-i) over the training cases; with one_vs_rest of the sum of the
+	// classes'
+	LogProbability Number `json:"log_probability"`
 }
 
-// leaveOneOut is NaN where there is none.
+// LeftOneOut is NaN where there is none.
 func (c Configuration) LeftOneOut() Number {
 	if c.LeaveOneOut == nil {
 		return Number(math.NaN())
@@ -107,55 +126,61 @@ func (c Configuration) LeftOneOut() Number {
 	return c.LeaveOneOut.LogProbability
 }
 
-// hybrid says that one inference was tuned and another predicts.
+// Hybrid says that one inference was tuned and another predicts.
 func (c Configuration) Hybrid() bool {
 	return !c.TuneInference.IsZero() && c.TuneInference.Text != c.Inference.Text
 }
 
 // Published are figures that somebody else found for a configuration.
 type Published struct {
-	Source  string  `json:"source"`         // who found them, and where
-	Note    string  `json:"note,omitempty"` // what is to be known of them
-	Figures Figures `json:"figures"`        // by name, each beside the one of this run
+	Source  string           `json:"source"`         // who found them, and where
+	Note    string           `json:"note,omitempty"` // what is to be known of them
+	Figures PublishedFigures `json:"figures"`        // by name, each beside the one of this run
 }
 
-// Figures are published figures by name, each beside the one of this run.
-type Figures []Figure
+// PublishedFigures are published figures by name, each beside the one of this run.
+type PublishedFigures []PublishedFigure
 
-// Figure is a published figure, and that of this run; NaN if there is none.
-type Figure struct {
-	Name        string   `json:"-"`
-	Published   Number   `json:"published"`
-	Uncertainty Number   `json:"uncertainty,omitempty"` // of the published figure: half a unit of its last digit, if nothing else is said
+// PublishedFigure is a published figure, and that of this run; NaN if there is none.
+type PublishedFigure struct {
+	Name      string `json:"-"`
+	Published Number `json:"published"`
+	// of the published figure: half a unit of its last digit, if nothing else is said
+	Uncertainty Number   `json:"uncertainty,omitempty"`
 	Here        Number   `json:"here"`
 	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.
 type Restart struct {
-	Trial       int    `json:"trial"`            // its number, from 0
-	Start       Values `json:"start"`            // hyperparameters where it started, natural units
-	End         Values `json:"end"`              // hyperparameters where it ended, natural units
-	Value       Number `json:"value"`            // of the tuning objective at the end, nats if that is a log density
-	Gradient    Number `json:"gradient"`         // of the objective at the end: largest absolute entry, over theta; null for a chain
+	Trial int    `json:"trial"` // its number, from 0
+	Start Values `json:"start"` // hyperparameters where it started, natural units
+	End   Values `json:"end"`   // hyperparameters where it ended, natural units
+	Value Number `json:"value"` // of the tuning objective at the end, nats if that is a log density
+	// of the objective at the end: largest absolute entry, over theta; null for a chain
+	Gradient    Number `json:"gradient"`
 	Status      string `json:"status"`           // how it ended
 	Evaluations int    `json:"evaluations"`      // of the objective
 	Chosen      bool   `json:"chosen,omitempty"` // it has won
 }
 
-// GridPoint is one evaluated point. Its value comes from the study of all the training data; its scores from the first
-// of the Evaluations. Over several folds a count adds up and every other score, auc and rmse included, is the mean of the folds
-// weighted by their held-out cases. There are no scores where a fold lacks them or went elsewhere.
+// GridPoint is one evaluated point. Its value comes from the study of all the training data; its
+// scores from the first of the Evaluations. Over several folds a count adds up and every other
+// score, auc and rmse included, is the mean of the folds weighted by their held-out cases. There
+// are no scores where a fold lacks them or went elsewhere.
 type GridPoint struct {
-	Point         Values  `json:"point"`                    // hyperparameters, natural units
-	LogEvidence   *Number `json:"log_evidence,omitempty"`   // nats, if it is the log evidence that is tuned; else there is value
+	Point Values `json:"point"` // hyperparameters, natural units
+	// nats, if it is the log evidence that is tuned; else there is value
+	LogEvidence   *Number `json:"log_evidence,omitempty"`
 	Value         *Number `json:"value,omitempty"`          // of the tuning objective, if that is not the log evidence
 	StandardError Number  `json:"standard_error,omitempty"` // of a sampled log evidence, nats
-	Scores        Values  `json:"scores"`                   // of the held-out cases of the first of the evaluations, over its folds, and n, how many they are
-	Chosen        bool    `json:"chosen,omitempty"`         // it has won
+	// of the held-out cases of the first of the evaluations, over its folds, and n, how many they
+	// are
+	Scores Values `json:"scores"`
+	Chosen bool   `json:"chosen,omitempty"` // it has won
 }
 
-// value is the tuning objective.
+// Objective is the tuning objective.
 func (p GridPoint) Objective() float64 {
 	if p.Value != nil {
 		return float64(*p.Value)
@@ -170,28 +195,33 @@ type Best struct {
 	Point int    `json:"point"` // index into grid, from 0
 }
 
-// Evaluation is one way of holding out cases, all of its folds pooled: the cases are the unit, and every fold has the
-// base line of its own training part.
+// Evaluation is one way of holding out cases, all of its folds pooled: the cases are the unit, and
+// every fold has the base line of its own training part.
 type Evaluation struct {
-	Name      string     `json:"name"`                // the splitter, or test
-	Folds     int        `json:"folds"`               // as planned
-	Scored    int        `json:"scored"`              // folds with predictions on record; scores, confusion, decisions and curves are over these
-	Status    Status     `json:"status"`              // the worst of the folds'
-	Scores    Scores     `json:"scores"`              // of the predictions of all folds together; with "partial" in it, of some
+	Name  string `json:"name"`  // the splitter, or test
+	Folds int    `json:"folds"` // as planned
+	// folds with predictions on record; scores, confusion, decisions and curves are over these
+	Scored int    `json:"scored"`
+	Status Status `json:"status"` // the worst of the folds'
+	// of the predictions of all folds together; with "partial" in it, of some
+	Scores    Scores     `json:"scores"`
 	Confusion [][]int    `json:"confusion"`           // cases of class i that were decided to be class j
 	Decisions *Decisions `json:"decisions,omitempty"` // those of least expected cost, where the experiment names costs
 	Curves    Curves     `json:"curves"`              // of the predictions of all folds together
 	extremes  [2]float64 // probabilities of the last class
 }
 
-// Decisions are what the predictions are worth where errors, and decisions for no class, have their costs.
+// Decisions are what the predictions are worth where errors, and decisions for no class, have their
+// costs.
 type Decisions struct {
-	Loss      Number     `json:"mean_loss"`                // what a case cost, in the units of the costs
-	CI95      *[2]Number `json:"ci95"`                     // 95 % interval of mean_loss; null where there is none
-	Expected  Number     `json:"expected_loss"`            // what a case would cost on average by the probabilities
-	Likeliest Number     `json:"largest_probability_loss"` // what a case cost with the decision for the class of largest probability
-	Rejected  int        `json:"rejected"`                 // cases decided for no class
-	Table     [][]int    `json:"table"`                    // cases of class i that were decided to be class j or, in the last column, none
+	Loss     Number     `json:"mean_loss"`     // what a case cost, in the units of the costs
+	CI95     *[2]Number `json:"ci95"`          // 95 % interval of mean_loss; null where there is none
+	Expected Number     `json:"expected_loss"` // what a case would cost on average by the probabilities
+	// what a case cost with the decision for the class of largest probability
+	Likeliest Number `json:"largest_probability_loss"`
+	Rejected  int    `json:"rejected"` // cases decided for no class
+	// cases of class i that were decided to be class j or, in the last column, none
+	Table [][]int `json:"table"`
 }
 
 // Fold is one study: tuned on its training part, scored on its held-out cases.
@@ -219,7 +249,8 @@ type Failure struct {
 	Message    string `json:"message"`    // why
 }
 
-// Scores are the scores of N predictions, in the order of cv.Scores; those that are not defined are left out.
+// Scores are the scores of N predictions, in the order of cv.Scores; those that are not defined are
+// left out.
 type Scores struct {
 	N       int
 	Results []cv.Result
@@ -245,7 +276,7 @@ type Curve struct {
 	cv.Series
 }
 
-// soFar says of what is counted that more may come.
+// SoFar says of what is counted that more may come.
 func (c Configuration) SoFar() string {
 	if c.Status == Missing {
 		return " so far"
@@ -253,7 +284,7 @@ func (c Configuration) SoFar() string {
 	return ""
 }
 
-// equals says that other points are as good as the one that is called the best.
+// Equals says that other points are as good as the one that is called the best.
 func (c Configuration) Equals(b Best) string {
 	n := 0
 	for _, p := range c.Grid {
@@ -267,7 +298,8 @@ func (c Configuration) Equals(b Best) string {
 	return fmt.Sprintf(", the first of %d with it", n)
 }
 
-// among says of how many points the best by the tuning objective or a score was found: not all may have one.
+// Among says of how many points the best by the tuning objective or a score was found: not all may
+// have one.
 func (c Configuration) Among(by string) string {
 	n := 0
 	for _, p := range c.Grid {
@@ -281,7 +313,7 @@ func (c Configuration) Among(by string) string {
 	return fmt.Sprintf("%d points%s", n, c.SoFar())
 }
 
-// tuned names the tuning objective, and whose it is if another inference predicts.
+// Tuned names the tuning objective, and whose it is if another inference predicts.
 func (c Configuration) Tuned() string {
 	if c.Hybrid() {
 		return c.Maximised() + " of " + c.TuneInference.Text
@@ -289,7 +321,8 @@ func (c Configuration) Tuned() string {
 	return c.Maximised()
 }
 
-// maximised names the tuning objective for people: its values have their sign turned where less of a score is better.
+// Maximised names the tuning objective for people: its values have their sign turned where less of
+// a score is better.
 func (c Configuration) Maximised() string {
 	if name, cross := strings.CutPrefix(c.Objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {

@@ -9,7 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// grid lists the points that the study of all the training data evaluated, in the order of the trials.
+// grid lists the points that the study of all the training data evaluated, in the order of the
+// trials.
 func (b *builder) grid(objective string) []GridPoint {
 	out := []GridPoint{}
 	whole := &b.studies[0]
@@ -41,7 +42,8 @@ func (b *builder) grid(objective string) []GridPoint {
 		}
 	}
 	if len(held) > 0 && unscored > 0 {
-		b.warnings.add(held[0].Evaluation, fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there", unscored, len(out)))
+		b.warnings.add(held[0].Evaluation,
+			fmt.Sprintf("%d of %d grid points have no scores; a fold is missing or failed there", unscored, len(out)))
 	}
 	return out
 }
@@ -56,11 +58,12 @@ func (b *builder) held() (out []*Study) {
 	return out
 }
 
-// scoresAt puts together the scores of one point over folds, which all must have tried it, bit for bit, as the given
-// point of the given trial. Journals keep scores of a point, not its predictions, so pooling is not possible: a count
-// adds up, other scores are averaged with the numbers of held-out cases as weights. That is the pooled score for means
-// over cases; for auc, ece and rmse it is a definition. There are none where a fold tried another point, as adaptive
-// search does, and they are missing where one has not come there or failed.
+// scoresAt puts together the scores of one point over folds, which all must have tried it, bit for
+// bit, as the given point of the given trial. Journals keep scores of a point, not its predictions,
+// so pooling is not possible: a count adds up, other scores are averaged with the numbers of
+// held-out cases as weights. That is the pooled score for means over cases; for auc, ece and rmse
+// it is a definition. There are none where a fold tried another point, as adaptive search does, and
+// they are missing where one has not come there or failed.
 func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Values, missing bool) {
 	if len(held) == 0 {
 		return nil, false
@@ -68,7 +71,8 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	n := 0.0
 	var parts []record.Point
 	for _, s := range held {
-		t, found := slices.BinarySearchFunc(s.Trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
+		t, found := slices.BinarySearchFunc(
+			s.Trials, trial, func(t *record.Trial, index int) int { return t.Index - index })
 		if !found || point >= len(s.Trials[t].Points) {
 			return nil, true
 		}
@@ -106,7 +110,7 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	return append(out, Value{"n", Number(n)}), false
 }
 
-// best finds the first point of a grid that is best by the objective and by every score.
+// BestPoints finds the first point of a grid that is best by the objective and by every score.
 func BestPoints(objective string, grid []GridPoint) []Best {
 	out := []Best{}
 	add := func(by string, greater bool) {

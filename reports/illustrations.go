@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// addIllustrations checks what the manifest has of them, and adds what warnings and failures they have to those of the run: that a
-// method fails may be what is to be shown.
+// addIllustrations checks what the manifest has of them, and adds what warnings and failures they
+// have to those of the run: that a method fails may be what is to be shown.
 func (r *Report) addIllustrations() error {
 	short := IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
@@ -22,7 +22,8 @@ func (r *Report) addIllustrations() error {
 				notes = append(slices.Clip(notes), "fails: "+a.Failure)
 			}
 			for _, note := range notes {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference.Text], note))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("illustration %d, %s: %s", k, short[a.Inference.Text],
+					note))
 			}
 		}
 	}
@@ -31,27 +32,34 @@ func (r *Report) addIllustrations() error {
 
 // whole says that an illustration has what is shown of its kind.
 func whole(i record.Illustration) bool {
-	if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 || slices.ContainsFunc(i.Columns, func(c record.Column) bool { return len(c.Values) != len(i.Columns[0].Values) }) {
+	if len(i.Columns) == 0 || len(i.Columns[0].Values) == 0 ||
+		slices.ContainsFunc(i.Columns, func(c record.Column) bool {
+			return len(c.Values) != len(
+				i.Columns[0].Values)
+		}) {
 		return false
 	}
 	n := len(i.Labels)
 	fits := func(g *record.Gaussian) bool {
-		return len(g.Mean) == n && len(g.Covariance) == n && !slices.ContainsFunc(g.Covariance, func(row []record.Number) bool { return len(row) != n })
+		return len(g.Mean) == n && len(g.Covariance) == n &&
+			!slices.ContainsFunc(g.Covariance, func(row []record.Number) bool { return len(row) != n })
 	}
 	switch i.Kind {
 	case "likelihood":
 		return n == 1
 	case "posterior":
-		return (n == 1 && len(i.Columns) == 4 || n == 2 && len(i.Columns) == 3 && len(i.Columns[0].Values) == Edge(i)*Edge(i)) &&
+		return (n == 1 && len(i.Columns) == 4 || n == 2 && len(i.Columns) == 3 &&
+			len(i.Columns[0].Values) == Edge(i)*Edge(i)) &&
 			i.Prior != nil && fits(i.Prior) && i.Exact != nil && fits(i.Exact) &&
 			!slices.ContainsFunc(i.Approximations, func(a record.Approximated) bool {
-				return a.Gaussian != nil && !fits(a.Gaussian) || slices.ContainsFunc(a.Iterates, func(g record.Gaussian) bool { return !fits(&g) })
+				return a.Gaussian != nil && !fits(a.Gaussian) ||
+					slices.ContainsFunc(a.Iterates, func(g record.Gaussian) bool { return !fits(&g) })
 			})
 	}
 	return true
 }
 
-// edge is the number of places along each axis of a lattice.
+// Edge is the number of places along each axis of a lattice.
 func Edge(i record.Illustration) int {
 	return int(math.Round(math.Sqrt(float64(len(i.Columns[0].Values)))))
 }

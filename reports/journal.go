@@ -13,8 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit. Contests say which of
-// them run.
+// arrange sorts the lines of a journal into the studies of its manifest and checks that they fit.
+// Contests say which of them run.
 func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, error) {
 	studies := make([][]Study, len(m.Configurations))
 	for c, configuration := range m.Configurations {
@@ -28,7 +28,8 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	for _, of := range m.IDs {
 		for _, c := range of.Columns {
 			if len(c.Values) != len(of.Rows) {
-				return nil, nil, fmt.Errorf("manifest: id column %q has %d values for %d cases", c.Name, len(c.Values), len(of.Rows))
+				return nil, nil, fmt.Errorf("manifest: id column %q has %d values for %d cases", c.Name, len(c.Values),
+					len(of.Rows))
 			}
 		}
 	}
@@ -51,7 +52,8 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	}
 	for _, of := range studies {
 		for i := range of {
-			if s := &of[i]; s.cut { // what is on record of it came from another state of the contest, or from gpc-tune fit
+			// what is on record of it came from another state of the contest, or from gpc-tune fit
+			if s := &of[i]; s.cut {
 				s.Fit, s.Trials, s.Predictions = nil, nil, nil
 			}
 		}
@@ -59,8 +61,8 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 	return studies, contests, nil
 }
 
-// Checker finds what is wrong with one line of a journal, given the manifest of its run: all that Build would refuse it for, but
-// for what it has to do with other lines.
+// Checker finds what is wrong with one line of a journal, given the manifest of its run: all that
+// Build would refuse it for, but for what it has to do with other lines.
 func Checker(m record.Manifest) func(record.Line) error {
 	return func(line record.Line) error {
 		at := placeOf(line)
@@ -106,7 +108,8 @@ func checkConfiguration(c record.Configuration) error {
 		}
 		seen[h.Name] = true
 	}
-	if k := c.Costs; k != nil && (len(k.Loss) != len(c.Classes) || slices.ContainsFunc(k.Loss, func(row []record.Number) bool { return len(row) != len(c.Classes) })) {
+	if k := c.Costs; k != nil && (len(k.Loss) != len(c.Classes) ||
+		slices.ContainsFunc(k.Loss, func(row []record.Number) bool { return len(row) != len(c.Classes) })) {
 		return fmt.Errorf("the costs are not those of decisions on %d classes", len(c.Classes))
 	}
 	for i, s := range c.Studies {
@@ -135,7 +138,8 @@ func placeOf(line record.Line) place {
 }
 
 func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.configuration, q.configuration), cmp.Compare(p.study, q.study), cmp.Compare(p.kind, q.kind), cmp.Compare(p.index, q.index))
+	return cmp.Or(cmp.Compare(p.configuration, q.configuration), cmp.Compare(p.study, q.study),
+		cmp.Compare(p.kind, q.kind), cmp.Compare(p.index, q.index))
 }
 
 // ordered is the lines by place and key, whatever order they came in.
@@ -152,8 +156,8 @@ func ordered(lines []record.Line) ([]record.Line, error) {
 	return lines, nil
 }
 
-// unique keeps one line of every job, ordered. A job may be there more than once, with one and the same result; times
-// may differ.
+// unique keeps one line of every job, ordered. A job may be there more than once, with one and the
+// same result; times may differ.
 func unique(lines []record.Line) ([]record.Line, error) {
 	lines, err := ordered(lines)
 	if err != nil {
@@ -167,7 +171,8 @@ func unique(lines []record.Line) ([]record.Line, error) {
 			if same, err := equal(jobs[len(jobs)-1], line); err != nil {
 				return nil, err
 			} else if !same {
-				return nil, fmt.Errorf("the %v has two different results, of jobs %q and %q; they were not computed by the same build on the same data", at, jobs[len(jobs)-1].Key, line.Key)
+				return nil, fmt.Errorf("the %v has two different results, of jobs %q and %q; they were not computed "+
+					"by the same build on the same data", at, jobs[len(jobs)-1].Key, line.Key)
 			}
 			continue
 		}
@@ -205,7 +210,8 @@ func (s *Study) addTrial(c record.Configuration, t *record.Trial) error {
 	for i, p := range t.Points {
 		nowhere := p.Failure != "" && len(p.Natural) == 0 && len(p.Theta) == 0
 		if (len(p.Natural) != len(c.Hyperparameters) || len(p.Theta) != free) && !nowhere {
-			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural), len(p.Theta), len(c.Hyperparameters), free)
+			return fmt.Errorf("point %d has %d hyperparameters, %d of them free; want %d and %d", i, len(p.Natural),
+				len(p.Theta), len(c.Hyperparameters), free)
 		}
 	}
 	for i, s := range t.Path {
@@ -235,8 +241,10 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	}
 	if k := f.Curvature; k != nil {
 		n := len(k.Names)
-		if len(k.StandardErrors) != n || len(k.Correlations) != n || slices.ContainsFunc(k.Correlations, func(row []record.Number) bool { return len(row) != n }) {
-			return fmt.Errorf("%d standard errors and %d rows of correlations of %d hyperparameters", len(k.StandardErrors), len(k.Correlations), n)
+		if len(k.StandardErrors) != n || len(k.Correlations) != n ||
+			slices.ContainsFunc(k.Correlations, func(row []record.Number) bool { return len(row) != n }) {
+			return fmt.Errorf("%d standard errors and %d rows of correlations of %d hyperparameters",
+				len(k.StandardErrors), len(k.Correlations), n)
 		}
 	}
 	m, classes := s.Test, len(c.Classes)
@@ -246,13 +254,15 @@ func (s *Study) addFit(c record.Configuration, f *record.Fit) error {
 	}
 	for _, k := range predictions {
 		if len(f.Rows) != m || labels != m || k != m {
-			return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d", len(f.Rows), labels, k, m)
+			return fmt.Errorf("%d held-out cases with %d labels and %d predictions; the study holds out %d",
+				len(f.Rows), labels, k, m)
 		}
 	}
 	means, variances := len(f.LatentMean), len(f.LatentVariance)
 	for _, latent := range slices.Concat(f.LatentMean, f.LatentVariance) {
 		if means != variances || means > 1 && means != classes || len(latent) != m {
-			return fmt.Errorf("latent means and variances of %d and %d processes, one with %d cases; there are %d classes and the study holds out %d", means, variances, len(latent), classes, m)
+			return fmt.Errorf("latent means and variances of %d and %d processes, one with %d cases; there are %d "+
+				"classes and the study holds out %d", means, variances, len(latent), classes, m)
 		}
 	}
 	if err := s.checkShown(f, classes); err != nil || m == 0 {
@@ -272,13 +282,15 @@ func (s *Study) checkShown(f *record.Fit, classes int) error {
 	processes := func(v [][]record.Number) bool { return len(v) <= 1 || len(v) == classes }
 	unknown := func(label int) bool { return label < 0 || label >= classes }
 	if f.MAP != nil && (classes != 2 || len(f.MAP) != s.Test) {
-		return fmt.Errorf("%d probabilities at the latent means, want one for each of %d held-out cases of two classes", len(f.MAP), s.Test)
+		return fmt.Errorf("%d probabilities at the latent means, want one for each of %d held-out cases of two "+
+			"classes", len(f.MAP), s.Test)
 	}
 	if n := len(f.TrainLabels); n > 0 && n != s.Train || slices.ContainsFunc(f.TrainLabels, unknown) {
 		return fmt.Errorf("%d labels of %d training cases, each to be one of %d classes", n, s.Train, classes)
 	}
 	if !processes(f.TrainLatentMean) || slices.ContainsFunc(f.TrainLatentMean, other(len(f.TrainLabels))) {
-		return fmt.Errorf("latent means of %d processes at %d labelled training cases; there are %d classes", len(f.TrainLatentMean), len(f.TrainLabels), classes)
+		return fmt.Errorf("latent means of %d processes at %d labelled training cases; there are %d classes",
+			len(f.TrainLatentMean), len(f.TrainLabels), classes)
 	}
 	l := f.Surface
 	if l == nil {
@@ -295,14 +307,16 @@ func (s *Study) checkShown(f *record.Fit, classes int) error {
 	case 2:
 		proba = 1
 	}
-	if inputs < 1 || inputs > 2 || slices.ContainsFunc(l.Axes, func(axis []record.Number) bool { return !ascending(axis) }) ||
+	if inputs < 1 || inputs > 2 || slices.ContainsFunc(
+		l.Axes, func(axis []record.Number) bool { return !ascending(axis) }) ||
 		len(l.Names) != inputs || len(l.Inputs) != inputs || slices.ContainsFunc(l.Inputs, other(s.Train)) ||
 		len(f.TrainLabels) != s.Train-targets || len(l.Targets) != targets ||
 		len(l.Proba) != proba || len(l.Mean) != moments || len(l.Variance) != moments ||
 		!processes(l.LatentMean) || len(l.LatentVariance) != len(l.LatentMean) ||
 		len(l.Truth) != 0 && len(l.Truth) != max(1, proba) ||
 		slices.ContainsFunc(slices.Concat(l.Proba, l.LatentMean, l.LatentVariance, l.Truth), other(points)) {
-		return fmt.Errorf("the parts of the surface do not fit together: over %d inputs it has %d points, and there are %d training cases and %d classes", inputs, points, s.Train, classes)
+		return fmt.Errorf("the parts of the surface do not fit together: over %d inputs it has %d points, and there "+
+			"are %d training cases and %d classes", inputs, points, s.Train, classes)
 	}
 	return nil
 }

@@ -24,12 +24,13 @@ var (
 	partialSource string
 )
 
-// Sources are those of what results.json has, of which the comments of the fields describe it in its schema.
+// Sources are those of what results.json has, of which the comments of the fields describe it in
+// its schema.
 func Sources() []string {
 	return []string{reportSource, configurationSource, contestSource, partialSource}
 }
 
-// writeJSON writes plain data with their fields in order; of a Report it is results.json.
+// WriteJSON writes plain data with their fields in order; of a Report it is results.json.
 func WriteJSON[T any](w io.Writer, v T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -43,7 +44,7 @@ func (Status) JSONSchema() map[string]any {
 }
 
 // MarshalJSON writes an object, by name.
-func (f Figures) MarshalJSON() ([]byte, error) {
+func (f PublishedFigures) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, figure := range f {
 		o.Add(figure.Name, figure)
@@ -51,13 +52,15 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 	return o.Close()
 }
 
-// JSONSchema is an object of what a Figure has.
-func (Figures) JSONSchema() map[string]any {
+// JSONSchema is an object of what a PublishedFigure has.
+func (PublishedFigures) JSONSchema() map[string]any {
 	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
 	properties := figure["properties"].(map[string]any)
 	properties["uncertainty"] = Number(0).JSONSchema() // of what says one
 	properties["partial"] = partialSchema()            // of what is not of all folds
-	for name, doc := range map[string]string{"published": "the figure as published", "here": "that of this run; null where there is none", "uncertainty": "how far the truth may be from the published figure"} {
+	for name, doc := range map[string]string{"published": "the figure as published",
+		"here":        "that of this run; null where there is none",
+		"uncertainty": "how far the truth may be from the published figure"} {
 		properties[name].(map[string]any)["description"] = doc
 	}
 	return map[string]any{"type": "object", "additionalProperties": figure}
@@ -65,12 +68,13 @@ func (Figures) JSONSchema() map[string]any {
 
 // closed is an object with these members and no others.
 func closed(properties map[string]any) map[string]any {
-	return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false}
+	return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)),
+		"additionalProperties": false}
 }
 
-// MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo, hi]}, with null for an
-// interval that does not exist. Where the scores are of some of the folds alone it has a Partial. It is empty if nothing was
-// scored.
+// MarshalJSON writes an object: counts and n are numbers, other scores {"value": v, "ci95": [lo,
+// hi]}, with null for an interval that does not exist. Where the scores are of some of the folds
+// alone it has a Partial. It is empty if nothing was scored.
 func (s Scores) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, r := range s.Results {
@@ -99,8 +103,10 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 // JSONSchema has every score.
 func (Scores) JSONSchema() map[string]any {
 	number := Number(0).JSONSchema()
-	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2, "description": "95 % interval; null where there is none"}
-	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "description": "held-out cases"}, "partial": partialSchema()}
+	interval := map[string]any{"type": []string{"array", "null"}, "items": number, "minItems": 2, "maxItems": 2,
+		"description": "95 % interval; null where there is none"}
+	properties := map[string]any{"n": map[string]any{"type": "integer", "minimum": 1, "description": "held-out cases"},
+		"partial": partialSchema()}
 	for _, s := range cv.Scores {
 		of := closed(map[string]any{"value": number, "ci95": interval})
 		if s.Count {
@@ -116,12 +122,13 @@ func (Scores) JSONSchema() map[string]any {
 func partialSchema() map[string]any {
 	count := func(least int) map[string]any { return map[string]any{"type": "integer", "minimum": least} }
 	of := closed(map[string]any{"done": count(1), "failed": count(0), "planned": count(2)})
-	of["description"] = "the scores are over done of the planned folds, of which failed ones have failed and the others are missing or were cut; absent: they are over all"
+	of["description"] = "the scores are over done of the planned folds, of which failed ones have failed and the " +
+		"others are missing or were cut; absent: they are over all"
 	return of
 }
 
-// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of the curve, with null for an
-// interval that does not exist.
+// MarshalJSON writes an object of {"x": […], "y": […], "n": […], "lo": […], "hi": […]}, by name of
+// the curve, with null for an interval that does not exist.
 func (c Curves) MarshalJSON() ([]byte, error) {
 	var o Object
 	for _, curve := range c {
@@ -140,19 +147,21 @@ func (Curves) JSONSchema() map[string]any {
 	ends := map[string]any{"type": "array", "items": Number(0).JSONSchema()}
 	properties := map[string]any{}
 	for _, c := range cv.Curves {
-		of := closed(map[string]any{"x": numbers, "y": numbers, "n": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}, "lo": ends, "hi": ends})
+		of := closed(map[string]any{"x": numbers, "y": numbers,
+			"n": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}, "lo": ends, "hi": ends})
 		of["description"] = c.Doc
 		properties[c.Name] = of
 	}
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// object collects the members of a JSON object in their order.
+// Object collects the members of a JSON object in their order.
 type Object struct {
 	text bytes.Buffer
 	err  error
 }
 
+// Add adds a member.
 func (o *Object) Add(name string, value any) {
 	e := json.NewEncoder(&o.text)
 	e.SetEscapeHTML(false)
@@ -165,6 +174,7 @@ func (o *Object) Add(name string, value any) {
 	o.text.Bytes()[o.text.Len()-1] = ','
 }
 
+// Close is the text of the object, or the first error of a member.
 func (o *Object) Close() ([]byte, error) {
 	return []byte("{" + string(bytes.TrimSuffix(o.text.Bytes(), []byte(","))) + "}"), o.err
 }

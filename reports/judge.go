@@ -69,7 +69,8 @@ func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 
 // checkContest says what of a contest the studies do not have.
 func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error {
-	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 && (r.Score != "log_evidence" || !r.WinnerOnly) {
+	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 &&
+		(r.Score != "log_evidence" || !r.WinnerOnly) {
 		return fmt.Errorf("nobody or nothing to compete for")
 	}
 	for _, c := range r.Configurations {
@@ -77,7 +78,8 @@ func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error 
 			if c < 0 || c >= len(studies) || s < 0 || s >= len(studies[c]) {
 				return fmt.Errorf("no study %d of configuration %d", s, c)
 			}
-			if first := r.Configurations[0]; studies[c][s].Test != studies[first][s].Test || len(m.Configurations[c].Classes) != len(m.Configurations[first].Classes) {
+			if first := r.Configurations[0]; studies[c][s].Test != studies[first][s].Test ||
+				len(m.Configurations[c].Classes) != len(m.Configurations[first].Classes) {
 				return fmt.Errorf("study %d of configurations %d and %d: other cases or classes", s, first, c)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// shortened makes short names for the components of illustrations.
+// IllustratedNames makes short names for the components of illustrations.
 func IllustratedNames(all []record.Illustration) map[string]string {
 	var texts []record.Component
 	for _, i := range all {
@@ -22,24 +22,25 @@ func IllustratedNames(all []record.Illustration) map[string]string {
 	return ShortNames(texts)
 }
 
-// spaced is a name as a reader likes it.
+// Spaced is a name as a reader likes it.
 func Spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// member is one evaluation of a configuration in a picture of several; no evaluation if the picture is of its grid.
+// Member is one evaluation of a configuration in a picture of several; no evaluation if the picture
+// is of its grid.
 type Member struct {
 	Index         int // of the configuration
 	Configuration Configuration
 	Evaluation
 }
 
-// naming says what a picture shows.
+// Naming says what a picture shows.
 type Naming struct {
 	Heading string   // data set, likelihood and inference, as far as the members share them
 	Note    string   // what else they share
 	Members []string // how each differs from the others, and of how many folds its scores are where that is not all
 }
 
-// named finds what configurations share and how they differ.
+// NameMembers finds what configurations share and how they differ.
 func NameMembers(short map[string]string, members ...Member) Naming {
 	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // those without belong to the heading
 	words := make([][]string, len(members))
@@ -49,7 +50,8 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 		if c.Hybrid() {
 			inference += " tuned with " + short[c.TuneInference.Text]
 		}
-		words[i] = []string{c.Dataset, c.Part(short[c.Likelihood.Text]), inference, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text), c.Preprocess, c.Part(c.Tune)}
+		words[i] = []string{c.Dataset, c.Part(short[c.Likelihood.Text]), inference, c.Part(short[c.Kernel.Text]),
+			c.Part(c.Mean.Text), c.Preprocess, c.Part(c.Tune)}
 	}
 	var heading, note []string
 	names := make([][]string, len(members))
@@ -60,7 +62,8 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 		}
 		switch {
 		case word == "":
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }): // in a note "kernel se" is of those with a kernel
+		// in a note "kernel se" is of those with a kernel
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }):
 			for i, w := range words {
 				if w[k] != "" {
 					names[i] = append(names[i], w[k])
@@ -74,7 +77,8 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 	}
 	n := Naming{Heading: strings.Join(heading, " · "), Note: strings.Join(note, ", ")}
 	for i, m := range members {
-		n.Members = append(n.Members, m.Scores.Partial.Beside(fmt.Sprintf("#%d %s", m.Index, strings.Join(names[i], ", "))))
+		n.Members = append(n.Members, m.Scores.Partial.Beside(
+			fmt.Sprintf("#%d %s", m.Index, strings.Join(names[i], ", "))))
 	}
 	return n
 }
@@ -94,7 +98,7 @@ func (r *Report) Labels() (out []string) {
 	return out
 }
 
-// shorten makes short names for the components of the report's configurations.
+// ShortNames makes short names for the components of the report's configurations.
 func (r *Report) ShortNames() map[string]string {
 	var all []record.Component
 	for _, c := range r.Configurations {
@@ -103,9 +107,9 @@ func (r *Report) ShortNames() map[string]string {
 	return ShortNames(all)
 }
 
-// shorten makes short names for components, by their texts. Numbers and the settings of hyperparameters are left
-// out, unless components that differ would then look the same: these show the settings in which they differ, to
-// four digits, or if that is not enough the whole text.
+// ShortNames makes short names for components, by their texts. Numbers and the settings of
+// hyperparameters are left out, unless components that differ would then look the same: these show
+// the settings in which they differ, to four digits, or if that is not enough the whole text.
 func ShortNames(all []record.Component) map[string]string {
 	short := map[string]string{}
 	alike := map[string][]record.Component{} // of every short name
@@ -147,7 +151,7 @@ func ShortNames(all []record.Component) map[string]string {
 	return short
 }
 
-// shortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
+// ShortName makes {sum: [{se: {length_scale: {init: 2}}}, noise]} into sum(se, noise).
 func ShortName(c record.Component) string { return namer{}.component(c.Node, "") }
 
 // namer names components.
@@ -230,7 +234,8 @@ func setting(n record.Node) bool {
 	})
 }
 
-// part is the name of a part of the configuration; that a comparator has none of the parts of a model need not be said.
+// Part is the name of a part of the configuration; that a comparator has none of the parts of a
+// model need not be said.
 func (c Configuration) Part(name string) string {
 	if c.Likelihood.Text == "none" && name == "none" {
 		return ""

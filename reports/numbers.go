@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// exact is the shortest decimal that gives back the same bits; NaN is empty.
+// Exact is the shortest decimal that gives back the same bits; NaN is empty.
 func Exact(x float64) string {
 	if math.IsNaN(x) {
 		return ""
@@ -17,7 +17,7 @@ func Exact(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// assignments writes values as "name=value name=value".
+// Assignments writes values as "name=value name=value".
 func Assignments(v Values, format func(float64) string) string {
 	var out []string
 	for _, value := range v {
@@ -26,14 +26,15 @@ func Assignments(v Values, format func(float64) string) string {
 	return strings.Join(out, " ")
 }
 
-// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN (there is no such
-// number), "+Inf" and "-Inf" for the infinities.
+// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN
+// (there is no such number), "+Inf" and "-Inf" for the infinities.
 type Number = record.Number
 
-// shortest is x as in JSON; NaN is empty.
+// Shortest is x as in JSON; NaN is empty.
 func Shortest(x Number) string { return Exact(float64(x)) }
 
-// decimals is x with so many digits, or with more where it would look like 0, 1 or -1 and is not; NaN is empty.
+// Decimals is x with so many digits, or with more where it would look like 0, 1 or -1 and is not;
+// NaN is empty.
 func Decimals(x float64, digits int) string {
 	if math.IsNaN(x) {
 		return ""
@@ -53,10 +54,10 @@ func Decimals(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// brief is x to two digits.
+// Brief is x to two digits.
 func Brief(x float64) string { return fmt.Sprintf("%.2g", x) }
 
-// significant is x to six digits.
+// Significant is x to six digits.
 func Significant(x float64) string { return fmt.Sprintf("%.6g", x) }
 
 // Values are named numbers, in a fixed order.

@@ -14,7 +14,8 @@ type Optima struct {
 	Lo, Hi   float64
 }
 
-// sameOptimum is far above the optimisers' tolerance and far below what matters in log evidence, in nats.
+// SameOptimum is far above the optimisers' tolerance and far below what matters in log evidence, in
+// nats.
 const SameOptimum = 1e-3
 
 // Optima counts the distinct optima that the restarts reached.

@@ -4,9 +4,10 @@ import (
 	"fmt"
 )
 
-// Partial says that a score is over some of the folds that are planned, because others are missing, have failed, or were cut by a
-// race. A score without one is over all of them. Whoever shows a score with one shows the count beside it and no interval,
-// sorts it after those that are whole, and calls it neither best nor worse.
+// Partial says that a score is over some of the folds that are planned, because others are missing,
+// have failed, or were cut by a race. A score without one is over all of them. Whoever shows a
+// score with one shows the count beside it and no interval, sorts it after those that are whole,
+// and calls it neither best nor worse.
 type Partial struct {
 	Done    int `json:"done"`    // folds that the score is over
 	Failed  int `json:"failed"`  // folds that failed; the others are missing or were cut
@@ -30,7 +31,8 @@ func (p *Partial) String() string {
 	return text
 }
 
-// beside is a number as text, if there is one, with the count where that is due: "0.71 (1 of 5 folds)".
+// Beside is a number as text, if there is one, with the count where that is due: "0.71 (1 of 5
+// folds)".
 func (p *Partial) Beside(number string) string {
 	if p == nil || number == "" {
 		return number
@@ -38,7 +40,7 @@ func (p *Partial) Beside(number string) string {
 	return fmt.Sprintf("%s (%v)", number, p)
 }
 
-// whole is a text that is left out of what is partial, as an interval.
+// Whole is a text that is left out of what is partial, as an interval.
 func (p *Partial) Whole(text string) string {
 	if p != nil {
 		return ""

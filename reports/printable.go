@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text of any origin for a terminal: control characters but tab and line feed, those that turn the direction
-// of writing round, line and paragraph separators, and bytes that are not UTF-8 are written as in a Go string, \x1b or \u202e.
+// Printable is a text of any origin for a terminal: control characters but tab and line feed, those
+// that turn the direction of writing round, line and paragraph separators, and bytes that are not
+// UTF-8 are written as in a Go string, \x1b or \u202e.
 func Printable(text string) string {
 	if strings.IndexFunc(text, unprintable) < 0 {
 		return text
@@ -33,16 +34,18 @@ func Printable(text string) string {
 
 // unprintable says if a letter is not for a terminal. utf8.RuneError may stand for a byte.
 func unprintable(r rune) bool {
-	return r != '\t' && r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+	return r != '\t' && r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' ||
+		r == '\u2029' || r == utf8.RuneError
 }
 
-// OneLine is a text of any origin as a part of one line: tabs and what breaks lines are written as in a Go string.
+// OneLine is a text of any origin as a part of one line: tabs and what breaks lines are written as
+// in a Go string.
 func OneLine(text string) string { return breaks.Replace(text) }
 
 var breaks = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\v", `\v`, "\f", `\f`, "\r", `\r`)
 
-// CommandLine is a command line for a POSIX shell, which gives the arguments as they are. It can be shown on a terminal:
-// what Printable escapes is written for printf(1).
+// CommandLine is a command line for a POSIX shell, which gives the arguments as they are. It can be
+// shown on a terminal: what Printable escapes is written for printf(1).
 func CommandLine(args ...string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {

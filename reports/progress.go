@@ -7,26 +7,31 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Progress says how far a run is. Known jobs are those that it is known to have. Times are sums of wall times of jobs, in seconds, as one worker needs them, for the journal
-// does not say how many there are.
+// Progress says how far a run is. Known jobs are those that it is known to have. Times are sums of
+// wall times of jobs, in seconds, as one worker needs them, for the journal does not say how many
+// there are.
 type Progress struct {
-	Schema         string                  `json:"schema"` // "gpc-tune/status/1"
-	Experiment     string                  `json:"experiment"`
-	Finished       bool                    `json:"finished"`
-	Done           int                     `json:"done"`   // jobs on record, failed ones too
-	Failed         int                     `json:"failed"` // of them
-	Known          int                     `json:"known"`
-	AtMost         bool                    `json:"at_most,omitempty"` // Known and Left are: a strategy under way may finish before it has used up its budget
-	Seconds        float64                 `json:"seconds"`           // of the jobs done
-	Rate           Number                  `json:"rate"`              // jobs done per second of one worker; NaN before the first
-	Left           Number                  `json:"left"`              // seconds that the other known jobs will take one worker; NaN before the first
+	Schema     string `json:"schema"` // "gpc-tune/status/1"
+	Experiment string `json:"experiment"`
+	Finished   bool   `json:"finished"`
+	Done       int    `json:"done"`   // jobs on record, failed ones too
+	Failed     int    `json:"failed"` // of them
+	Known      int    `json:"known"`
+	// Known and Left are: a strategy under way may finish before it has used up its budget
+	AtMost  bool    `json:"at_most,omitempty"`
+	Seconds float64 `json:"seconds"` // of the jobs done
+	// jobs done per second of one worker; NaN before the first
+	Rate Number `json:"rate"`
+	// seconds that the other known jobs will take one worker; NaN before the first
+	Left           Number                  `json:"left"`
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // of a run that was submitted to an engine
 	Next           string                  `json:"next"`            // command, which Folder.Progress sets
 	Retry          string                  `json:"retry,omitempty"` // command that runs the failed jobs again, likewise
 }
 
-// Queue is what an engine says of a run's blocks, which may be wrong: the journal says what is done.
+// Queue is what an engine says of a run's blocks, which may be wrong: the journal says what is
+// done.
 type Queue struct {
 	Engine  string `json:"engine"`
 	Running int    `json:"running"` // blocks, the end of the run counted as one
@@ -66,8 +71,9 @@ func (t tally) plus(u tally) tally {
 // mean is the time of a job.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
-// BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job that is left is taken to
-// last as long as the mean of its kind, trial or fit, in its configuration, or if there is none yet as that of all jobs.
+// BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job
+// that is left is taken to last as long as the mean of its kind, trial or fit, in its
+// configuration, or if there is none yet as that of all jobs.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	studies, _, err := arrange(m, lines)
 	if err != nil {
@@ -84,9 +90,11 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 		jobs[at.configuration][at.kind] = jobs[at.configuration][at.kind].plus(one)
 		all = all.plus(one)
 	}
-	p := &Progress{Schema: "gpc-tune/status/1", Experiment: m.Experiment, Configurations: []ConfigurationProgress{}, Seconds: all.seconds, Rate: Number(1 / all.mean())}
+	p := &Progress{Schema: "gpc-tune/status/1", Experiment: m.Experiment, Configurations: []ConfigurationProgress{},
+		Seconds: all.seconds, Rate: Number(1 / all.mean())}
 	for i, c := range m.Configurations {
-		out := ConfigurationProgress{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood, Inference: c.Inference}
+		out := ConfigurationProgress{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood,
+			Inference: c.Inference}
 		b := builder{record: c, studies: studies[i]}
 		for k := range studies[i] {
 			s := &studies[i][k]
@@ -127,7 +135,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	return p, nil
 }
 
-// sentences say how far the whole run is, and how fast.
+// Sentences say how far the whole run is, and how fast.
 func (p *Progress) Sentences() []string {
 	state, limit := "unfinished (running, or stopped)", ""
 	if p.Finished {

@@ -1,8 +1,9 @@
-// Package reports turns the manifest and the journal of a run into plain data, a Report, its Progress, Timings or a
-// Comparison, and writes these for people and programs, one file per format.
+// Package reports turns the manifest and the journal of a run into plain data, a Report, its
+// Progress, Timings or a Comparison, and writes these for people and programs, one file per format.
 //
-// It reads records only: it never sees data, kernels or models, fits nothing, and can be run again at any time. The same
-// records in any order give the same bytes. Check is the one table that has no run behind it.
+// It reads records only: it never sees data, kernels or models, fits nothing, and can be run again
+// at any time. The same records in any order give the same bytes. Check is the one table that has
+// no run behind it.
 package reports
 
 import (
@@ -14,18 +15,20 @@ import (
 // Schema names the form of results.json.
 const Schema = "gpc-tune/results/1"
 
-// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in natural units, scores
-// have the units of cv.Scores; folds, repeats and trials are numbered from 0.
+// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in
+// natural units, scores have the units of cv.Scores; folds, repeats and trials are numbered from 0.
 type Report struct {
-	Schema         string                `json:"schema"`                  // of this form
-	Experiment     string                `json:"experiment"`              // its name in the file
-	Missing        int                   `json:"missing"`                 // jobs not on record, of all configurations
-	Configurations []Configuration       `json:"configurations"`          // in the order of the file; wherever else one is named, it is by its index here, from 0
-	Nested         []Nested              `json:"nested,omitempty"`        // what came of nested cross-validation
-	Races          []Race                `json:"races,omitempty"`         // what came of races
-	Warnings       []string              `json:"warnings"`                // of the plan
-	Illustrations  []record.Illustration `json:"illustrations,omitempty"` // what a run without data shows of models; it has no configurations
-	Manifest       record.Manifest       `json:"-"`                       // of the run
+	Schema     string `json:"schema"`     // of this form
+	Experiment string `json:"experiment"` // its name in the file
+	Missing    int    `json:"missing"`    // jobs not on record, of all configurations
+	// in the order of the file; wherever else one is named, it is by its index here, from 0
+	Configurations []Configuration `json:"configurations"`
+	Nested         []Nested        `json:"nested,omitempty"` // what came of nested cross-validation
+	Races          []Race          `json:"races,omitempty"`  // what came of races
+	Warnings       []string        `json:"warnings"`         // of the plan
+	// what a run without data shows of models; it has no configurations
+	Illustrations []record.Illustration `json:"illustrations,omitempty"`
+	Manifest      record.Manifest       `json:"-"` // of the run
 }
 
 // Writes says if the experiment asks for a format.

@@ -16,15 +16,16 @@ type Shown struct {
 	Illustrations  []record.Illustration `json:"illustrations,omitempty"`
 }
 
-// ShownConfiguration is a configuration, its number in the Report, and the trials that are asked for.
+// ShownConfiguration is a configuration, its number in the Report, and the trials that are asked
+// for.
 type ShownConfiguration struct {
 	Number int `json:"number"`
 	Configuration
 	Trials []Trial `json:"trials,omitempty"`
 }
 
-// Show picks a configuration by its number, or all with -1, and if trial is not -1 the trial of this index of every study
-// of theirs. It is an error if there is none.
+// Show picks a configuration by its number, or all with -1, and if trial is not -1 the trial of
+// this index of every study of theirs. It is an error if there is none.
 func (r *Report) Show(configuration, trial int) (*Shown, error) {
 	if configuration < -1 || configuration >= len(r.Configurations) {
 		return nil, fmt.Errorf("no configuration %d; the run has 0 to %d", configuration, len(r.Configurations)-1)

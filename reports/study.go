@@ -12,7 +12,7 @@ func (s *Study) local() bool {
 	return slices.ContainsFunc(s.Trials, func(t *record.Trial) bool { return len(t.Start) > 0 })
 }
 
-// study is a study of the manifest with what the journal has of it.
+// Study is a study of the manifest with what the journal has of it.
 type Study struct {
 	record.Study
 	Trials      []*record.Trial // by index
@@ -35,8 +35,8 @@ func (s *Study) status() Status {
 	return Done
 }
 
-// missing counts the jobs that are known to be missing: the fit, and trials before the last one on record. How many
-// trials there would have been after it, the journal cannot tell.
+// missing counts the jobs that are known to be missing: the fit, and trials before the last one on
+// record. How many trials there would have been after it, the journal cannot tell.
 func (s *Study) missing() int {
 	last, missing := -1, 0
 	if s.idle() {
@@ -66,7 +66,7 @@ func names(c record.Configuration) (out []string) {
 	return out
 }
 
-// thetaNames lists the free hyperparameters on the theta scale.
+// ThetaNames lists the free hyperparameters on the theta scale.
 func ThetaNames(c record.Configuration) (out []string) {
 	for _, h := range c.Hyperparameters {
 		if !h.Fixed {
@@ -76,8 +76,8 @@ func ThetaNames(c record.Configuration) (out []string) {
 	return out
 }
 
-// left counts the jobs that are known and not on record. A study with its fit on record asked for no trial after those
-// that are; before, the manifest says how many there are to be.
+// left counts the jobs that are known and not on record. A study with its fit on record asked for
+// no trial after those that are; before, the manifest says how many there are to be.
 func (s *Study) left() (trials, fits int) {
 	switch {
 	case s.idle():

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Timings are the wall times of the jobs of a run, in seconds. A job that several workers ran counts every time. They
-// are kept apart from the Report, since equal runs take different times.
+// Timings are the wall times of the jobs of a run, in seconds. A job that several workers ran
+// counts every time. They are kept apart from the Report, since equal runs take different times.
 type Timings struct {
 	Schema         string                 `json:"schema"` // "gpc-tune/timings/1"
 	Experiment     string                 `json:"experiment"`
@@ -46,9 +46,11 @@ func BuildTimings(m record.Manifest, lines []record.Line) (*Timings, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	t := &Timings{Schema: "gpc-tune/timings/1", Experiment: m.Experiment, Build: m.Build, Jobs: len(lines), Configurations: []ConfigurationTimings{}}
+	t := &Timings{Schema: "gpc-tune/timings/1", Experiment: m.Experiment, Build: m.Build, Jobs: len(lines),
+		Configurations: []ConfigurationTimings{}}
 	for _, c := range m.Configurations {
-		ct := ConfigurationTimings{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood, Inference: c.Inference}
+		ct := ConfigurationTimings{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood,
+			Inference: c.Inference}
 		for _, s := range c.Studies {
 			ct.Studies = append(ct.Studies, StudyTimings{s.Evaluation, s.Repeat, s.Fold, []float64{}, []float64{}})
 		}

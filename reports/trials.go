@@ -17,12 +17,14 @@ type Trial struct {
 	Evaluations int          `json:"evaluations"`
 	Start       Values       `json:"start"` // of local optimisers and chains
 	Points      []TrialPoint `json:"points"`
-	Path        []TrialStep  `json:"path,omitempty"` // of local optimisers on all of the training data, from the start to the end
-	Warnings    []string     `json:"warnings"`
-	Failure     string       `json:"failure,omitempty"`
+	// of local optimisers on all of the training data, from the start to the end
+	Path     []TrialStep `json:"path,omitempty"`
+	Warnings []string    `json:"warnings"`
+	Failure  string      `json:"failure,omitempty"`
 }
 
-// TrialPoint is an evaluated point. Its Scores are those of the held-out cases of the trial's study.
+// TrialPoint is an evaluated point. Its Scores are those of the held-out cases of the trial's
+// study.
 type TrialPoint struct {
 	Hyperparameters Values `json:"hyperparameters"`
 	Theta           Values `json:"theta"`    // the free ones on the theta scale, exactly
@@ -39,13 +41,16 @@ type TrialStep struct {
 	Value Number `json:"value"` // of the tuning objective
 }
 
-// trials lists the trials of a study.
+// TrialsOf lists the trials of a study.
 func (c Configuration) TrialsOf(s Study) (out []Trial) {
 	for _, t := range s.Trials {
-		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status, Evaluations: t.Evaluations,
-			Start: values(names(c.Record), t.Start), Points: []TrialPoint{}, Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
+		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
+			Evaluations: t.Evaluations,
+			Start:       values(names(c.Record), t.Start), Points: []TrialPoint{},
+			Warnings: append([]string{}, t.Warnings...), Failure: t.Failure}
 		for _, p := range t.Points {
-			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural), Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
+			point := TrialPoint{Hyperparameters: values(names(c.Record), p.Natural),
+				Theta: values(ThetaNames(c.Record), p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure,
 				Chosen: s.status() == Done && s.Fit.Chosen == t.Index && slices.Equal(p.Natural, s.Fit.Natural)}
 			for _, score := range cv.Scores {
@@ -59,7 +64,9 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			d.Path = append(d.Path, TrialStep{values(ThetaNames(c.Record), step.Theta), step.Value})
 		}
 		for _, theta := range t.Asked {
-			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{}, Theta: values(ThetaNames(c.Record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()), Scores: Values{}, Failure: t.Failure})
+			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{},
+				Theta: values(ThetaNames(c.Record), theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()),
+				Scores: Values{}, Failure: t.Failure})
 		}
 		out = append(out, d)
 	}

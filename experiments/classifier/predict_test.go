@@ -139,7 +139,7 @@ func TestDecisionsOfARun(t *testing.T) {
 		t.Errorf("got %+v, want %d rejected, %v expected, %v by the largest probability, %v", d, rejections, expected, likeliest, table)
 	}
 	errors, _ := c.Scores.Value("errors")
-	want := reports.Figures{
+	want := reports.PublishedFigures{
 		{Name: "mean_loss", Published: 0.3, Uncertainty: 0.05, Here: d.Loss}, {Name: "rejected", Published: 100, Uncertainty: 0.5, Here: reports.Number(rejections)},
 		{Name: "errors", Published: 100, Uncertainty: 50, Here: reports.Number(errors.Value)}, {Name: "max_probability", Published: 1, Uncertainty: 0.2, Here: reports.Number(largest)},
 	}

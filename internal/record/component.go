@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// Component is a kernel, a likelihood or the like as a file declares it: its text, and what that says. In
-// JSON it is the text alone; a manifest says once what each of its texts says, in Manifest.Components.
+// Component is a kernel, a likelihood or the like as a file declares it: its text, and what that
+// says. In JSON it is the text alone; a manifest says once what each of its texts says, in
+// Manifest.Components.
 type Component struct {
 	Text string // as YAML flow text
 	Node
 }
 
-// Node is what a text says: a word, a mapping with a key for every part, or a list of parts without keys.
+// Node is what a text says: a word, a mapping with a key for every part, or a list of parts without
+// keys.
 type Node struct {
 	Word   string  `json:"word,omitempty"`
 	Number *Number `json:"number,omitempty"` // that the word is
@@ -69,7 +71,8 @@ func (c Component) Within(name string) Component {
 // String is the text.
 func (c Component) String() string { return c.Text }
 
-// IsZero says that there is no component; the field is then left out of JSON, where it is marked so.
+// IsZero says that there is no component; the field is then left out of JSON, where it is marked
+// so.
 func (c Component) IsZero() bool { return c.Text == "" }
 
 // MarshalJSON writes the text.
@@ -90,12 +93,13 @@ func (Component) JSONSchema() map[string]any { return map[string]any{"type": "st
 
 // Label is what tells configurations of one data set and one way of tuning from each other.
 type Label struct {
-	Preprocess    string    `json:"preprocess"`     // what was done to the inputs
-	Kernel        Component `json:"kernel"`         // as in the file, in one line
-	Mean          Component `json:"mean"`           // the prior mean, as in the file, in one line
-	Likelihood    Component `json:"likelihood"`     // as in the file, in one line
-	Inference     Component `json:"inference"`      // what predicts, as in the file, in one line
-	TuneInference Component `json:"tune_inference"` // the inference whose objective is tuned, as in the file, in one line
+	Preprocess string    `json:"preprocess"` // what was done to the inputs
+	Kernel     Component `json:"kernel"`     // as in the file, in one line
+	Mean       Component `json:"mean"`       // the prior mean, as in the file, in one line
+	Likelihood Component `json:"likelihood"` // as in the file, in one line
+	Inference  Component `json:"inference"`  // what predicts, as in the file, in one line
+	// the inference whose objective is tuned, as in the file, in one line
+	TuneInference Component `json:"tune_inference"`
 }
 
 // Marginal is the posterior of one hyperparameter on the theta scale, as Markov chains see it.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN, and
-// "+Inf" and "-Inf" for the infinities.
+// Number is a float64 for JSON: the shortest decimal that gives back the same bits, null for NaN,
+// and "+Inf" and "-Inf" for the infinities.
 type Number float64
 
 // NaN is the number that is none.
@@ -68,7 +68,8 @@ func converted[To, From ~float64](x []From) []To {
 	return out
 }
 
-// Spelled is a Number whose NaN is written as "NaN", as model files have it from their first version on.
+// Spelled is a Number whose NaN is written as "NaN", as model files have it from their first
+// version on.
 type Spelled Number
 
 // MarshalJSON implements json.Marshaler.

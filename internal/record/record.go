@@ -1,5 +1,6 @@
-// Package record holds the plain data that a run writes and that scores and reports read: the manifest of a run folder
-// and the lines of its journal. It computes nothing and imports nothing of the project.
+// Package record holds the plain data that a run writes and that scores and reports read: the
+// manifest of a run folder and the lines of its journal. It computes nothing and imports nothing of
+// the project.
 package record
 
 import (
@@ -8,31 +9,35 @@ import (
 	"strings"
 )
 
-// Manifest describes a run: what was asked, resolved. It is written before the first job, and replaced when the experiment is
-// extended.
+// Manifest describes a run: what was asked, resolved. It is written before the first job, and
+// replaced when the experiment is extended.
 type Manifest struct {
-	Schema         string          `json:"schema"`             // "gpc-tune/manifest/4"
-	Experiment     string          `json:"experiment"`         // the name in the YAML file
-	Source         string          `json:"source,omitempty"`   // the YAML file, or the gallery's entry, as it was named when the run began
-	Settings       []string        `json:"settings,omitempty"` // that changed it, as path=value
-	Seed           uint64          `json:"seed"`
-	Key            string          `json:"key"`                // content hash of all that determines the results
-	KeyForm        int             `json:"key_form,omitempty"` // version of the form of what keys hash; 0 is 1
-	Build          Build           `json:"build"`              // that began the run
-	Tune           string          `json:"tune"`               // the section, as YAML flow text
-	Average        Component       `json:"average"`            // empty: averaged
-	Reject         string          `json:"reject"`             // max_probability | gap
-	Curves         []string        `json:"curves"`
-	Formats        []string        `json:"formats"`
-	Figures        []string        `json:"figures,omitempty"`    // that are drawn into files; empty: all
-	Components     []Declared      `json:"components,omitempty"` // what the texts say of those that are more than a word
+	Schema     string `json:"schema"`     // "gpc-tune/manifest/4"
+	Experiment string `json:"experiment"` // the name in the YAML file
+	// the YAML file, or the gallery's entry, as it was named when the run began
+	Source   string    `json:"source,omitempty"`
+	Settings []string  `json:"settings,omitempty"` // that changed it, as path=value
+	Seed     uint64    `json:"seed"`
+	Key      string    `json:"key"`                // content hash of all that determines the results
+	KeyForm  int       `json:"key_form,omitempty"` // version of the form of what keys hash; 0 is 1
+	Build    Build     `json:"build"`              // that began the run
+	Tune     string    `json:"tune"`               // the section, as YAML flow text
+	Average  Component `json:"average"`            // empty: averaged
+	Reject   string    `json:"reject"`             // max_probability | gap
+	Curves   []string  `json:"curves"`
+	Formats  []string  `json:"formats"`
+	Figures  []string  `json:"figures,omitempty"` // that are drawn into files; empty: all
+	// what the texts say of those that are more than a word
+	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	IDs            []IDs           `json:"ids,omitempty"`
 	Contests       []Contest       `json:"contests,omitempty"`
-	Illustrations  []Illustration  `json:"illustrations,omitempty"` // of an experiment without data, which has no configurations
-	Warnings       []string        `json:"warnings,omitempty"`
-	Unprotected    bool            `json:"unprotected,omitempty"` // the run was begun before there were checksums: lines of its journal may have none
-	Sum            string          `json:"sum,omitempty"`         // checksum of the bytes before it
+	// of an experiment without data, which has no configurations
+	Illustrations []Illustration `json:"illustrations,omitempty"`
+	Warnings      []string       `json:"warnings,omitempty"`
+	// the run was begun before there were checksums: lines of its journal may have none
+	Unprotected bool   `json:"unprotected,omitempty"`
+	Sum         string `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
 // IDs are the columns of a file that only identify cases.
@@ -61,40 +66,48 @@ func (b Build) String() string { return strings.Join([]string{b.Version, b.Go, b
 
 // Configuration is one cell of the cross product that an experiment declares.
 type Configuration struct {
-	Dataset         string           `json:"dataset"`
-	DataHash        string           `json:"data_hash"`
-	Cases           int              `json:"cases"` // training cases
-	Inputs          int              `json:"inputs"`
-	Label                            // TuneInference is Inference (also if empty), or another
-	Classes         []string         `json:"classes"` // labels in natural order; for two classes the second is +1
-	Tune            string           `json:"tune"`
-	Objective       string           `json:"objective"`          // what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a score, with its sign such that more is better
-	Hyperparameters []Hyperparameter `json:"hyperparameters"`    // every one, in the order of theta
-	Studies         []Study          `json:"studies"`            // the first is on all of the training data
-	Missing         string           `json:"missing,omitempty"`  // what stands in for missing values: mean or median
-	Versions        map[string]int   `json:"versions,omitempty"` // of components, by kind and name, where they are not 1
-	Costs           *Costs           `json:"costs,omitempty"`
-	Published       []Published      `json:"published,omitempty"`
+	Dataset  string   `json:"dataset"`
+	DataHash string   `json:"data_hash"`
+	Cases    int      `json:"cases"` // training cases
+	Inputs   int      `json:"inputs"`
+	Label             // TuneInference is Inference (also if empty), or another
+	Classes  []string `json:"classes"` // labels in natural order; for two classes the second is +1
+	Tune     string   `json:"tune"`
+	// what Point.Value is: "log_evidence" (also if empty), what else is tuned, or "cv_" and a
+	// score, with its sign such that more is better
+	Objective       string           `json:"objective"`
+	Hyperparameters []Hyperparameter `json:"hyperparameters"`   // every one, in the order of theta
+	Studies         []Study          `json:"studies"`           // the first is on all of the training data
+	Missing         string           `json:"missing,omitempty"` // what stands in for missing values: mean or median
+	// of components, by kind and name, where they are not 1
+	Versions  map[string]int `json:"versions,omitempty"`
+	Costs     *Costs         `json:"costs,omitempty"`
+	Published []Published    `json:"published,omitempty"`
 }
 
-// Costs are those of decisions: Loss[c][d] that of deciding for class d where class c is the truth, and Reject that of deciding
-// for none, if that is allowed.
+// Costs are those of decisions: Loss[c][d] that of deciding for class d where class c is the truth,
+// and Reject that of deciding for none, if that is allowed.
 type Costs struct {
 	Loss   [][]Number `json:"loss"`
 	Reject *Number    `json:"reject,omitempty"`
 }
 
-// Contest is a competition of configurations that have the same data. It decides which of their studies run: each configuration
-// meets the Folds in order until it is cut, and then runs Next if it is left, or with WinnerOnly if it has won.
+// Contest is a competition of configurations that have the same data. It decides which of their
+// studies run: each configuration meets the Folds in order until it is cut, and then runs Next if
+// it is left, or with WinnerOnly if it has won.
 type Contest struct {
-	Evaluation     string          `json:"evaluation"` // that the folds belong to, or with WinnerOnly the outer fold that Next holds out
-	Score          string          `json:"score"`      // of the predictions of all Folds together; "log_evidence", with no Folds, is that of the study Next
+	// that the folds belong to, or with WinnerOnly the outer fold that Next holds out
+	Evaluation string `json:"evaluation"`
+	// of the predictions of all Folds together; "log_evidence", with no Folds, is that of the study
+	// Next
+	Score          string          `json:"score"`
 	Race           string          `json:"race,omitempty"`
-	Options        json.RawMessage `json:"options,omitempty"`     // of the race
-	Configurations []int           `json:"configurations"`        // indices into Manifest.Configurations
-	Folds          []int           `json:"folds"`                 // indices into the Studies of each of them
-	Next           []int           `json:"next"`                  // likewise
-	WinnerOnly     bool            `json:"winner_only,omitempty"` // of those left, only the winner runs Next: nested cross-validation
+	Options        json.RawMessage `json:"options,omitempty"` // of the race
+	Configurations []int           `json:"configurations"`    // indices into Manifest.Configurations
+	Folds          []int           `json:"folds"`             // indices into the Studies of each of them
+	Next           []int           `json:"next"`              // likewise
+	// of those left, only the winner runs Next: nested cross-validation
+	WinnerOnly bool `json:"winner_only,omitempty"`
 }
 
 // Published are figures that somebody else found for a configuration.
@@ -105,8 +118,8 @@ type Published struct {
 	Figures    []Figure `json:"figures"`
 }
 
-// Figure is a number with its name in results: log_evidence, leave_one_out, a score, a hyperparameter, min_probability or
-// max_probability.
+// Figure is a number with its name in results: log_evidence, leave_one_out, a score, a
+// hyperparameter, min_probability or max_probability.
 type Figure struct {
 	Name        string `json:"name"`
 	Value       Number `json:"value"`
@@ -121,10 +134,13 @@ type Hyperparameter struct {
 	Column string `json:"column,omitempty"` // the input column that it is of, where there is one for each
 }
 
-// Study is the tuning of one configuration on one training set, and the assessment of its winner on held-out cases.
+// Study is the tuning of one configuration on one training set, and the assessment of its winner on
+// held-out cases.
 type Study struct {
-	Key        string `json:"key"`
-	Evaluation string `json:"evaluation"` // "train" (all training data, nothing held out), "training" (these cases predicted), "test", or a splitter's name
+	Key string `json:"key"`
+	// "train" (all training data, nothing held out), "training" (these cases predicted), "test", or
+	// a splitter's name
+	Evaluation string `json:"evaluation"`
 	Repeat     int    `json:"repeat,omitempty"`
 	Fold       int    `json:"fold"`
 	Train      int    `json:"train"`             // cases
@@ -133,11 +149,13 @@ type Study struct {
 	AtMost     bool   `json:"at_most,omitempty"` // the strategy may finish earlier
 }
 
-// Line is one line of the journal: a finished job, which has a Trial or a Fit, or the withdrawal of one, which has neither.
+// Line is one line of the journal: a finished job, which has a Trial or a Fit, or the withdrawal of
+// one, which has neither.
 type Line struct {
-	Plan    string  `json:"plan,omitempty"`    // Manifest.Key of the run that it is a part of
-	Key     string  `json:"key"`               // identifies the job; equal keys mean equal results
-	Attempt int     `json:"attempt,omitempty"` // how often the job had been withdrawn, to be run again; lines of earlier attempts do not count
+	Plan string `json:"plan,omitempty"` // Manifest.Key of the run that it is a part of
+	Key  string `json:"key"`            // identifies the job; equal keys mean equal results
+	// how often the job had been withdrawn, to be run again; lines of earlier attempts do not count
+	Attempt int     `json:"attempt,omitempty"`
 	Trial   *Trial  `json:"trial,omitempty"`
 	Fit     *Fit    `json:"fit,omitempty"`
 	Seconds float64 `json:"seconds"`         // wall time; never enters results.json
@@ -148,24 +166,30 @@ type Line struct {
 // Withdrawn says that the line withdraws a job.
 func (l Line) Withdrawn() bool { return l.Trial == nil && l.Fit == nil && l.Attempt > 0 }
 
-// Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row of a grid, or one
-// Markov chain.
+// Trial is one proposal of a search strategy, evaluated: one restart of a local optimiser, one row
+// of a grid, or one Markov chain.
 type Trial struct {
-	Configuration int      `json:"configuration"`   // index into Manifest.Configurations
-	Study         int      `json:"study"`           // index into Configuration.Studies
-	Index         int      `json:"index"`           // order of the proposal within the study
-	Start         []Number `json:"start,omitempty"` // natural units, all hyperparameters; local optimisers and chains only
-	Points        []Point  `json:"points"`          // a local optimiser's end point, every point of a row, or a chain's samples
-	Path          []Step   `json:"path,omitempty"`  // a local optimiser's way from the start to the end point; on all of the training data only
-	Status        string   `json:"status"`          // how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
-	Evaluations   int      `json:"evaluations"`
-	Warnings      []string `json:"warnings,omitempty"`
-	Failure       string   `json:"failure,omitempty"` // why there is no usable point
-	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters on the theta scale.
+	Configuration int `json:"configuration"` // index into Manifest.Configurations
+	Study         int `json:"study"`         // index into Configuration.Studies
+	Index         int `json:"index"`         // order of the proposal within the study
+	// natural units, all hyperparameters; local optimisers and chains only
+	Start []Number `json:"start,omitempty"`
+	// a local optimiser's end point, every point of a row, or a chain's samples
+	Points []Point `json:"points"`
+	// a local optimiser's way from the start to the end point; on all of the training data only
+	Path []Step `json:"path,omitempty"`
+	// how a local optimiser ended; "evaluated" for plain points, "sampled" for a chain
+	Status      string   `json:"status"`
+	Evaluations int      `json:"evaluations"`
+	Warnings    []string `json:"warnings,omitempty"`
+	Failure     string   `json:"failure,omitempty"` // why there is no usable point
+	// Asked is where a trial that failed without a point was to be evaluated: free hyperparameters
+	// on the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`
 }
 
-// TimedOut begins the Failure of a job that took too long: the one kind of failure that need not happen again.
+// TimedOut begins the Failure of a job that took too long: the one kind of failure that need not
+// happen again.
 const TimedOut = "timed out"
 
 // Failure is why the job failed, "" if it did not.
@@ -184,10 +208,11 @@ func (l Line) TimedOut() bool { return strings.HasPrefix(l.Failure(), TimedOut) 
 
 // Point is one evaluated vector of hyperparameters.
 type Point struct {
-	Theta    []Number          `json:"theta"`            // free hyperparameters on the theta scale, exact
-	Natural  []Number          `json:"natural"`          // all hyperparameters in natural units
-	Value    Number            `json:"value"`            // the tuning objective, maximised (log evidence in nats)
-	Gradient Number            `json:"gradient"`         // largest absolute entry of the gradient over theta; NaN if not computed
+	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
+	Natural []Number `json:"natural"` // all hyperparameters in natural units
+	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
+	// largest absolute entry of the gradient over theta; NaN if not computed
+	Gradient Number            `json:"gradient"`
 	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
 	// StandardError is that of a Value that is sampled; 0: it is not.
 	StandardError Number `json:"standard_error,omitempty"`
@@ -200,59 +225,72 @@ type Step struct {
 	Value Number   `json:"value"` // the tuning objective
 }
 
-// Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out cases: Labels and
-// Proba, or Targets, Mean and Variance where the targets are numbers. Under Markov chains the hyperparameters are the
-// sample of largest posterior density, to which LogEvidence and LeaveOneOut belong, and the predictions are averages over all
-// samples.
+// Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out
+// cases: Labels and Proba, or Targets, Mean and Variance where the targets are numbers. Under
+// Markov chains the hyperparameters are the sample of largest posterior density, to which
+// LogEvidence and LeaveOneOut belong, and the predictions are averages over all samples.
 type Fit struct {
-	Configuration  int        `json:"configuration"`
-	Study          int        `json:"study"`
-	Chosen         int        `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
-	Natural        []Number   `json:"natural"`
-	LogEvidence    Number     `json:"log_evidence"`
-	LeaveOneOut    *Number    `json:"leave_one_out,omitempty"` // mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
-	Converged      bool       `json:"converged"`
-	Iterations     int        `json:"iterations"`
-	TrainCounts    []int      `json:"train_counts"`              // cases per class in the training part: the base line
-	Rows           []int      `json:"rows,omitempty"`            // held-out cases, 0-based rows of the data set (or of its test file)
-	Labels         []int      `json:"labels,omitempty"`          // their classes
-	Proba          [][]Number `json:"proba,omitempty"`           // their class probabilities, one row a case
-	Confidence     []Number   `json:"confidence,omitempty"`      // how sure of them it is, where that is not in the probabilities
-	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // of the held-out cases: one list for two classes, else one a class
+	Configuration int      `json:"configuration"`
+	Study         int      `json:"study"`
+	Chosen        int      `json:"chosen"` // index of the winning trial; -1 if nothing was tuned
+	Natural       []Number `json:"natural"`
+	LogEvidence   Number   `json:"log_evidence"`
+	// mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
+	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
+	Converged   bool    `json:"converged"`
+	Iterations  int     `json:"iterations"`
+	TrainCounts []int   `json:"train_counts"` // cases per class in the training part: the base line
+	// held-out cases, 0-based rows of the data set (or of its test file)
+	Rows   []int      `json:"rows,omitempty"`
+	Labels []int      `json:"labels,omitempty"` // their classes
+	Proba  [][]Number `json:"proba,omitempty"`  // their class probabilities, one row a case
+	// how sure of them it is, where that is not in the probabilities
+	Confidence []Number `json:"confidence,omitempty"`
+	// of the held-out cases: one list for two classes, else one a class
+	LatentMean     [][]Number `json:"latent_mean,omitempty"`
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
-	MAP            []Number   `json:"map,omitempty"`             // p(y = second class|E[f]) of the held-out cases, for two classes
-	TrainMoments   *Moments   `json:"train_moments,omitempty"`   // of the numeric targets of the training part: the base line
-	Targets        []Number   `json:"targets,omitempty"`         // numeric targets of the held-out cases
-	Mean           []Number   `json:"mean,omitempty"`            // predicted for them
-	Variance       []Number   `json:"variance,omitempty"`        // predicted for them, noise included
-	// What figures show beside the held-out cases, of the study of all the training data. Under Markov chains it is of the fit
-	// at the sample of largest posterior density.
-	TrainLatentMean [][]Number `json:"train_latent_mean,omitempty"` // of the training cases, as LatentMean; for classes only
-	TrainLabels     []int      `json:"train_labels,omitempty"`      // their classes
-	Surface         *Surface   `json:"surface,omitempty"`           // where there are one or two inputs, and they are numeric
-	Curvature       *Curvature `json:"curvature,omitempty"`         // where standard errors were asked for and exist
-	Posterior       []Marginal `json:"posterior,omitempty"`         // of the free hyperparameters, from Markov chains
-	Warnings        []string   `json:"warnings,omitempty"`
-	Failure         string     `json:"failure,omitempty"`
+	// p(y = second class|E[f]) of the held-out cases, for two classes
+	MAP []Number `json:"map,omitempty"`
+	// of the numeric targets of the training part: the base line
+	TrainMoments *Moments `json:"train_moments,omitempty"`
+	Targets      []Number `json:"targets,omitempty"`  // numeric targets of the held-out cases
+	Mean         []Number `json:"mean,omitempty"`     // predicted for them
+	Variance     []Number `json:"variance,omitempty"` // predicted for them, noise included
+	// What figures show beside the held-out cases, of the study of all the training data. Under
+	// Markov chains it is of the fit at the sample of largest posterior density.
+	// of the training cases, as LatentMean; for classes only
+	TrainLatentMean [][]Number `json:"train_latent_mean,omitempty"`
+	TrainLabels     []int      `json:"train_labels,omitempty"` // their classes
+	// where there are one or two inputs, and they are numeric
+	Surface   *Surface   `json:"surface,omitempty"`
+	Curvature *Curvature `json:"curvature,omitempty"` // where standard errors were asked for and exist
+	Posterior []Marginal `json:"posterior,omitempty"` // of the free hyperparameters, from Markov chains
+	Warnings  []string   `json:"warnings,omitempty"`
+	Failure   string     `json:"failure,omitempty"`
 }
 
-// Surface is what a fit says of a lattice over the raw inputs, and where its training cases lie there. The points of the
-// lattice are in rows along the first input.
+// Surface is what a fit says of a lattice over the raw inputs, and where its training cases lie
+// there. The points of the lattice are in rows along the first input.
 type Surface struct {
-	Names          []string   `json:"names"`                     // of the inputs
-	Axes           [][]Number `json:"axes"`                      // the values of each input that make the lattice, ascending
-	Inputs         [][]Number `json:"inputs"`                    // each of the training cases; NaN where a value is missing
-	Targets        []Number   `json:"targets,omitempty"`         // their numeric targets
-	Proba          [][]Number `json:"proba,omitempty"`           // at the points: of the second of two classes, else one list a class
+	Names []string `json:"names"` // of the inputs
+	// the values of each input that make the lattice, ascending
+	Axes [][]Number `json:"axes"`
+	// each of the training cases; NaN where a value is missing
+	Inputs  [][]Number `json:"inputs"`
+	Targets []Number   `json:"targets,omitempty"` // their numeric targets
+	// at the points: of the second of two classes, else one list a class
+	Proba          [][]Number `json:"proba,omitempty"`
 	Mean           []Number   `json:"mean,omitempty"`            // of a numeric target
 	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
 	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
 	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
-	Truth          [][]Number `json:"truth,omitempty"`           // what Proba, or in a list of its own Mean, would be at best, where that is known
+	// what Proba, or in a list of its own Mean, would be at best, where that is known
+	Truth [][]Number `json:"truth,omitempty"`
 }
 
-// Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale, the hyperparameters
-// are about normal with these standard errors and correlations. Fixed ones and those at a bound are left out.
+// Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale,
+// the hyperparameters are about normal with these standard errors and correlations. Fixed ones and
+// those at a bound are left out.
 type Curvature struct {
 	Names          []string   `json:"names"` // theta names
 	StandardErrors []Number   `json:"standard_errors"`

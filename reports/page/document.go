@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// Bounds of a document, which is for reading. Where something is left out it says so, and which file has all of it.
+// Bounds of a document, which is for reading. Where something is left out it says so, and which
+// file has all of it.
 const (
 	longestSummary = 2000 // rows
 	longestTable   = 200  // rows of any other table
@@ -86,7 +87,7 @@ type sheet struct {
 	Note   string
 }
 
-// document lays out the report, with summaries and other tables of at most so many rows.
+// newDocument lays out the report, with summaries and other tables of at most so many rows.
 func newDocument(r *reports.Report, summaryRows, tableRows int) document {
 	d := document{
 		Experiment:  r.Experiment,
@@ -111,9 +112,11 @@ func newDocument(r *reports.Report, summaryRows, tableRows int) document {
 		d.Contests = append(d.Contests, out)
 	}
 	if len(r.Configurations) > mostCompared {
-		d.Compared.add(-1, fmt.Sprintf("%d configurations have too many pairs to be shown here: gpc-tune compare DIR shows them", len(r.Configurations)))
+		d.Compared.add(-1, fmt.Sprintf("%d configurations have too many pairs to be shown here: gpc-tune compare "+
+			"DIR shows them", len(r.Configurations)))
 	} else if c, err := reports.Compare(r); err == nil {
-		d.Comparisons = newSheet("differences", table.Differences(c), -1, tableRows, "gpc-tune compare DIR shows all of them")
+		d.Comparisons = newSheet("differences", table.Differences(c), -1, tableRows,
+			"gpc-tune compare DIR shows all of them")
 		d.Compared.add(-1, table.NotCompared(c)...)
 	}
 	return d
@@ -122,7 +125,8 @@ func newDocument(r *reports.Report, summaryRows, tableRows int) document {
 // alerts are what a reader must know before the results.
 func alerts(r *reports.Report) (out []alert) {
 	if r.Missing > 0 {
-		out = append(out, alert{Class: "bad", Title: fmt.Sprintf("Incomplete: at least %d jobs are missing; resume the run to complete it", r.Missing)})
+		out = append(out, alert{Class: "bad",
+			Title: fmt.Sprintf("Incomplete: at least %d jobs are missing; resume the run to complete it", r.Missing)})
 	}
 	failures, warnings := alert{Class: "bad", Rest: "in results.json"}, alert{Class: "warn", Rest: "in results.json"}
 	warnings.add(-1, r.Warnings...)
@@ -143,7 +147,8 @@ func alerts(r *reports.Report) (out []alert) {
 			}
 		}
 	}
-	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d (%s)", failures.count, table.RetryHint), fmt.Sprintf("Warnings: %d", warnings.count)
+	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d (%s)", failures.count, table.RetryHint),
+		fmt.Sprintf("Warnings: %d", warnings.count)
 	return append(out, slices.DeleteFunc([]alert{failures, warnings}, func(a alert) bool { return a.count == 0 })...)
 }
 
@@ -194,7 +199,8 @@ func provenance(r *reports.Report) []table.Fact {
 func details(r *reports.Report, rows int) (out []detail) {
 	short := r.ShortNames()
 	for i, c := range r.Configurations[:min(len(r.Configurations), mostDetailed)] {
-		d := detail{Index: i, Title: strings.Join([]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
+		d := detail{Index: i, Title: strings.Join(
+			[]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
 		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, sixDigits)...)
 		if o := table.Restarts(c); o != "" {
 			d.Facts = append(d.Facts, table.Fact{Name: "optimisation", Text: o})
@@ -205,7 +211,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 	return out
 }
 
-// sheets are the tables of a configuration, of at most so many rows.
+// configurationSheets are the tables of a configuration, of at most so many rows.
 func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 	values := table.Rows{Columns: []string{"hyperparameter", "value"}}
 	for _, h := range c.Hyperparameters {
@@ -220,7 +226,8 @@ func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 		}
 		errors.Add(row...)
 	}
-	posterior := table.Rows{Columns: []string{"hyperparameter", "mean", "standard deviation", "R-hat", "effective samples"}}
+	posterior := table.Rows{Columns: []string{"hyperparameter", "mean", "standard deviation", "R-hat",
+		"effective samples"}}
 	for _, m := range c.Posterior {
 		posterior.Add(m.Name, m.Mean, m.SD, m.RHat, m.ESS)
 	}
@@ -236,7 +243,9 @@ func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 		by += c.Equals(b)
 		best.Add(by, b.Value, b.Point, c.Grid[b.Point].Point)
 	}
-	tables := append([]table.HeadedRows{{Heading: "hyperparameters", Rows: values}, {Heading: "standard errors", Rows: errors}, {Heading: "posterior", Rows: posterior}, {Heading: "best points" + c.SoFar(), Rows: best}}, table.ConfigurationTables(c)...)
+	tables := append([]table.HeadedRows{{Heading: "hyperparameters", Rows: values},
+		{Heading: "standard errors", Rows: errors}, {Heading: "posterior", Rows: posterior},
+		{Heading: "best points" + c.SoFar(), Rows: best}}, table.ConfigurationTables(c)...)
 	for _, e := range c.Evaluations {
 		name := e.Name
 		if e.Scores.Partial != nil {
@@ -247,31 +256,40 @@ func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 			costs.Add("of least expected cost", d.Loss)
 			costs.Add("what is expected of them", d.Expected)
 			costs.Add("for the largest probability", d.Likeliest)
-			tables = append(tables, table.HeadedRows{Heading: fmt.Sprintf("costs, %s (%d of %d cases rejected)", name, d.Rejected, e.Scores.N), Rows: costs})
+			tables = append(tables, table.HeadedRows{Heading: fmt.Sprintf(
+				"costs, %s (%d of %d cases rejected)", name, d.Rejected, e.Scores.N), Rows: costs})
 		}
 		if len(e.Confusion) > table.Widest {
 			continue
 		}
 		confusion := table.Rows{Columns: append([]string{"class"}, c.Classes...)}
 		for i, row := range e.Confusion {
-			cells := []any{c.Classes[i]}
+			cells := []any{classCell(c.Classes[i])}
 			for _, n := range row {
 				cells = append(cells, n)
 			}
 			confusion.Add(cells...)
 		}
-		tables = append(tables, table.HeadedRows{Heading: "decisions, " + name + " (rows: true classes)", Rows: confusion})
+		tables = append(tables, table.HeadedRows{Heading: "decisions, " + name + " (rows: true classes)",
+			Rows: confusion})
 	}
 	for _, t := range tables {
 		rest := map[string]string{"restarts": "trials.csv", "points": "trials.csv", "folds": "results.csv"}[t.Heading]
 		rows := t.Spread()
-		out = append(out, newSheet(t.Heading, rows.Table(sixDigits), slices.Index(rows.Columns, c.Maximised()), most, cmp.Or(rest, "results.json")+" has all of them"))
+		out = append(out, newSheet(t.Heading, rows.Table(sixDigits), slices.Index(rows.Columns, c.Maximised()), most,
+			cmp.Or(rest, "results.json")+" has all of them"))
 	}
 	return slices.DeleteFunc(out, func(s sheet) bool { return len(s.Rows) == 0 })
 }
 
-// newSheet lays out a table of at most most rows: those with the largest numbers in the column by, or with -1 the first ones.
-// rest says where the others are.
+// classCell is the name of a class, a number where it is one.
+func classCell(name string) table.Cell {
+	x, err := strconv.ParseFloat(name, 64)
+	return table.Cell{Text: name, Numeric: err == nil && !math.IsNaN(x), Value: x}
+}
+
+// newSheet lays out a table of at most most rows: those with the largest numbers in the column by,
+// or with -1 the first ones. rest says where the others are.
 func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 	s := sheet{Heading: heading, Table: t, All: len(t.Rows)}
 	if s.All > most {
@@ -314,9 +332,11 @@ func sixDigits(x reports.Number) string {
 
 // The notes of a document.
 const (
-	nothingWrong   = "Nothing is missing, nothing failed, and there are no warnings."
-	unitsNote      = "Log evidence in nats, information in bits per case. Every number to its last digit is in results.json and results.csv."
-	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it has no times: they are in timings.json."
+	nothingWrong = "Nothing is missing, nothing failed, and there are no warnings."
+	unitsNote    = "Log evidence in nats, information in bits per case. Every number to its last digit is in " +
+		"results.json and results.csv."
+	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
+		"has no times: they are in timings.json."
 )
 
 // prose is how a document is written from its beginning to its end.
@@ -370,7 +390,8 @@ func (d document) write(w prose) {
 		}
 	}
 	if d.DetailsLeft > 0 {
-		w.paragraph(fmt.Sprintf("%d more configurations are not here: gpc-tune show DIR shows them, and results.json has them.", d.DetailsLeft))
+		w.paragraph(fmt.Sprintf("%d more configurations are not here: gpc-tune show DIR shows them, and "+
+			"results.json has them.", d.DetailsLeft))
 	}
 	w.heading(2, "Provenance")
 	w.facts(d.Provenance)

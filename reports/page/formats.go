@@ -21,7 +21,8 @@ type Format struct {
 	Always bool   // written after every run; otherwise where the experiment's report.formats names it
 	With   string // the format of a file that this one refers to, written with it
 	Render func(w io.Writer, r *reports.Report) error
-	Draw   func(w io.Writer, figures ...figure.Figure) error // writes one of the files of a format of which every figure has one; * in File is its name
+	// writes one of the files of a format of which every figure has one; * in File is its name
+	Draw func(w io.Writer, figures ...figure.Figure) error
 }
 
 // File is a file of a format.
@@ -36,7 +37,8 @@ func (f Format) Files(r *reports.Report) (out []File) {
 		return []File{{f.File, func(w io.Writer) error { return f.Render(w, r) }}}
 	}
 	for _, p := range picture.Drawn(r) {
-		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1), func(w io.Writer) error { return f.Draw(w, p) }})
+		out = append(out, File{strings.Replace(f.File, "*", p.Name, 1),
+			func(w io.Writer) error { return f.Draw(w, p) }})
 	}
 	return out
 }
@@ -45,14 +47,21 @@ func (f Format) Files(r *reports.Report) (out []File) {
 var Formats = []Format{
 	{"text", "tables for the terminal", "", false, "", table.Text, nil},
 	{"json", "everything, for programs", "results.json", true, "", reports.WriteJSON[*reports.Report], nil},
-	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "", table.ScoresCSV, nil},
-	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv", false, "", table.TrialsCSV, nil},
-	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", "predictions.csv", false, "", table.PredictionsCSV, nil},
-	{"svg", "the figures, each a file, for browsers and print", "figures/*.svg", false, "", picture.Draws(figure.SVG), figure.SVG},
+	{"csv", "scores and hyperparameters, one row per configuration, evaluation and fold", "results.csv", true, "",
+		table.ScoresCSV, nil},
+	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", "trials.csv",
+		false, "", table.TrialsCSV, nil},
+	{"predictions", "every held-out case: class probabilities, decision, latent means and variances",
+		"predictions.csv", false, "", table.PredictionsCSV, nil},
+	{"svg", "the figures, each a file, for browsers and print", "figures/*.svg", false, "", picture.Draws(figure.SVG),
+		figure.SVG},
 	{"png", "the figures, each a file, as pixels", "figures/*.png", false, "", picture.Draws(figure.PNG), figure.PNG},
-	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false, "trials", Markdown, nil},
-	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too", "report.tex", false, "trials", LaTeX, nil},
-	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has no room for", "report.html", false, "trials", HTML, nil},
+	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false,
+		"trials", Markdown, nil},
+	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too",
+		"report.tex", false, "trials", LaTeX, nil},
+	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has " +
+		"no room for", "report.html", false, "trials", HTML, nil},
 }
 
 // FilesOf lists the formats whose files are written where the given formats are asked for.
@@ -83,8 +92,9 @@ func FormatNamed(name string) (Format, error) {
 	return Format{}, fmt.Errorf("unknown format %q%s", name, registry.Suggest(name, names))
 }
 
-// WriteHTML writes the page of report.html, headed by the Live, with a script that keeps it up to date from where it comes
-// from: status.json, which is WriteJSON with the version as its entity tag, and the page itself. A report of nil is none yet.
+// WriteHTML writes the page of report.html, headed by the Live, with a script that keeps it up to
+// date from where it comes from: status.json, which is WriteJSON with the version as its entity
+// tag, and the page itself. A report of nil is none yet.
 func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	waiting := r == nil
 	if waiting {

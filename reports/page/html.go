@@ -61,7 +61,8 @@ func (s sheet) Link(column int, cell table.Cell) bool {
 	return column == 0 && cell.Numeric && int(cell.Value) < s.Linked
 }
 
-// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of some folds alone.
+// Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of
+// some folds alone.
 func (s sheet) Class(column int, cell table.Cell) string {
 	var classes []string
 	if s.Columns[column].Right {
@@ -73,7 +74,7 @@ func (s sheet) Class(column int, cell table.Cell) string {
 	return strings.Join(classes, " ")
 }
 
-// picture is a figure on the page.
+// drawing is a figure on the page.
 type drawing struct {
 	Name    string
 	Heading string
@@ -88,9 +89,9 @@ type key struct {
 	Sample template.HTML
 }
 
-// renderHTML writes report.html, a page that needs nothing else and loads nothing: what is missing, failed or doubtful, the
-// summary, published figures beside those of the run, contests, the figures, comparisons, every configuration, and
-// where all of it comes from.
+// HTML writes report.html, a page that needs nothing else and loads nothing: what is missing,
+// failed or doubtful, the summary, published figures beside those of the run, contests, the
+// figures, comparisons, every configuration, and where all of it comes from.
 func HTML(w io.Writer, r *reports.Report) error {
 	return pageTemplate.Execute(w, newPage(r, pageScript))
 }
@@ -119,7 +120,7 @@ func newPage(r *reports.Report, scripts ...string) page {
 	return p
 }
 
-// pictures are the figures in parts, and the number of those that are too large for the page.
+// drawings are the figures in parts, and the number of those that are too large for the page.
 func drawings(figures []figure.Figure) (out []drawing, left int) {
 	total := 0
 	for _, f := range figures {
@@ -129,7 +130,8 @@ func drawings(figures []figure.Figure) (out []drawing, left int) {
 			var b strings.Builder
 			figure.SVG(&b, part) // a Builder does not fail
 			size += b.Len()
-			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1)) // its texts are escaped
+			// its texts are escaped
+			return template.HTML(strings.Replace(b.String(), ` xmlns="http://www.w3.org/2000/svg"`, "", 1))
 		}
 		panels, names, samples := f.Parts()
 		for _, panel := range panels {
@@ -151,6 +153,6 @@ func drawings(figures []figure.Figure) (out []drawing, left int) {
 //go:embed html/live.js
 var liveScript string
 
-// LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well: nothing is loaded but from
-// where the page comes from, and no scripts run but those of the page.
+// LivePolicy is the content security policy of Live.WriteHTML, which report.html keeps to as well:
+// nothing is loaded but from where the page comes from, and no scripts run but those of the page.
 var LivePolicy = policy(pageScript, liveScript) + "; connect-src 'self'"

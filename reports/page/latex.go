@@ -27,8 +27,8 @@ const latexHead = `% Tables of gpc-tune, to be \input after \usepackage{booktabs
   \ifdim\wd0>\linewidth\ifdefined\resizebox\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\else\usebox0\fi}
 `
 
-// renderLaTeX writes report.tex: the document, every table with a caption and the label tab:EXPERIMENT:TABLE, or
-// tab:EXPERIMENT:NUMBER:TABLE where it is of one configuration.
+// LaTeX writes report.tex: the document, every table with a caption and the label
+// tab:EXPERIMENT:TABLE, or tab:EXPERIMENT:NUMBER:TABLE where it is of one configuration.
 func LaTeX(out io.Writer, r *reports.Report) error {
 	w := &latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""} // keeps the first error
 	w.WriteString(latexHead)
@@ -88,8 +88,8 @@ func (w *latex) table(in string, s sheet) {
 	}
 }
 
-// parts cuts a table that is wider than paper; every part begins with the columns that tell the rows apart, if these leave room for
-// others.
+// parts cuts a table that is wider than paper; every part begins with the columns that tell the
+// rows apart, if these leave room for others.
 func parts(t table.Table) (out []table.Table) {
 	key := 1
 	for ; key < len(t.Columns); key++ {
@@ -179,7 +179,8 @@ func (w *latex) row(cells []string) {
 }
 
 var (
-	latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
+	latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "&", `\&`, "%", `\%`, "$", `\$`,
+		"#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
 		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `\symbol{34}`, "`", `\symbol{96}`, "'", "'{}", "--", "-{}-", "[", "{[}", "]", "{]}", "*", "{*}",
 		"−", "$-$", "±", `$\pm$`, "…", `\ldots{}`, "–", "--")
 	printedNumber = regexp.MustCompile(`^(-?)([0-9]+(?:\.[0-9]+)?)(?:e([+-])0*([0-9]+))?$`)

@@ -11,7 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// renderMarkdown writes report.md: the document, with tables in the form that GitHub and many others read.
+// Markdown writes report.md: the document, with tables in the form that GitHub and many others
+// read.
 func Markdown(out io.Writer, r *reports.Report) error {
 	w := markdown{bufio.NewWriter(out)} // keeps the first error
 	newDocument(r, longestSummary, longestTable).write(w)
@@ -81,13 +82,16 @@ func (w markdown) row(cells []string) {
 }
 
 var (
-	markdownSigns = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`,
+	markdownSigns = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`,
+		">", `\>`, "|", `\|`,
 		"~", `\~`, "&", `\&`, "$", `\$`, "://", `:\//`, "www.", `www\.`)
-	// markdownEnds are what begins a heading, a list or a rule where it begins a line, and what ends a heading.
+	// markdownEnds are what begins a heading, a list or a rule where it begins a line, and what
+	// ends a heading.
 	markdownEnds = regexp.MustCompile(`^([0-9]*)([-+.)#]+(?: |$))|(#$)`)
 )
 
-// plainMarkdown is a text as Markdown that reads as it is: nothing in it is markup, a cell of its own, or an address to follow.
+// plainMarkdown is a text as Markdown that reads as it is: nothing in it is markup, a cell of its
+// own, or an address to follow.
 func plainMarkdown(text string) string {
 	return markdownEnds.ReplaceAllString(markdownSigns.Replace(table.Line(text)), `$1\$2$3`)
 }

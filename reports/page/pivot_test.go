@@ -88,7 +88,7 @@ func TestPivot(t *testing.T) {
 	}
 
 	// What is published says which score.
-	r.Configurations[3].Published = []reports.Published{{Figures: reports.Figures{{Name: "log_evidence"}, {Name: "errors"}, {Name: "brier"}}}}
+	r.Configurations[3].Published = []reports.Published{{Figures: reports.PublishedFigures{{Name: "log_evidence"}, {Name: "errors"}, {Name: "brier"}}}}
 	pivot, _ = table.Pivot(r, nil)
 	if got := lines(pivot); got[0] != "errors, "+rest || got[2] != "probit|laplace|25|50" {
 		t.Errorf("of errors\n%s", strings.Join(got, "\n"))

@@ -11,16 +11,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// fewest is how many cases must be left at a point of a reject curve: the means of fewer jump about.
+// fewest is how many cases must be left at a point of a reject curve: the means of fewer jump
+// about.
 const fewest = 10
 
-// curvePictures has a figure for every group: each kind of curve that the experiment asks for is a panel with those of all members.
+// curvePictures has a figure for every group: each kind of curve that the experiment asks for is a
+// panel with those of all members.
 func curvePictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		for _, group := range parts(g) {
 			n := reports.NameMembers(short, group...)
-			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name), Title: n.Heading + " · " + group[0].Name, Columns: 3}
+			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
+				Title: n.Heading + " · " + group[0].Name, Columns: 3}
 			cut, intervals := "", ""
 			for _, kind := range cv.Curves {
 				if p, ok := curvePanel(kind, group, n.Members); ok {
@@ -42,10 +45,12 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 	return out
 }
 
-// curvePanel draws the curves of a kind of all members that have one, of few members with their pointwise intervals: bands, or bars
-// where points are few. Bands grow without end as cases become few, and may leave the panel where less than a quarter of them is left.
+// curvePanel draws the curves of a kind of all members that have one, of few members with their
+// pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
+// few, and may leave the panel where less than a quarter of them is left.
 func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure.Panel, ok bool) {
-	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X}, Y: figure.Axis{Label: kind.Y}}
+	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
+		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer
 	ends := []float64{math.Inf(1), math.Inf(-1)}
 	var y []float64 // that the panel has to show
@@ -77,7 +82,8 @@ func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure
 			switch band.X = line.X; {
 			case band.Lo == nil:
 			case kind.Diagonal:
-				intervals = append(intervals, figure.Intervals{Name: names[i], X: line.X, Y: line.Y, Lo: band.Lo, Hi: band.Hi})
+				intervals = append(intervals, figure.Intervals{Name: names[i], X: line.X, Y: line.Y, Lo: band.Lo,
+					Hi: band.Hi})
 			default:
 				intervals = append(intervals, band)
 			}

@@ -10,9 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// decisions show what is predicted over the inputs, where these are one or two and numeric, with the training cases and, where it is
-// known, what is true. Configurations of two classes, or of numbers over one input, on the same data share a figure: over one
-// input its panels, over two they have one each.
+// decisions show what is predicted over the inputs, where these are one or two and numeric, with
+// the training cases and, where it is known, what is true. Configurations of two classes, or of
+// numbers over one input, on the same data share a figure: over one input its panels, over two they
+// have one each.
 func decisions(r *reports.Report) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
@@ -103,7 +104,8 @@ func (v view) panel(title, label string) figure.Panel {
 	return p
 }
 
-// cases are the training cases at the heights that y gives, those of every class that is drawn, or of two, and all others.
+// cases are the training cases at the heights that y gives, those of every class that is drawn, or
+// of two, and all others.
 func (v view) cases(y func(i int) float64) (layers []figure.Layer) {
 	var others figure.Points
 	for k := range v.c.Classes {
@@ -126,8 +128,8 @@ func (v view) cases(y func(i int) float64) (layers []figure.Layer) {
 	return layers
 }
 
-// curves are class probabilities over one input, and beside them the latent means with two standard deviations. The training
-// cases are at 0 and 1 or, of more classes, in lines below the curves.
+// curves are class probabilities over one input, and beside them the latent means with two standard
+// deviations. The training cases are at 0 and 1 or, of more classes, in lines below the curves.
 func curves(views []view) (panels []figure.Panel) {
 	first := views[0]
 	top := first.panel("", "p(y)")
@@ -199,8 +201,9 @@ func regression(views []view) []figure.Panel {
 	return []figure.Panel{p}
 }
 
-// maps are level lines over two inputs, of class probabilities or of the mean and the standard deviation of a new target, and,
-// dashed, those of the truth. Of more than two classes the first panel has the borders between those of largest probability.
+// maps are level lines over two inputs, of class probabilities or of the mean and the standard
+// deviation of a new target, and, dashed, those of the truth. Of more than two classes the first
+// panel has the borders between those of largest probability.
 func (v view) maps() (panels []figure.Panel) {
 	contours := func(z, levels []float64) figure.Contours {
 		return figure.Contours{X: v.axes[0], Y: v.axes[1], Z: v.rows(z), Levels: levels}
@@ -213,7 +216,8 @@ func (v view) maps() (panels []figure.Panel) {
 	add := func(title string, layers ...figure.Layer) {
 		p := v.panel(title, "")
 		if p.Layers = layers; v.labels == nil {
-			p.Layers = append(p.Layers, figure.Points{Name: "training cases", X: v.inputs[0], Y: v.inputs[1], Hollow: true})
+			p.Layers = append(p.Layers, figure.Points{Name: "training cases", X: v.inputs[0], Y: v.inputs[1],
+				Hollow: true})
 		}
 		p.Layers = append(p.Layers, v.cases(func(i int) float64 { return v.inputs[1][i] })...)
 		panels = append(panels, p)
@@ -229,7 +233,8 @@ func (v view) maps() (panels []figure.Panel) {
 		for k := range v.Truth {
 			z := lead(v.Truth[k:], 0)
 			for i := range z { // every border once: dashes over dashes are a line
-				if slices.ContainsFunc(v.Truth[:k], func(p []record.Number) bool { return float64(p[i]) > float64(v.Truth[k][i])+max(0, -z[i]) }) {
+				if slices.ContainsFunc(v.Truth[:k],
+					func(p []record.Number) bool { return float64(p[i]) > float64(v.Truth[k][i])+max(0, -z[i]) }) {
 					z[i] = math.NaN()
 				}
 			}
@@ -289,7 +294,8 @@ func (v view) rows(z []float64) (rows [][]float64) {
 	return rows
 }
 
-// lineName is that of the lines of one of the views: its own, or if there is no other that of what they are.
+// lineName is that of the lines of one of the views: its own, or if there is no other that of what
+// they are.
 func lineName(what string, v view, views []view) string {
 	if len(views) > 1 {
 		return v.name

@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// evidencePicture sets what is maximised on the training cases against the test information, for all points that were scored, and
-// marks the best of each: how far apart they are says how well one chooses by the other (GPML 3.7.3, 5.4.3). Three
-// configurations or more are compared in the same way, by their log evidence.
+// evidencePicture sets what is maximised on the training cases against the test information, for
+// all points that were scored, and marks the best of each: how far apart they are says how well one
+// chooses by the other (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
+// way, by their log evidence.
 func evidencePicture(r *reports.Report) []figure.Figure {
 	scored := func(c reports.Configuration) bool {
 		_, information := scoredPoints(c)
@@ -18,12 +19,14 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 	}
 	const information = "test information (bits per case)"
 	out := each(r, scored, 6, func(part []reports.Member, n reports.Naming) figure.Figure {
-		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " + reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
+		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " +
+			reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
 		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
 		for k, m := range part {
 			c := m.Configuration
 			value, bits := scoredPoints(c)
-			panel := figure.Panel{Title: n.Members[k], X: figure.Axis{Label: objectiveLabel(c)}, Y: figure.Axis{Label: information}}
+			panel := figure.Panel{Title: n.Members[k], X: figure.Axis{Label: objectiveLabel(c)},
+				Y: figure.Axis{Label: information}}
 			panel.Layers = append(panel.Layers, figure.Points{Name: "point", X: value, Y: bits})
 			panel.Layers = append(panel.Layers, bestOf(c.Maximised(), value, bits)...)
 			f.Panels = append(f.Panels, panel)
@@ -36,11 +39,13 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		var layers []figure.Layer
 		for k, m := range group {
 			e, ok := m.Scores.Value("information_bits")
-			if evidence := float64(m.Configuration.LogEvidence); ok && figure.Drawable(evidence) && figure.Drawable(e.Value) {
+			if evidence := float64(m.Configuration.LogEvidence); ok && figure.Drawable(evidence) &&
+				figure.Drawable(e.Value) {
 				if m.Scores.Partial == nil {
 					value, bits = append(value, evidence), append(bits, e.Value)
 				}
-				layers = append(layers, figure.Points{Name: n.Members[k], X: []float64{evidence}, Y: []float64{e.Value}})
+				layers = append(layers, figure.Points{Name: n.Members[k], X: []float64{evidence},
+					Y: []float64{e.Value}})
 			}
 		}
 		if len(value) < 3 {
@@ -49,14 +54,17 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		notes := remarks(n.Note, cases(group))
 		if len(layers) > mostTold {
 			if left := len(layers) - len(value); left > 0 {
-				notes = append(notes, fmt.Sprintf("%d configurations are not drawn, of which not all folds are done", left))
+				notes = append(notes, fmt.Sprintf("%d configurations are not drawn, of which not all folds are done",
+					left))
 			}
 			layers = []figure.Layer{figure.Points{Name: "configuration", X: value, Y: bits}}
 		}
 		out = append(out, figure.Figure{
-			Name: fmt.Sprintf("evidence-information-configurations-%d", i), Title: n.Heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
-			Notes:  notes,
-			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information}, Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
+			Name:  fmt.Sprintf("evidence-information-configurations-%d", i),
+			Title: n.Heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
+			Notes: notes,
+			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information},
+				Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
 		})
 	}
 	return out
@@ -71,7 +79,7 @@ func bestOf(objective string, value, bits []float64) []figure.Layer {
 	}
 }
 
-// scored are the values and the test informations of the points that have both.
+// scoredPoints are the values and the test informations of the points that have both.
 func scoredPoints(c reports.Configuration) (value, information []float64) {
 	for _, p := range c.Grid {
 		if bits, ok := p.Scores.Get("information_bits"); ok && figure.Drawable(p.Objective()) && figure.Drawable(bits) {

@@ -12,9 +12,10 @@ import (
 // mostFitted is how many configurations a picture shows that has a figure for each.
 const mostFitted = 12
 
-// fitted draws a figure for every configuration with a fit on all of the training data, but for those for which of gives no
-// panels, and names it.
-func fitted(r *reports.Report, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (out []figure.Figure) {
+// fitted draws a figure for every configuration with a fit on all of the training data, but for
+// those for which of gives no panels, and names it.
+func fitted(r *reports.Report, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
+	out []figure.Figure) {
 	short := r.ShortNames()
 	left := 0
 	for i, c := range r.Configurations {
@@ -36,7 +37,8 @@ func fitted(r *reports.Report, name, title string, of func(c reports.Configurati
 	}
 	if left > 0 {
 		last := &out[len(out)-1]
-		last.Notes = append(last.Notes, fmt.Sprintf("%d more configurations have such a figure; those of the first %d are drawn", left, mostFitted))
+		last.Notes = append(last.Notes, fmt.Sprintf(
+			"%d more configurations have such a figure; those of the first %d are drawn", left, mostFitted))
 	}
 	return out
 }
@@ -49,7 +51,8 @@ func sampled(what string, fit *record.Fit) []string {
 	return []string{what + " at the sample of largest posterior density"}
 }
 
-// heldOut are the fits with held-out cases of the first evaluation, and its name, with the number of folds if that is not all.
+// heldOut are the fits with held-out cases of the first evaluation, and its name, with the number
+// of folds if that is not all.
 func heldOut(c reports.Configuration) (fits []*record.Fit, name string) {
 	if len(c.Evaluations) == 0 {
 		return nil, ""
@@ -69,7 +72,8 @@ func heldOut(c reports.Configuration) (fits []*record.Fit, name string) {
 // mostClasses is how many classes have panels of their own.
 const mostClasses = 4
 
-// frequent are the classes with the most training cases, at most mostClasses of them in their order, and a note if there are others.
+// frequent are the classes with the most training cases, at most mostClasses of them in their
+// order, and a note if there are others.
 func frequent(c reports.Configuration, fit *record.Fit) (classes []int, note []string) {
 	counts := make([]int, len(c.Classes))
 	for _, label := range fit.TrainLabels {
@@ -86,5 +90,5 @@ func frequent(c reports.Configuration, fit *record.Fit) (classes []int, note []s
 	return classes, note
 }
 
-// class is the name of a class in a legend.
+// className is the name of a class in a legend.
 func className(c reports.Configuration, k int) string { return "class " + c.Classes[k] }

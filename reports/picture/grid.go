@@ -9,9 +9,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters: the tuning objective and the
-// test information as contours over their natural logarithms, and the errors as numbers, as in GPML Figures 3.7 and 3.8. Local
-// optimisers of the same objective leave their paths on its contours.
+// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
+// the tuning objective and the test information as contours over their natural logarithms, and the
+// errors as numbers, as in GPML Figures 3.7 and 3.8. Local optimisers of the same objective leave
+// their paths on its contours.
 func gridPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, c := range r.Configurations {
@@ -29,12 +30,14 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
 			Notes: remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
 		objective := reports.Spaced(c.Maximised())
-		add := func(by, title string, digits int, value func(reports.GridPoint) (float64, bool), layer func(z [][]float64) figure.Layer) {
+		add := func(by, title string, digits int, value func(reports.GridPoint) (float64, bool),
+			layer func(z [][]float64) figure.Layer) {
 			z, known := l.values(c.Grid, value)
 			if !known {
 				return
 			}
-			p := figure.Panel{Title: title, X: figure.Axis{Label: l.across.label}, Y: figure.Axis{Label: l.up.label}, Layers: []figure.Layer{layer(z)}}
+			p := figure.Panel{Title: title, X: figure.Axis{Label: l.across.label}, Y: figure.Axis{Label: l.up.label},
+				Layers: []figure.Layer{layer(z)}}
 			chosen, best := -1, -1
 			for _, b := range c.Best {
 				if b.By == c.Objective {
@@ -46,10 +49,12 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 				}
 			}
 			if i, j := l.find(chosen); i >= 0 {
-				p.Layers = append(p.Layers, figure.Mark{Name: "best " + objective, X: l.across.values[i], Y: l.up.values[j]})
+				p.Layers = append(p.Layers, figure.Mark{Name: "best " + objective, X: l.across.values[i],
+					Y: l.up.values[j]})
 			}
 			if i, j := l.find(best); i >= 0 && best != chosen {
-				p.Layers = append(p.Layers, figure.Mark{Name: "best of the panel", X: l.across.values[i], Y: l.up.values[j]})
+				p.Layers = append(p.Layers, figure.Mark{Name: "best of the panel", X: l.across.values[i],
+					Y: l.up.values[j]})
 			}
 			f.Panels = append(f.Panels, p)
 		}
@@ -59,7 +64,10 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		score := func(name string) func(reports.GridPoint) (float64, bool) {
 			return func(p reports.GridPoint) (float64, bool) { return p.Scores.Get(name) }
 		}
-		add(c.Objective, objectiveLabel(c), 2, func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, contours)
+		add(c.Objective, objectiveLabel(c), 2, func(p reports.GridPoint) (float64, bool) {
+			return p.Objective(),
+				true
+		}, contours)
 		add("information_bits", "test information (bits per case)", 3, score("information_bits"), contours)
 		add("errors", "errors (cases)", 0, score("errors"), func(z [][]float64) figure.Layer {
 			return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
@@ -87,8 +95,9 @@ type lattice struct {
 	point      [][]int // [i][j]: index into Grid of the point at across.values[i], up.values[j]; -1 if there is none
 }
 
-// latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two hyperparameters and
-// fill at least half of what these span, which random points do not. across is the one that changes more slowly.
+// latticeOf finds the lattice of points, as far as they have a value, that differ in exactly two
+// hyperparameters and fill at least half of what these span, which random points do not. across is
+// the one that changes more slowly.
 func latticeOf(grid []reports.GridPoint) (l lattice, ok bool) {
 	var at []int
 	for i, p := range grid {
@@ -157,8 +166,10 @@ func (l lattice) find(point int) (i, j int) {
 	return -1, -1
 }
 
-// values are those of the points in rows, upwards; NaN where there is none. known says that there is one.
-func (l lattice) values(grid []reports.GridPoint, value func(reports.GridPoint) (float64, bool)) (z [][]float64, known bool) {
+// values are those of the points in rows, upwards; NaN where there is none. known says that there
+// is one.
+func (l lattice) values(grid []reports.GridPoint, value func(reports.GridPoint) (float64, bool)) (
+	z [][]float64, known bool) {
 	for j := range l.up.values {
 		z = append(z, slices.Repeat([]float64{math.NaN()}, len(l.across.values)))
 		for i := range l.across.values {

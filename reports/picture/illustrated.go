@@ -51,7 +51,8 @@ func distinguished(all []record.Illustration) (common []string, differs []string
 	everywhere := func(word string) bool {
 		return !slices.ContainsFunc(words, func(w []string) bool { return !slices.Contains(w, word) })
 	}
-	shared := slices.DeleteFunc(slices.Clone(words[0]), func(word string) bool { return word == "" || !everywhere(word) })
+	shared := slices.DeleteFunc(slices.Clone(words[0]),
+		func(word string) bool { return word == "" || !everywhere(word) })
 	if len(shared) > 0 {
 		common = []string{strings.Join(shared, ", ")}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// informationPictures has a figure for every group: the test information of the members that have neither curves nor contours, with
-// its 95 % interval.
+// informationPictures has a figure for every group: the test information of the members that have
+// neither curves nor contours, with its 95 % interval.
 func informationPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
@@ -19,7 +19,8 @@ func informationPictures(r *reports.Report) (out []figure.Figure) {
 			zero := false
 			for i, m := range group {
 				e, ok := m.Scores.Value("information_bits")
-				if _, contours := latticeOf(m.Configuration.Grid); !ok || !figure.Drawable(e.Value) || len(m.Curves) > 0 || contours {
+				if _, contours := latticeOf(m.Configuration.Grid); !ok || !figure.Drawable(e.Value) ||
+					len(m.Curves) > 0 || contours {
 					continue
 				}
 				label := fmt.Sprintf("%s: %s", n.Members[i], written(e.Value, 3))
@@ -29,7 +30,8 @@ func informationPictures(r *reports.Report) (out []figure.Figure) {
 					label += fmt.Sprintf(" (%s\u00a0–\u00a0%s)", figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
 				}
 				rows.Y = append(rows.Y, float64(len(rows.Y)))
-				rows.X, rows.Lo, rows.Hi, rows.Horizontal = append(rows.X, e.Value), append(rows.Lo, e.Lo), append(rows.Hi, e.Hi), true
+				rows.X, rows.Lo, rows.Hi, rows.Horizontal = append(rows.X, e.Value), append(rows.Lo, e.Lo),
+					append(rows.Hi, e.Hi), true
 				p.Y.Names = append(p.Y.Names, label)
 				zero = zero || min(e.Value, e.Lo) < 0
 			}
@@ -37,11 +39,14 @@ func informationPictures(r *reports.Report) (out []figure.Figure) {
 				continue
 			}
 			if zero {
-				p.Layers = append(p.Layers, figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(rows.X)) - 0.5}, Dashed: true})
+				p.Layers = append(p.Layers,
+					figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(rows.X)) - 0.5}, Dashed: true})
 			}
 			p.Layers = append(p.Layers, rows)
-			out = append(out, figure.Figure{Name: fmt.Sprintf("information-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-				Title: n.Heading + " · " + group[0].Name, Notes: remarks(n.Note, cases(group), "with 95 % intervals"), Columns: 1, Panels: []figure.Panel{p}})
+			out = append(out, figure.Figure{Name: fmt.Sprintf(
+				"information-%s-%s", group[0].Configuration.Dataset, group[0].Name),
+				Title: n.Heading + " · " + group[0].Name, Notes: remarks(n.Note, cases(group), "with 95 % intervals"),
+				Columns: 1, Panels: []figure.Panel{p}})
 		}
 	}
 	return out

@@ -9,9 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// latentMeans are histograms of the latent means of the training cases and, beside them, of the held-out cases of the first
-// evaluation, by class, as in GPML Figures 3.7(d) and 3.8(d). More than two classes have a row each: the latent means of the
-// class at its own cases and at all others.
+// latentMeans are histograms of the latent means of the training cases and, beside them, of the
+// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(d) and 3.8(d). More than
+// two classes have a row each: the latent means of the class at its own cases and at all others.
 func latentMeans(r *reports.Report) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
@@ -58,10 +58,12 @@ func latentMeans(r *reports.Report) []figure.Figure {
 				}
 			}
 			for _, s := range sides {
-				p := figure.Panel{Title: s.title, X: figure.Axis{Label: "latent mean f", Lo: edges[0], Hi: edges[len(edges)-1]}, Y: figure.Axis{Label: "cases"}}
+				p := figure.Panel{Title: s.title, X: figure.Axis{Label: "latent mean f", Lo: edges[0],
+					Hi: edges[len(edges)-1]}, Y: figure.Axis{Label: "cases"}}
 				if len(c.Classes) == 2 {
 					for class := range c.Classes {
-						p.Layers = append(p.Layers, histogram(className(c, class), edges, ofClass(s.means[k], s.labels, class)))
+						p.Layers = append(
+							p.Layers, histogram(className(c, class), edges, ofClass(s.means[k], s.labels, class)))
 					}
 				} else {
 					p.Title, p.X.Label = fmt.Sprintf("%s, %s", className(c, k), s.title), "latent mean f of the class"
@@ -71,13 +73,15 @@ func latentMeans(r *reports.Report) []figure.Figure {
 							others = append(others, ofClass(s.means[k], s.labels, class)...)
 						}
 					}
-					p.Layers = append(p.Layers, histogram("cases of other classes", edges, others), histogram("cases of the class", edges, ofClass(s.means[k], s.labels, k)))
+					p.Layers = append(p.Layers, histogram("cases of other classes", edges, others),
+						histogram("cases of the class", edges, ofClass(s.means[k], s.labels, k)))
 				}
 				f.Panels = append(f.Panels, p)
 			}
 		}
 		if beyond > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d latent means beyond the first and the last bin are counted there", beyond))
+			f.Notes = append(f.Notes, fmt.Sprintf(
+				"%d latent means beyond the first and the last bin are counted there", beyond))
 		}
 		return f
 	})

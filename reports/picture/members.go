@@ -16,11 +16,13 @@ const mostBanded = 3
 
 // sameButTune says that two configurations maximise the same function of the same hyperparameters.
 func sameButTune(c reports.Configuration, o reports.Configuration) bool {
-	return c.Record.DataHash == o.Record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text && c.Mean.Text == o.Mean.Text &&
-		c.Likelihood.Text == o.Likelihood.Text && c.TuneInference.Text == o.TuneInference.Text && c.Objective == o.Objective
+	return c.Record.DataHash == o.Record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text &&
+		c.Mean.Text == o.Mean.Text &&
+		c.Likelihood.Text == o.Likelihood.Text && c.TuneInference.Text == o.TuneInference.Text &&
+		c.Objective == o.Objective
 }
 
-// paths are the trials on all of the training data of which a way is on record.
+// pathsOf are the trials on all of the training data of which a way is on record.
 func pathsOf(c reports.Configuration) (out []*record.Trial) {
 	if len(c.Studies) == 0 {
 		return nil
@@ -45,7 +47,8 @@ const mostTold = 8
 const mostFigures = 8
 
 // each draws the configurations of which there is something to draw, so many in a figure.
-func each(r *reports.Report, of func(reports.Configuration) bool, size int, draw func(part []reports.Member, n reports.Naming) figure.Figure) []figure.Figure {
+func each(r *reports.Report, of func(reports.Configuration) bool, size int,
+	draw func(part []reports.Member, n reports.Naming) figure.Figure) []figure.Figure {
 	return together(r, func(c reports.Configuration) string {
 		if of(c) {
 			return "all"
@@ -54,8 +57,10 @@ func each(r *reports.Report, of func(reports.Configuration) bool, size int, draw
 	}, size, draw)
 }
 
-// together draws the configurations with the same key in one figure, so many in each; those without a key in none.
-func together(r *reports.Report, key func(reports.Configuration) string, size int, draw func(part []reports.Member, n reports.Naming) figure.Figure) (out []figure.Figure) {
+// together draws the configurations with the same key in one figure, so many in each; those without
+// a key in none.
+func together(r *reports.Report, key func(reports.Configuration) string, size int,
+	draw func(part []reports.Member, n reports.Naming) figure.Figure) (out []figure.Figure) {
 	var parts [][]reports.Member
 	last := map[string]int{} // the part that takes the next one with a key
 	for i, c := range r.Configurations {
@@ -116,7 +121,8 @@ func estimate(e cv.Estimate, digits int) string {
 	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
 		return written(e.Value, digits)
 	}
-	return fmt.Sprintf("%s (%s – %s)", written(e.Value, digits), figure.Number(e.Lo, digits), figure.Number(e.Hi, digits))
+	return fmt.Sprintf("%s (%s – %s)", written(e.Value, digits), figure.Number(e.Lo, digits),
+		figure.Number(e.Hi, digits))
 }
 
 // written is a number within a figure, as decimals has it, with a true minus sign.
@@ -124,11 +130,12 @@ func written(x float64, digits int) string {
 	return strings.ReplaceAll(reports.Decimals(x, digits), "-", "−")
 }
 
-// groups puts evaluations by the same name of the same data set together, in order of appearance.
+// groupsOf puts evaluations by the same name of the same data set together, in order of appearance.
 func groupsOf(r *reports.Report) (groups [][]reports.Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
-			g := slices.IndexFunc(groups, func(g []reports.Member) bool { return g[0].Configuration.Dataset == c.Dataset && g[0].Name == e.Name })
+			g := slices.IndexFunc(groups,
+				func(g []reports.Member) bool { return g[0].Configuration.Dataset == c.Dataset && g[0].Name == e.Name })
 			if g < 0 {
 				g = len(groups)
 				groups = append(groups, nil)
@@ -175,7 +182,7 @@ func chosenPath(c reports.Configuration) []record.Step {
 	return nil
 }
 
-// pooled are the predictions of the evaluation.
+// pooledOf are the predictions of the evaluation.
 func pooledOf(m reports.Member) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range m.Configuration.Studies {
@@ -197,7 +204,8 @@ func trace(path []record.Step) (l figure.Line) {
 	return l
 }
 
-// traceAxis is that of traces. It leaves out starts so far below all that follows that this could not be seen beside them.
+// traceAxis is that of traces. It leaves out starts so far below all that follows that this could
+// not be seen beside them.
 func traceAxis(c reports.Configuration, traces ...figure.Line) figure.Axis {
 	var all []float64
 	for _, l := range traces {

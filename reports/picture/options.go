@@ -13,9 +13,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// optionPictures show scores against a numeric option of inference, likelihood or kernel for which three values or more were tried, all
-// else being equal: a panel for each data set and score, a line for whatever else differs, level where there is no such
-// option. So learning curves are drawn of online: {seen: […]}.
+// optionPictures show scores against a numeric option of inference, likelihood or kernel for which
+// three values or more were tried, all else being equal: a panel for each data set and score, a
+// line for whatever else differs, level where there is no such option. So learning curves are drawn
+// of online: {seen: […]}.
 func optionPictures(r *reports.Report) (out []figure.Figure) {
 	for _, section := range []func(c *reports.Configuration) *record.Component{
 		func(c *reports.Configuration) *record.Component { return &c.Inference },
@@ -53,7 +54,8 @@ func optionPictures(r *reports.Report) (out []figure.Figure) {
 }
 
 // optionPicture is that of one option.
-func optionPicture(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) figure.Figure {
+func optionPicture(r *reports.Report, section func(c *reports.Configuration) *record.Component,
+	path string) figure.Figure {
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
 	for _, series := range seriesOf(r, section, path) {
@@ -76,7 +78,8 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		if k := partials(series); k > 0 {
 			left = fmt.Sprintf("%d points are not drawn, of which not all folds are done", k)
 		}
-		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel", left); !slices.Contains(f.Notes, note[0]) {
+		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel",
+			left); !slices.Contains(f.Notes, note[0]) {
 			f.Notes = append(f.Notes, note[0])
 		}
 		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
@@ -117,7 +120,9 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 			if len(evaluations) > 1 {
 				words = append(words, e.Name)
 			}
-			l := figure.Line{Name: cmp.Or(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", "), e.Name), Markers: true}
+			l := figure.Line{Name: cmp.Or(
+				strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", "), e.Name),
+				Markers: true}
 			band := figure.Band{Name: l.Name}
 			for i, c := range of.configurations {
 				at := slices.IndexFunc(c.Evaluations, func(o reports.Evaluation) bool { return o.Name == e.Name })
@@ -128,7 +133,8 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 				if !ok || !figure.Drawable(v.Value) || c.Evaluations[at].Scores.Partial != nil {
 					continue
 				}
-				if l.Y, band.Lo, band.Hi = append(l.Y, v.Value), append(band.Lo, v.Lo), append(band.Hi, v.Hi); of.x != nil {
+				if l.Y, band.Lo, band.Hi = append(l.Y, v.Value), append(band.Lo, v.Lo),
+					append(band.Hi, v.Hi); of.x != nil {
 					l.X = append(l.X, of.x[i])
 				}
 			}
@@ -154,16 +160,17 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 	return p
 }
 
-// optionSeries are configurations that differ in one option alone, which they have without it in member. Without x they have no
-// such option.
+// optionSeries are configurations that differ in one option alone, which they have without it in
+// member. Without x they have no such option.
 type optionSeries struct {
 	reports.Member
 	configurations []reports.Configuration
 	x              []float64 // ascending
 }
 
-// series are those of every data set.
-func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) (sets [][]optionSeries) {
+// seriesOf are those of every data set.
+func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.Component, path string) (
+	sets [][]optionSeries) {
 	for i, c := range r.Configurations {
 		rest := c
 		without, value, found := withoutOption(*section(&c), path)
@@ -174,7 +181,8 @@ func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.
 		}
 		same := func(o optionSeries) bool {
 			a, b := o.Configuration, rest
-			return (o.x != nil) == found && found && sameButTune(a, b) && a.Inference.Text == b.Inference.Text && a.Tune == b.Tune
+			return (o.x != nil) == found && found && sameButTune(a, b) && a.Inference.Text == b.Inference.Text &&
+				a.Tune == b.Tune
 		}
 		g := slices.IndexFunc(sets, func(set []optionSeries) bool { return set[0].Configuration.Dataset == c.Dataset })
 		if g < 0 {
@@ -182,7 +190,8 @@ func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.
 		}
 		k := slices.IndexFunc(sets[g], same)
 		if k < 0 {
-			k, sets[g] = len(sets[g]), append(sets[g], optionSeries{Member: reports.Member{Index: i, Configuration: rest}})
+			k, sets[g] = len(sets[g]), append(
+				sets[g], optionSeries{Member: reports.Member{Index: i, Configuration: rest}})
 		}
 		s := &sets[g][k]
 		at := len(s.configurations)
@@ -212,7 +221,8 @@ func partials(series []optionSeries) (n int) {
 // distinct are the different ones of ascending values.
 func distinct(x []float64) []float64 { return slices.Compact(slices.Clone(x)) }
 
-// optionLabel is the name of an option, and that with the component that it is of and how a hyperparameter is given.
+// optionLabel is the name of an option, and that with the component that it is of and how a
+// hyperparameter is given.
 func optionLabel(path string) (name, label string) {
 	words := strings.Split(path, ".")
 	given := ""

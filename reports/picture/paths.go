@@ -14,17 +14,19 @@ func pathsPicture(r *reports.Report) []figure.Figure {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
 	}
 	return each(r, flat, 6, func(part []reports.Member, n reports.Naming) figure.Figure {
-		f := figure.Figure{Name: "paths", Title: n.Heading + " · paths of the optimiser", Notes: remarks(n.Note), Columns: min(3, len(part))}
+		f := figure.Figure{Name: "paths", Title: n.Heading + " · paths of the optimiser", Notes: remarks(n.Note),
+			Columns: min(3, len(part))}
 		for k, m := range part {
 			axes := thetaLabels(m.Configuration)
-			f.Panels = append(f.Panels, figure.Panel{Title: n.Members[k], X: figure.Axis{Label: axes[1]}, Y: figure.Axis{Label: axes[0]}, Layers: pathLayers(m.Configuration, 1, 0)})
+			f.Panels = append(f.Panels, figure.Panel{Title: n.Members[k], X: figure.Axis{Label: axes[1]},
+				Y: figure.Axis{Label: axes[0]}, Layers: pathLayers(m.Configuration, 1, 0)})
 		}
 		return f
 	})
 }
 
-// pathsOver draws, over the coordinates x and y of a configuration's grid, the paths of the configurations that differ from it only
-// in how they are tuned.
+// pathsOver draws, over the coordinates x and y of a configuration's grid, the paths of the
+// configurations that differ from it only in how they are tuned.
 func pathsOver(r *reports.Report, c reports.Configuration, x, y string) (out []figure.Layer) {
 	for _, o := range r.Configurations {
 		labels := thetaLabels(o)
@@ -36,8 +38,9 @@ func pathsOver(r *reports.Report, c reports.Configuration, x, y string) (out []f
 	return out
 }
 
-// pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps, and where they start and end. They
-// come in their order, that of the legend; above too many to be told apart, the chosen one is on top.
+// pathLayers draw the paths over the free hyperparameters x and y, on the theta scale: the steps,
+// and where they start and end. They come in their order, that of the legend; above too many to be
+// told apart, the chosen one is on top.
 func pathLayers(c reports.Configuration, x, y int) (out []figure.Layer) {
 	paths := pathsOf(c)
 	starts := figure.Points{Name: "start"}

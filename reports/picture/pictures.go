@@ -11,13 +11,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that a report has nothing for returns none.
+// pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that
+// a report has nothing for returns none.
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
 	Of   func(r *reports.Report) []figure.Figure
 }{
-	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two hyperparameters", gridPictures},
+	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two " +
+		"hyperparameters", gridPictures},
 	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture},
@@ -36,7 +38,7 @@ var pictureTable = []struct {
 	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
 }
 
-// Pictures lists them.
+// List lists them.
 func List() (out []struct{ Name, Doc string }) {
 	for _, p := range pictureTable {
 		out = append(out, struct{ Name, Doc string }{p.Name, p.Doc})
@@ -44,7 +46,7 @@ func List() (out []struct{ Name, Doc string }) {
 	return out
 }
 
-// PictureName matches the names of figures: the kind of picture, and maybe what it is of.
+// Name matches the names of figures: the kind of picture, and maybe what it is of.
 var Name = regexp.MustCompile("^(" + strings.Join(kinds(), "|") + ")(-[a-z0-9-]+)?$")
 
 func kinds() (names []string) {
@@ -54,7 +56,8 @@ func kinds() (names []string) {
 	return names
 }
 
-// CheckPicture says what is wrong with the name of a figure, or of a kind of them, of a report that is not there yet.
+// Check says what is wrong with the name of a figure, or of a kind of them, of a report that is not
+// there yet.
 func Check(name string) error {
 	if Name.MatchString(name) {
 		return nil
@@ -62,8 +65,8 @@ func Check(name string) error {
 	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
 }
 
-// Drawn are the figures that the experiment asks for, of which every one has a file: those that its report.figures names, in that
-// order, each by its own name or all of a kind by that; or else all.
+// Drawn are the figures that the experiment asks for, of which every one has a file: those that its
+// report.figures names, in that order, each by its own name or all of a kind by that; or else all.
 func Drawn(r *reports.Report) []figure.Figure {
 	drawn, _ := drawn(r)
 	return drawn
@@ -93,7 +96,8 @@ func drawn(r *reports.Report) (out []figure.Figure, lacking []string) {
 	return out, lacking
 }
 
-// Warn adds to the warnings of a report that is complete what the experiment asks for and is not there.
+// Warn adds to the warnings of a report that is complete what the experiment asks for and is not
+// there.
 func Warn(r *reports.Report) {
 	if len(r.Manifest.Figures) == 0 || r.Missing > 0 {
 		return
@@ -105,7 +109,8 @@ func Warn(r *reports.Report) {
 	}
 }
 
-// Figures are all pictures of the report, in the order of the table. Their names differ and are fit for files.
+// All are all pictures of the report, in the order of the table. Their names differ and are fit for
+// files.
 func All(r *reports.Report) (out []figure.Figure) {
 	seen := map[string]bool{}
 	for _, p := range pictureTable {
@@ -124,7 +129,7 @@ func All(r *reports.Report) (out []figure.Figure) {
 	return out
 }
 
-// Figure finds a figure by its name.
+// Named finds a figure by its name.
 func Named(r *reports.Report, name string) (figure.Figure, error) {
 	var names []string
 	for _, f := range All(r) {
@@ -138,17 +143,20 @@ func Named(r *reports.Report, name string) (figure.Figure, error) {
 
 // fileName makes a name of lower-case letters, digits and single hyphens.
 func fileName(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	words := strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	name = strings.Join(words, "-")
 	return name[:min(len(name), 80)]
 }
 
-// draws prints all figures, one below the other.
+// Draws prints all figures, one below the other.
 func Draws(draw func(io.Writer, ...figure.Figure) error) func(io.Writer, *reports.Report) error {
 	return func(w io.Writer, r *reports.Report) error {
 		figures := Drawn(r)
 		if len(figures) == 0 {
-			figures = []figure.Figure{{Title: r.Experiment, Notes: []string{"Nothing to draw: no grid of two hyperparameters, no curves and no test information are on record."}}}
+			figures = []figure.Figure{{Title: r.Experiment,
+				Notes: []string{"Nothing to draw: no grid of two hyperparameters, no curves and no test information " +
+					"are on record."}}}
 		}
 		return draw(w, figures...)
 	}

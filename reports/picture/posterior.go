@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of the inference methods, as in
-// GPML Figure 3.4, or level lines of that of two with the way of each method over them.
+// posteriors show the posterior of one latent value beside prior, likelihood and the Gaussians of
+// the inference methods, as in GPML Figure 3.4, or level lines of that of two with the way of each
+// method over them.
 func posteriors(r *reports.Report) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
@@ -20,7 +21,9 @@ func posteriors(r *reports.Report) []figure.Figure {
 		f.Notes = common
 		if i := all[0]; len(i.Labels) == 2 {
 			prior := table.Moments(i.Prior)
-			f.Notes = append(f.Notes, fmt.Sprintf("labels %s, %s; prior means %s, standard deviations %s, correlation %s", signed(i.Labels[0]), signed(i.Labels[1]), prior[0], prior[1], prior[2]))
+			f.Notes = append(f.Notes, fmt.Sprintf(
+				"labels %s, %s; prior means %s, standard deviations %s, correlation %s", signed(i.Labels[0]),
+				signed(i.Labels[1]), prior[0], prior[1], prior[2]))
 		}
 		short := reports.IllustratedNames(all)
 		for k, i := range all {
@@ -46,11 +49,13 @@ func posteriors(r *reports.Report) []figure.Figure {
 // densities are two panels, the second without the likelihood, which is no density.
 func densities(i record.Illustration, title string, short map[string]string) []figure.Panel {
 	x := record.Floats(i.Columns[0].Values)
-	p := figure.Panel{Title: title, X: figure.Axis{Label: "latent f", Lo: x[0], Hi: x[len(x)-1]}, Y: figure.Axis{Label: fmt.Sprintf("likelihood p(y = %s|f), and densities", signed(i.Labels[0]))}}
+	p := figure.Panel{Title: title, X: figure.Axis{Label: "latent f", Lo: x[0], Hi: x[len(x)-1]},
+		Y: figure.Axis{Label: fmt.Sprintf("likelihood p(y = %s|f), and densities", signed(i.Labels[0]))}}
 	enlarged := p
 	enlarged.Y.Label = "density"
 	lines := []figure.Layer{
-		figure.Line{Name: fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]), float64(i.Prior.Covariance[0][0])), X: x, Y: i.Column("prior")},
+		figure.Line{Name: fmt.Sprintf("prior N(%.4g, %.4g)", float64(i.Prior.Mean[0]),
+			float64(i.Prior.Covariance[0][0])), X: x, Y: i.Column("prior")},
 		figure.Line{Name: "exact posterior", X: x, Y: i.Column("exact")},
 	}
 	for _, a := range i.Approximations {
@@ -69,8 +74,9 @@ func densities(i record.Illustration, title string, short map[string]string) []f
 	return []figure.Panel{p, enlarged}
 }
 
-// ways are a panel for every inference method: level lines of the exact density, the ellipses of two standard deviations of the
-// Gaussian that the method ends with and, fainter, of its iterates, and the way of their means.
+// ways are a panel for every inference method: level lines of the exact density, the ellipses of
+// two standard deviations of the Gaussian that the method ends with and, fainter, of its iterates,
+// and the way of their means.
 func ways(i record.Illustration, title string, short map[string]string) (panels []figure.Panel) {
 	n := reports.Edge(i)
 	x, y, density := i.Column("f1"), i.Column("f2"), i.Column("exact")
@@ -90,13 +96,16 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 	}
 	for _, a := range i.Approximations {
 		p := figure.Panel{
-			Title: strings.TrimSpace(title + " " + short[a.Inference.Text]), X: figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]}, Y: figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
+			Title:  strings.TrimSpace(title + " " + short[a.Inference.Text]),
+			X:      figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]},
+			Y:      figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
 			Layers: []figure.Layer{contours},
 		}
 		if a.Failure != "" {
 			p.Title += " (fails)"
 		}
-		way := figure.Line{Name: "means of the iterates", Markers: true, X: []float64{float64(i.Prior.Mean[0])}, Y: []float64{float64(i.Prior.Mean[1])}}
+		way := figure.Line{Name: "means of the iterates", Markers: true, X: []float64{float64(i.Prior.Mean[0])},
+			Y: []float64{float64(i.Prior.Mean[1])}}
 		for _, g := range a.Iterates {
 			p.Layers = append(p.Layers, ellipse("", g))
 			way.X, way.Y = append(way.X, float64(g.Mean[0])), append(way.Y, float64(g.Mean[1]))

@@ -19,9 +19,10 @@ func priors(r *reports.Report) []figure.Figure {
 	return illustrated(r, "prior", func(all []record.Illustration) figure.Figure { return Samples(all...) })
 }
 
-// Samples shows draws of latent functions over their one input, the first column of each illustration, and beside them what the
-// likelihoods make of them: columns f1, f2, … and p1, p2, …. Every illustration has a panel, or a row of two; where every class
-// has a latent function, f1[class], …, one for each of the first draws.
+// Samples shows draws of latent functions over their one input, the first column of each
+// illustration, and beside them what the likelihoods make of them: columns f1, f2, … and p1, p2, ….
+// Every illustration has a panel, or a row of two; where every class has a latent function,
+// f1[class], …, one for each of the first draws.
 func Samples(all ...record.Illustration) figure.Figure {
 	f := figure.Figure{Name: "prior", Title: "Samples from the prior", Columns: min(3, len(all))}
 	for _, i := range all {
@@ -42,7 +43,8 @@ func Samples(all ...record.Illustration) figure.Figure {
 	return f
 }
 
-// samples are the panels of one illustration, and the number of draws where some of them are left out.
+// samples are the panels of one illustration, and the number of draws where some of them are left
+// out.
 func samples(i record.Illustration, title string) (panels []figure.Panel, more int) {
 	x := record.Floats(i.Columns[0].Values)
 	order := make([]int, len(x))

@@ -10,18 +10,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter: for every iteration the
-// relevance of each input, 1/length scale, and the tuning objective. The most relevant inputs at the end have names.
+// relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter:
+// for every iteration the relevance of each input, 1/length scale, and the tuning objective. The
+// most relevant inputs at the end have names.
 func relevancePicture(r *reports.Report) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
 	return each(r, found, 1, func(part []reports.Member, n reports.Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
-		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0], n.Heading), Notes: remarks(n.Note), Columns: 2}
+		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0],
+			n.Heading), Notes: remarks(n.Note), Columns: 2}
 		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
 		value := trace(path)
 		for _, of := range lengths {
-			panel := figure.Panel{Title: reports.Spaced(of.name), X: x, Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
+			panel := figure.Panel{Title: reports.Spaced(of.name), X: x,
+				Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
 			slices.SortStableFunc(of.free, func(a, b int) int {
 				return cmp.Compare(path[len(path)-1].Theta[a], path[len(path)-1].Theta[b])
 			})
@@ -41,7 +44,8 @@ func relevancePicture(r *reports.Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels, panel)
 		}
-		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value), Layers: []figure.Layer{value}})
+		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value),
+			Layers: []figure.Layer{value}})
 		return f
 	})
 }
@@ -53,7 +57,7 @@ type perInput struct {
 	columns map[int]string
 }
 
-// inputs finds what there is one of for each input.
+// lengthScales finds what there is one of for each input.
 func lengthScales(c reports.Configuration) (out []perInput) {
 	free := -1
 	for _, h := range c.Record.Hyperparameters {

@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// restartsPicture shows, for every configuration, the value that each restart of a local optimiser reached, the best first, and
-// what it cost.
+// restartsPicture shows, for every configuration, the value that each restart of a local optimiser
+// reached, the best first, and what it cost.
 func restartsPicture(r *reports.Report) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && len(reachedBy(c)) > 1 }
 	return each(r, several, 4, func(part []reports.Member, n reports.Naming) figure.Figure {
@@ -26,7 +26,8 @@ func restartsPicture(r *reports.Report) []figure.Figure {
 			total := 0
 			for place, e := range ends {
 				value.X, value.Y = append(value.X, float64(place)), append(value.Y, float64(e.Value))
-				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5), append(cost.Heights, float64(e.Evaluations))
+				cost.Edges, cost.Heights = append(cost.Edges, float64(place)+0.5),
+					append(cost.Heights, float64(e.Evaluations))
 				trials = append(trials, strconv.Itoa(e.Trial))
 				total += e.Evaluations
 				if e.Chosen {
@@ -34,7 +35,8 @@ func restartsPicture(r *reports.Report) []figure.Figure {
 				}
 			}
 			y := figure.Axis{Label: objectiveLabel(c)}
-			if best, worst := float64(ends[0].Value), float64(ends[len(ends)-1].Value); best-worst < reports.SameOptimum {
+			if best, worst := float64(ends[0].Value),
+				float64(ends[len(ends)-1].Value); best-worst < reports.SameOptimum {
 				y.Lo, y.Hi = worst-reports.SameOptimum, best+reports.SameOptimum // differences within it mean nothing
 			}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
@@ -44,13 +46,14 @@ func restartsPicture(r *reports.Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels,
 				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
-				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
+				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"},
+					Layers: []figure.Layer{cost}})
 		}
 		return f
 	})
 }
 
-// reached are the restarts that reached a value, the best first.
+// reachedBy are the restarts that reached a value, the best first.
 func reachedBy(c reports.Configuration) (out []reports.Restart) {
 	for _, r := range c.Restarts {
 		if figure.Drawable(float64(r.Value)) {

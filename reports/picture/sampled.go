@@ -8,9 +8,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// sampledPictures set what other methods find over a grid of two hyperparameters against what sampling finds, as in GPML Figure 3.12:
-// the differences of the tuning objective, with the 95 % intervals of what is sampled, and of the test information, along
-// the hyperparameter with more values, a line for each value of the other. Methods have panels side by side, of one scale.
+// sampledPictures set what other methods find over a grid of two hyperparameters against what
+// sampling finds, as in GPML Figure 3.12: the differences of the tuning objective, with the 95 %
+// intervals of what is sampled, and of the test information, along the hyperparameter with more
+// values, a line for each value of the other. Methods have panels side by side, of one scale.
 func sampledPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, reference := range r.Configurations {
@@ -30,8 +31,9 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 			continue
 		}
 		n := reports.NameMembers(short, all...)
-		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0], Columns: min(3, len(all)-1),
-			Notes: remarks(n.Note, "with 95 % intervals of what is sampled")}
+		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0],
+			Columns: min(3, len(all)-1),
+			Notes:   remarks(n.Note, "with 95 % intervals of what is sampled")}
 		along, other := l.across, l.up
 		if len(other.values) > len(along.values) {
 			along, other = other, along
@@ -43,15 +45,22 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 			error bool
 		}{
 			{objectiveLabel(reference), func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
-			{"test information (bits per case)", func(p reports.GridPoint) (float64, bool) { return p.Scores.Get("information_bits") }, false},
+			{"test information (bits per case)", func(p reports.GridPoint) (float64,
+				bool) {
+				return p.Scores.Get("information_bits")
+			}, false},
 		} {
 			var panels []figure.Panel
 			var seen []float64 // that all panels show
 			for k, m := range all[1:] {
-				p := figure.Panel{Title: n.Members[k+1], X: figure.Axis{Label: along.label}, Y: figure.Axis{Label: of.label + " − that of " + n.Members[0]}}
-				p.Layers = append(p.Layers, figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0}, Dashed: true})
+				p := figure.Panel{Title: n.Members[k+1], X: figure.Axis{Label: along.label},
+					Y: figure.Axis{Label: of.label + " − that of " + n.Members[0]}}
+				p.Layers = append(p.Layers,
+					figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0},
+						Dashed: true})
 				for j := len(other.values) - 1; j >= 0; j -= step {
-					line := figure.Line{Name: fmt.Sprintf("%s = %s", other.label, figure.Number(other.values[j], 2)), Markers: true}
+					line := figure.Line{Name: fmt.Sprintf("%s = %s", other.label, figure.Number(other.values[j], 2)),
+						Markers: true}
 					bars := figure.Intervals{Name: line.Name}
 					for i, x := range along.values {
 						at, up := i, j
@@ -62,13 +71,16 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 							continue
 						}
 						a := reference.Grid[l.point[at][up]]
-						place := slices.IndexFunc(m.Configuration.Grid, func(p reports.GridPoint) bool { return slices.Equal(p.Point, a.Point) })
+						place := slices.IndexFunc(
+							m.Configuration.Grid,
+							func(p reports.GridPoint) bool { return slices.Equal(p.Point, a.Point) })
 						if place < 0 {
 							continue
 						}
 						was, ok1 := of.value(a)
 						is, ok2 := of.value(m.Configuration.Grid[place])
-						if difference, half := is-was, 1.96*float64(a.StandardError); ok1 && ok2 && figure.Drawable(difference) {
+						if difference, half := is-was, 1.96*float64(a.StandardError); ok1 && ok2 &&
+							figure.Drawable(difference) {
 							line.X, line.Y = append(line.X, x), append(line.Y, difference)
 							bars.Lo, bars.Hi = append(bars.Lo, difference-half), append(bars.Hi, difference+half)
 						}

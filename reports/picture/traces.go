@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the same objective, how it grew over
-// the iterations of the restart that was chosen.
+// tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the
+// same objective, how it grew over the iterations of the restart that was chosen.
 func tracesPicture(r *reports.Report) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {
@@ -26,6 +26,7 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
 		p.Y = traceAxis(part[0].Configuration, lines...)
-		return figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step", Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}}
+		return figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step",
+			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}}
 	})
 }

@@ -1,3 +1,5 @@
+// Package reporttest has hand-made runs and reports, which the tests of reports and of the packages
+// below it share.
 package reporttest
 
 import (
@@ -17,8 +19,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// rivals is a hand-made run of two configurations that meet in nested cross-validation and in a race. Every fold holds out one
-// case of each class; the probabilities of their true classes are
+// Rivals is a hand-made run of two configurations that meet in nested cross-validation and in a
+// race. Every fold holds out one case of each class; the probabilities of their true classes are
 //
 //	                        #0      #1
 //	inner folds (study 1)  ½, 1    ½, ½
@@ -30,28 +32,40 @@ import (
 // so #0 wins the outer training set and #1 the race, after whose first fold one of two goes on.
 func Rivals() (m record.Manifest, lines []record.Line) {
 	m = record.Manifest{
-		Experiment: "rivals", Source: "rivals.yaml", Settings: []string{"seed=1"}, Seed: 1, Key: "k", Build: record.Build{Version: "1", Go: "go1.26", Arch: "amd64"},
+		Experiment: "rivals", Source: "rivals.yaml", Settings: []string{"seed=1"}, Seed: 1, Key: "k",
+		Build: record.Build{Version: "1", Go: "go1.26", Arch: "amd64"},
 		Contests: []record.Contest{
-			{Evaluation: "kfold", Score: "log_loss", Configurations: []int{0, 1}, Folds: []int{1, 2}, Next: []int{3}, WinnerOnly: true},
-			{Evaluation: "hold_out", Score: "information_bits", Race: "successive_halving", Options: []byte(`{"eta":2}`), Configurations: []int{0, 1}, Folds: []int{4, 5}},
+			{Evaluation: "kfold", Score: "log_loss", Configurations: []int{0, 1}, Folds: []int{1, 2}, Next: []int{3},
+				WinnerOnly: true},
+			{Evaluation: "hold_out", Score: "information_bits", Race: "successive_halving",
+				Options: []byte(`{"eta":2}`), Configurations: []int{0, 1}, Folds: []int{4, 5}},
 		},
 	}
-	truths := [2]map[int][2]record.Number{{1: {0.5, 1}, 2: {1, 0.5}, 3: {1, 1}, 4: {0.5, 0.5}}, {1: {0.5, 0.5}, 2: {0.5, 0.5}, 4: {1, 0.5}, 5: {1, 1}}}
+	truths := [2]map[int][2]record.Number{{1: {0.5, 1}, 2: {1, 0.5}, 3: {1, 1}, 4: {0.5, 0.5}},
+		{1: {0.5, 0.5}, 2: {0.5, 0.5}, 4: {1, 0.5}, 5: {1, 1}}}
 	for c, inference := range []string{"laplace", "ep"} {
 		m.Configurations = append(m.Configurations, record.Configuration{
-			Dataset: "toy", DataHash: "d", Cases: 8, Inputs: 2, Label: record.Label{Preprocess: "none", Kernel: Declared("se"), Mean: Declared("zero"), Likelihood: Declared("probit"), Inference: Declared(inference)}, Classes: []string{"F", "M"}, Tune: "none",
+			Dataset: "toy", DataHash: "d", Cases: 8, Inputs: 2,
+			Label: record.Label{Preprocess: "none", Kernel: Declared("se"), Mean: Declared("zero"),
+				Likelihood: Declared("probit"), Inference: Declared(inference)}, Classes: []string{"F", "M"},
+			Tune:            "none",
 			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}},
 			Studies: []record.Study{
 				{Key: "whole", Evaluation: "train", Train: 8, Jobs: 1},
-				{Key: "inner 0", Evaluation: "nested fold 0", Train: 4, Test: 2, Jobs: 1}, {Key: "inner 1", Evaluation: "nested fold 0", Fold: 1, Train: 4, Test: 2, Jobs: 1}, {Key: "outer", Evaluation: "nested", Train: 6, Test: 2, Jobs: 1},
-				{Key: "race 0", Evaluation: "hold_out", Train: 6, Test: 2, Jobs: 1}, {Key: "race 1", Evaluation: "hold_out", Fold: 1, Train: 6, Test: 2, Jobs: 1},
+				{Key: "inner 0", Evaluation: "nested fold 0", Train: 4, Test: 2, Jobs: 1},
+				{Key: "inner 1", Evaluation: "nested fold 0", Fold: 1, Train: 4, Test: 2, Jobs: 1},
+				{Key: "outer", Evaluation: "nested", Train: 6, Test: 2, Jobs: 1},
+				{Key: "race 0", Evaluation: "hold_out", Train: 6, Test: 2, Jobs: 1},
+				{Key: "race 1", Evaluation: "hold_out", Fold: 1, Train: 6, Test: 2, Jobs: 1},
 			},
 		})
-		whole := &record.Fit{Configuration: c, Chosen: -1, Natural: []record.Number{2}, LogEvidence: record.Number(-4 - c), Converged: true, TrainCounts: []int{4, 4}}
+		whole := &record.Fit{Configuration: c, Chosen: -1, Natural: []record.Number{2},
+			LogEvidence: record.Number(-4 - c), Converged: true, TrainCounts: []int{4, 4}}
 		if c == 0 {
 			whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 0.75, SD: 0.25, RHat: 1.0625, ESS: 80}}
 		} else {
-			whole.Curvature = &record.Curvature{Names: []string{"log_amplitude"}, StandardErrors: []record.Number{0.125}, Correlations: [][]record.Number{{1}}}
+			whole.Curvature = &record.Curvature{Names: []string{"log_amplitude"},
+				StandardErrors: []record.Number{0.125}, Correlations: [][]record.Number{{1}}}
 		}
 		lines = append(lines, record.Line{Key: fmt.Sprint(c), Fit: whole})
 		for study := 1; study < 6; study++ {
@@ -60,29 +74,37 @@ func Rivals() (m record.Manifest, lines []record.Line) {
 				continue
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprint(c, study), Fit: &record.Fit{
-				Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2}, LogEvidence: -3, Converged: true, TrainCounts: []int{3, 3},
-				Rows: []int{2 * study, 2*study + 1}, Labels: []int{0, 1}, Proba: [][]record.Number{{p[0], 1 - p[0]}, {1 - p[1], p[1]}},
+				Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2}, LogEvidence: -3,
+				Converged: true, TrainCounts: []int{3, 3},
+				Rows: []int{2 * study, 2*study + 1}, Labels: []int{0, 1},
+				Proba: [][]record.Number{{p[0], 1 - p[0]}, {1 - p[1], p[1]}},
 			}})
 		}
 	}
 	return m, lines
 }
 
-// shownFit has everything for figures, of a study with three training cases of two classes and one held-out case.
+// ShownFit has everything for figures, of a study with three training cases of two classes and one
+// held-out case.
 func ShownFit() record.Fit {
 	return record.Fit{
-		Labels: []int{1}, Rows: []int{0}, TrainCounts: []int{1, 2}, Proba: [][]record.Number{{0.5, 0.5}}, MAP: []record.Number{0.5}, LatentMean: [][]record.Number{{0}}, LatentVariance: [][]record.Number{{1}},
+		Labels: []int{1}, Rows: []int{0}, TrainCounts: []int{1, 2}, Proba: [][]record.Number{{0.5, 0.5}},
+		MAP: []record.Number{0.5}, LatentMean: [][]record.Number{{0}}, LatentVariance: [][]record.Number{{1}},
 		TrainLabels: []int{0, 1, 1}, TrainLatentMean: [][]record.Number{{1, 2, 3}},
 		Surface: &record.Surface{
-			Names: []string{"x"}, Axes: [][]record.Number{{0, 1}}, Inputs: [][]record.Number{{0, 0.5, 1}}, Proba: [][]record.Number{{0.5, 0.75}},
+			Names: []string{"x"}, Axes: [][]record.Number{{0, 1}}, Inputs: [][]record.Number{{0, 0.5, 1}},
+			Proba:      [][]record.Number{{0.5, 0.75}},
 			LatentMean: [][]record.Number{{0, 1}}, LatentVariance: [][]record.Number{{1, 1}},
 		},
 	}
 }
 
-var ShownManifest = record.Manifest{Configurations: []record.Configuration{{Classes: []string{"a", "b"}, Studies: []record.Study{{Evaluation: "test", Train: 3, Test: 1}}}}}
+// ShownManifest is of a run that ShownFit is of.
+var ShownManifest = record.Manifest{Configurations: []record.Configuration{{Classes: []string{"a", "b"},
+	Studies: []record.Study{{Evaluation: "test", Train: 3, Test: 1}}}}}
 
-// stopped is a hand-made run of three configurations over five folds of two cases, one of each class, that has stopped:
+// Stopped is a hand-made run of three configurations over five folds of two cases, one of each
+// class, that has stopped:
 //
 //	0  all folds: the true classes have ½ in each, so that the log loss is ln 2
 //	1  two folds: ¾ in the first and ⅞ in the second, so that it is (ln(4/3) + ln(8/7))/2
@@ -94,21 +116,27 @@ func Stopped() (m record.Manifest, lines []record.Line) {
 	truths := [3][]float64{{0.5, 0.5, 0.5, 0.5, 0.5}, {0.75, 0.875}, {0.5, 0.625, 0.625, 0.625}}
 	for c, inference := range []string{"laplace", "ep", "pl"} {
 		of := record.Configuration{
-			Dataset: "toy", DataHash: "d", Cases: 10, Inputs: 2, Label: record.Label{Preprocess: "none", Kernel: Declared("se"), Mean: Declared("zero"), Likelihood: Declared("probit"), Inference: Declared(inference)}, Classes: []string{"F", "M"}, Tune: "none",
+			Dataset: "toy", DataHash: "d", Cases: 10, Inputs: 2,
+			Label: record.Label{Preprocess: "none", Kernel: Declared("se"), Mean: Declared("zero"),
+				Likelihood: Declared("probit"), Inference: Declared(inference)}, Classes: []string{"F", "M"},
+			Tune:            "none",
 			Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}},
 			Costs:           &record.Costs{Loss: [][]record.Number{{0, 1}, {2, 0}}},
 			Studies:         []record.Study{{Key: "whole", Evaluation: "train", Train: 10, Jobs: 1}},
 		}
 		fit := func(study int) *record.Fit {
-			return &record.Fit{Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2}, LogEvidence: record.Number(-4 - c), Converged: true, TrainCounts: []int{4, 4}}
+			return &record.Fit{Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2},
+				LogEvidence: record.Number(-4 - c), Converged: true, TrainCounts: []int{4, 4}}
 		}
 		lines = append(lines, record.Line{Key: fmt.Sprint(c), Fit: fit(0)})
 		for k := range 5 {
-			of.Studies = append(of.Studies, record.Study{Key: fmt.Sprint("fold ", k), Evaluation: "kfold", Fold: k, Train: 8, Test: 2, Jobs: 1})
+			of.Studies = append(of.Studies, record.Study{Key: fmt.Sprint("fold ", k), Evaluation: "kfold", Fold: k,
+				Train: 8, Test: 2, Jobs: 1})
 			f := fit(k + 1)
 			if k < len(truths[c]) {
 				p := record.Number(truths[c][k])
-				f.Rows, f.Labels, f.Proba = []int{2 * k, 2*k + 1}, []int{0, 1}, [][]record.Number{{p, 1 - p}, {1 - p, p}}
+				f.Rows, f.Labels, f.Proba = []int{2 * k, 2*k + 1}, []int{0, 1},
+					[][]record.Number{{p, 1 - p}, {1 - p, p}}
 			} else if c == 1 {
 				continue
 			} else {
@@ -118,11 +146,12 @@ func Stopped() (m record.Manifest, lines []record.Line) {
 		}
 		m.Configurations = append(m.Configurations, of)
 	}
-	m.Configurations[1].Published = []record.Published{{Source: "A", Figures: []record.Figure{{Name: "log_loss", Value: 0.5}}}}
+	m.Configurations[1].Published = []record.Published{{Source: "A",
+		Figures: []record.Figure{{Name: "log_loss", Value: 0.5}}}}
 	return m, lines
 }
 
-// run reads the hand-made run in testdata. Its configurations are
+// Run reads the hand-made run in testdata. Its configurations are
 //
 //	0  four restarts, one of which panicked, and the winner's four test cases
 //	1  a grid over two folds; one point fails, and at another the folds differ
@@ -138,6 +167,7 @@ func Run(t testing.TB) (m record.Manifest, lines []record.Line) {
 	return m, lines
 }
 
+// Parse reads a manifest, with its components, and the lines of a journal.
 func Parse(manifest, journal []byte) (m record.Manifest, lines []record.Line, err error) {
 	if err := json.Unmarshal(manifest, &m); err != nil {
 		return m, nil, err
@@ -166,6 +196,7 @@ func Read(t testing.TB, name string) []byte {
 	return text
 }
 
+// Build builds the report of a run that has one.
 func Build(t testing.TB, m record.Manifest, lines []record.Line) *reports.Report {
 	t.Helper()
 	r, err := reports.Build(m, lines)
@@ -175,10 +206,10 @@ func Build(t testing.TB, m record.Manifest, lines []record.Line) *reports.Report
 	return r
 }
 
-// declared is a component by its text.
+// Declared is a component by its text.
 func Declared(text string) record.Component { return strictyaml.ComponentOf(text) }
 
-// texts checks that a picture is well-formed and has numbers for coordinates, and lists its texts.
+// Texts checks that a picture is well-formed and has numbers for coordinates, and lists its texts.
 func Texts(t testing.TB, svg []byte) (out []string) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(svg))
@@ -210,7 +241,7 @@ func Texts(t testing.TB, svg []byte) (out []string) {
 	return out
 }
 
-// damage calls try with every text that differs from the given one in one value.
+// Damage calls try with every text that differs from the given one in one value.
 func Damage(t *testing.T, text []byte, try func([]byte)) {
 	var root any
 	if err := json.Unmarshal(text, &root); err != nil {
@@ -246,16 +277,22 @@ func Damage(t *testing.T, text []byte, try func([]byte)) {
 	walk(root)
 }
 
-// searched is a run of one configuration that scored three points by cross-validation, two of them alike.
+// Searched is a run of one configuration that scored three points by cross-validation, two of them
+// alike.
 func Searched(objective string) *reports.Report {
 	of := record.Configuration{
-		Dataset: "toy", Cases: 8, Inputs: 1, Label: record.Label{Kernel: Declared("se"), Likelihood: Declared("probit"), Inference: Declared("laplace")}, Classes: []string{"F", "M"}, Tune: "random", Objective: objective,
-		Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}}, Studies: []record.Study{{Key: "whole", Evaluation: "train", Train: 8, Jobs: 4}},
+		Dataset: "toy", Cases: 8, Inputs: 1, Label: record.Label{Kernel: Declared("se"),
+			Likelihood: Declared("probit"), Inference: Declared("laplace")}, Classes: []string{"F", "M"},
+		Tune: "random", Objective: objective,
+		Hyperparameters: []record.Hyperparameter{{Name: "amplitude", Theta: "log_amplitude"}},
+		Studies:         []record.Study{{Key: "whole", Evaluation: "train", Train: 8, Jobs: 4}},
 	}
 	var lines []record.Line
 	for i, value := range []record.Number{-0.5, -0.25, -0.25} {
 		at := []record.Number{record.Number(i)}
-		lines = append(lines, record.Line{Key: string(rune('a' + i)), Trial: &record.Trial{Index: i, Status: "evaluated", Points: []record.Point{{Theta: at, Natural: at, Value: value, Gradient: record.Number(math.NaN())}}}})
+		lines = append(lines, record.Line{Key: string(rune('a' + i)),
+			Trial: &record.Trial{Index: i, Status: "evaluated",
+				Points: []record.Point{{Theta: at, Natural: at, Value: value, Gradient: record.Number(math.NaN())}}}})
 	}
 	r, err := reports.Build(record.Manifest{Experiment: "searched", Configurations: []record.Configuration{of}}, lines)
 	if err != nil {
@@ -266,20 +303,27 @@ func Searched(objective string) *reports.Report {
 
 var notANumber = regexp.MustCompile(`NaN|Inf`)
 
-// hill is a configuration with a grid of 11 length scales, ln = 0, 0.5, … 5, and 3 amplitudes, ln = -1, 0, 1. The log
-// evidence is 10 i for the i-th length scale; the information is greatest and the errors are fewest elsewhere.
+// Hill is a configuration with a grid of 11 length scales, ln = 0, 0.5, … 5, and 3 amplitudes, ln =
+// -1, 0, 1. The log evidence is 10 i for the i-th length scale; the information is greatest and the
+// errors are fewest elsewhere.
 func Hill() reports.Configuration {
 	c := reports.Configuration{
-		Dataset: "hills", Cases: 50, Inputs: 2, Label: record.Label{Kernel: Declared("{se: {ard: true}}"), Likelihood: Declared("probit"), Inference: Declared("laplace")}, Tune: "grid",
-		Objective: "log_evidence", Evaluations: []reports.Evaluation{{Name: "test", Scores: reports.Scores{N: 200}}}, Scores: reports.Scores{N: 200},
+		Dataset: "hills", Cases: 50, Inputs: 2, Label: record.Label{Kernel: Declared("{se: {ard: true}}"),
+			Likelihood: Declared("probit"), Inference: Declared("laplace")}, Tune: "grid",
+		Objective: "log_evidence", Evaluations: []reports.Evaluation{{Name: "test", Scores: reports.Scores{N: 200}}},
+		Scores: reports.Scores{N: 200},
 	}
 	for i := range 11 {
 		for j := range 3 {
 			evidence := reports.Number(10 * i)
 			c.Grid = append(c.Grid, reports.GridPoint{
-				Point:       reports.Values{{Name: "amplitude", Number: reports.Number(math.Exp(float64(j - 1)))}, {Name: "noise", Number: 0.1}, {Name: "length_scale", Number: reports.Number(math.Exp(0.5 * float64(i)))}},
+				Point: reports.Values{{Name: "amplitude", Number: reports.Number(math.Exp(float64(j - 1)))},
+					{Name: "noise", Number: 0.1},
+					{Name: "length_scale", Number: reports.Number(math.Exp(0.5 * float64(i)))}},
 				LogEvidence: &evidence,
-				Scores:      reports.Values{{Name: "information_bits", Number: reports.Number(HillInformation(float64(i), float64(j)))}, {Name: "errors", Number: reports.Number(20 + (i-6)*(i-6) + 40*j)}, {Name: "n", Number: 200}},
+				Scores: reports.Values{{Name: "information_bits",
+					Number: reports.Number(HillInformation(float64(i), float64(j)))},
+					{Name: "errors", Number: reports.Number(20 + (i-6)*(i-6) + 40*j)}, {Name: "n", Number: 200}},
 			})
 		}
 	}
@@ -287,11 +331,13 @@ func Hill() reports.Configuration {
 	return c
 }
 
+// HillInformation is the test information at a point of Hill.
 func HillInformation(i, j float64) float64 { return -0.01*(i-4)*(i-4) - 0.013*j }
 
-// evaluated is a configuration with reject curves of 100 cases and the test information given.
+// Evaluated is a configuration with reject curves of 100 cases and the test information given.
 func Evaluated(likelihood, inference string, information cv.Estimate, curves ...string) reports.Configuration {
-	e := reports.Evaluation{Name: "kfold", Scores: reports.Scores{N: 100, Results: []cv.Result{{Score: cv.Scores[0], Estimate: information}}}}
+	e := reports.Evaluation{Name: "kfold",
+		Scores: reports.Scores{N: 100, Results: []cv.Result{{Score: cv.Scores[0], Estimate: information}}}}
 	for _, name := range curves {
 		curve, err := cv.CurveNamed(name)
 		if err != nil {
@@ -299,9 +345,12 @@ func Evaluated(likelihood, inference string, information cv.Estimate, curves ...
 		}
 		var s cv.Series
 		for i := range 100 {
-			s.X, s.Y, s.N = append(s.X, float64(i)/100), append(s.Y, information.Value+float64(i*i)/2e4), append(s.N, 100-i)
+			s.X, s.Y, s.N = append(s.X, float64(i)/100), append(s.Y, information.Value+float64(i*i)/2e4),
+				append(s.N, 100-i)
 		}
 		e.Curves = append(e.Curves, reports.Curve{Curve: curve, Series: s})
 	}
-	return reports.Configuration{Dataset: "d", Label: record.Label{Kernel: Declared("se"), Mean: Declared("zero"), Likelihood: Declared(likelihood), Inference: Declared(inference)}, Evaluations: []reports.Evaluation{e}, Curves: e.Curves}
+	return reports.Configuration{Dataset: "d", Label: record.Label{Kernel: Declared("se"), Mean: Declared("zero"),
+		Likelihood: Declared(likelihood), Inference: Declared(inference)}, Evaluations: []reports.Evaluation{e},
+		Curves: e.Curves}
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // CheckForms are the forms in which a Check is written.
-var CheckForms = reports.Forms[*reports.Check]{{Name: "text", Render: checkText}, {Name: "json", Render: reports.WriteJSON[*reports.Check]}, {Name: "csv", Render: checkCSV}}
+var CheckForms = reports.Forms[*reports.Check]{{Name: "text", Render: checkText},
+	{Name: "json", Render: reports.WriteJSON[*reports.Check]}, {Name: "csv", Render: checkCSV}}
 
 // checkText writes a table, and below it what the rows have to say.
 func checkText(out io.Writer, c *reports.Check) error {
@@ -38,17 +39,20 @@ func checkText(out io.Writer, c *reports.Check) error {
 	for _, n := range c.Notes {
 		fmt.Fprintln(w, n)
 	}
-	fmt.Fprintf(w, "gradient error: largest |g - d| / max(1, |g|, |log evidence|) with differences d = (8(L₁ - L₋₁) - (L₂ - L₋₂))/12h, h = %v on the theta scale\n", float64(c.Step))
+	fmt.Fprintf(w, "gradient error: largest |g - d| / max(1, |g|, |log evidence|) with differences d = (8(L₁ - L₋₁) "+
+		"- (L₂ - L₋₂))/12h, h = %v on the theta scale\n", float64(c.Step))
 	return w.Flush()
 }
 
-// table has a row for every CheckRow.
+// checkTable has a row for every CheckRow.
 func checkTable(c *reports.Check) Table {
 	words := func(name string) Column { return Column{Name: name} }
 	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 	t := Table{Columns: []Column{
-		number("#"), words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("theta"), words("likelihood"), {Name: "inference", Keep: true},
-		number("log evidence"), number("±"), number("converged"), number("gradient error"), number("above sampled"), number("in s.e."), {Name: "check", Keep: true},
+		number("#"), words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("theta"),
+		words("likelihood"), {Name: "inference", Keep: true},
+		number("log evidence"), number("±"), number("converged"), number("gradient error"), number("above sampled"),
+		number("in s.e."), {Name: "check", Keep: true},
 	}}
 	cell := func(format string, x reports.Number) string {
 		if math.IsNaN(float64(x)) {
@@ -74,8 +78,10 @@ func checkTable(c *reports.Check) Table {
 		case r.LowerBound && !math.IsNaN(float64(r.Difference)):
 			verdict = "ok, lower bound"
 		}
-		t.Rows = append(t.Rows, Row(i, r.Dataset, r.Preprocess, reports.ShortName(r.Kernel), r.Mean.Text, abridged(r.Theta), short[r.Likelihood.Text], short[r.Inference.Text],
-			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError), cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict))
+		t.Rows = append(t.Rows, Row(i, r.Dataset, r.Preprocess, reports.ShortName(r.Kernel), r.Mean.Text,
+			abridged(r.Theta), short[r.Likelihood.Text], short[r.Inference.Text],
+			cell("%.3f", r.LogEvidence), cell("%.3f", r.StandardError), converged, cell("%.1e", r.GradientError),
+			cell("%+.3f", r.Difference), cell("%+.1f", r.InStandardErrors), verdict))
 	}
 	t.Lift()
 	return t
@@ -87,17 +93,24 @@ func abridged(v reports.Values) string {
 	if len(v) <= most {
 		return reports.Assignments(v, reports.Significant)
 	}
-	return fmt.Sprintf("%s … %s", reports.Assignments(v[:most-1], reports.Significant), reports.Assignments(v[len(v)-1:], reports.Significant))
+	return fmt.Sprintf("%s … %s", reports.Assignments(v[:most-1], reports.Significant),
+		reports.Assignments(v[len(v)-1:], reports.Significant))
 }
 
-// checkCSV writes a header and a row for every CheckRow. Numbers are exact; a cell is empty where there is none.
+// checkCSV writes a header and a row for every CheckRow. Numbers are exact; a cell is empty where
+// there is none.
 func checkCSV(w io.Writer, c *reports.Check) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "theta", "log_evidence", "standard_error", "converged",
-		"gradient_error", "reference", "lower_bound", "difference", "in_standard_errors", "failures", "notes"}) // errors surface in out.Error
+	out.Write([]string{"dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "theta", "log_evidence",
+		"standard_error", "converged",
+		// errors surface in out.Error
+		"gradient_error", "reference", "lower_bound", "difference", "in_standard_errors", "failures", "notes"})
 	for _, r := range c.Rows {
-		out.Write([]string{r.Dataset, r.Preprocess, r.Kernel.Text, r.Mean.Text, r.Likelihood.Text, r.Inference.Text, reports.Assignments(r.Theta, reports.Exact), reports.Exact(float64(r.LogEvidence)), reports.Exact(float64(r.StandardError)),
-			strconv.FormatBool(r.Converged), reports.Exact(float64(r.GradientError)), strconv.FormatBool(r.Reference), strconv.FormatBool(r.LowerBound), reports.Exact(float64(r.Difference)),
+		out.Write([]string{r.Dataset, r.Preprocess, r.Kernel.Text, r.Mean.Text, r.Likelihood.Text, r.Inference.Text,
+			reports.Assignments(r.Theta, reports.Exact), reports.Exact(float64(r.LogEvidence)),
+			reports.Exact(float64(r.StandardError)),
+			strconv.FormatBool(r.Converged), reports.Exact(float64(r.GradientError)), strconv.FormatBool(r.Reference),
+			strconv.FormatBool(r.LowerBound), reports.Exact(float64(r.Difference)),
 			reports.Exact(float64(r.InStandardErrors)), strings.Join(r.Failures, "; "), strings.Join(r.Notes, "; ")})
 	}
 	out.Flush()

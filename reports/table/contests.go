@@ -26,7 +26,8 @@ type titled struct {
 	Table
 }
 
-// contested has races and nested cross-validations, and with all also the scores of all who competed.
+// Contests has races and nested cross-validations, and with all also the scores of all who
+// competed.
 func Contests(r *reports.Report, all bool) (out []contested) {
 	for _, race := range r.Races {
 		out = append(out, raceContest(race, all))
@@ -48,21 +49,24 @@ func writeContests(r *reports.Report, w io.Writer, all bool) {
 	}
 }
 
-// contested says what came of nested cross-validation: the scores, and who won in every outer fold; with all also the
-// inner scores of every configuration and who was cut.
+// nestedContest says what came of nested cross-validation: the scores, and who won in every outer
+// fold; with all also the inner scores of every configuration and who was cut.
 func nestedContest(n reports.Nested, all bool) contested {
-	out := contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer, n.Score, competition(n))}
+	out := contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
+		n.Score, competition(n))}
 	scores := Table{Columns: Columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
 		of := n.Scores.Partial
 		scores.Rows = append(scores.Rows, Row(s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of)))
 	}
-	out.Tables = append(out.Tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N, n.Scored, n.Folds), scores})
+	out.Tables = append(out.Tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N,
+		n.Scored, n.Folds), scores})
 	inner := "inner " + n.Score
 	if n.Fits == 0 {
 		inner = n.Score
 	}
-	t := Table{Columns: slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner),
+	t := Table{Columns: slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next",
+		inner),
 		outerColumns(), Columns("log evidence", "hyperparameters"))}
 	repeats, greater := false, true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
@@ -115,13 +119,16 @@ func nestedContest(n reports.Nested, all bool) contested {
 		}
 	}
 	if len(won) > 0 && undecided > 0 {
-		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided, len(n.OuterFolds)))
+		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided,
+			len(n.OuterFolds)))
 	}
 	if len(won) > 0 {
 		out.Notes = append(out.Notes, "won: "+strings.Join(won, ", "))
 	}
 	if ties > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("in %d of %d outer folds another configuration is equal to the winner, which is the first of them in the file", ties, len(n.OuterFolds)))
+		out.Notes = append(out.Notes, fmt.Sprintf(
+			"in %d of %d outer folds another configuration is equal to the winner, which is the first of them in "+
+				"the file", ties, len(n.OuterFolds)))
 	}
 	for _, f := range n.OuterFolds {
 		if f.Status == reports.Failed {
@@ -155,7 +162,7 @@ func nestedContest(n reports.Nested, all bool) contested {
 	return out
 }
 
-// inner says how the configurations competed.
+// competition says how the configurations competed.
 func competition(n reports.Nested) string {
 	switch {
 	case n.Fits == 0:
@@ -175,7 +182,8 @@ func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 	for _, s := range f.Inner {
 		if s.Configuration == *f.Winner {
 			out[0] = s
-		} else if !math.IsNaN(float64(s.Value)) && !slices.ContainsFunc(f.Cuts, func(c reports.CutOff) bool { return c.Configuration == s.Configuration }) {
+		} else if !math.IsNaN(float64(s.Value)) &&
+			!slices.ContainsFunc(f.Cuts, func(c reports.CutOff) bool { return c.Configuration == s.Configuration }) {
 			if out[1].Configuration < 0 || s.Value != out[1].Value && s.Value > out[1].Value == greater {
 				out[1] = s
 			}
@@ -186,7 +194,8 @@ func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 
 func standingRow(s reports.Standing) []Cell {
 	lo, hi := standingInterval(s)
-	return Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value).over(s.Partial), interval(lo, hi, s.Partial), s.Folds)
+	return Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value).over(s.Partial), interval(lo, hi, s.Partial),
+		s.Folds)
 }
 
 // outerColumns are those of the scores of outer folds.
@@ -200,34 +209,39 @@ func outerColumns() (out []Column) {
 	return out
 }
 
-// contested says what came of a race; with all also the scores of all.
+// raceContest says what came of a race; with all also the scores of all.
 func raceContest(r reports.Race, all bool) contested {
 	options := ""
 	var compact bytes.Buffer
 	if json.Compact(&compact, r.Options) == nil && compact.String() != "{}" {
 		options = " " + strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(compact.String())
 	}
-	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds, len(r.Standings)-len(r.Cuts), len(r.Standings))
+	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds,
+		len(r.Standings)-len(r.Cuts), len(r.Standings))
 	if r.Status != reports.Missing {
 		winner := "nobody"
 		if r.Winner != nil {
 			winner = fmt.Sprintf("#%d", *r.Winner)
 		}
-		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts), len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
+		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts),
+			len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
 	}
-	out := contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule, options, end)}
+	out := contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
+		options, end)}
 	for _, c := range r.Cuts {
 		out.Notes = append(out.Notes, c.String())
 	}
 	if r.Winner != nil {
-		best, ties := r.Standings[slices.IndexFunc(r.Standings, func(s reports.Standing) bool { return s.Configuration == *r.Winner })], -1
+		best, ties := r.Standings[slices.IndexFunc(
+			r.Standings, func(s reports.Standing) bool { return s.Configuration == *r.Winner })], -1
 		for _, s := range r.Standings {
 			if s.Partial == nil && s.Value == best.Value {
 				ties++
 			}
 		}
 		if ties > 0 {
-			out.Notes = append(out.Notes, fmt.Sprintf("%d more are equal to #%d, which is the first of them in the file", ties, *r.Winner))
+			out.Notes = append(out.Notes,
+				fmt.Sprintf("%d more are equal to #%d, which is the first of them in the file", ties, *r.Winner))
 		}
 	}
 	if !all {
@@ -241,10 +255,12 @@ func raceContest(r reports.Race, all bool) contested {
 	return out
 }
 
-// nestedRows has a row for every configuration in every outer fold: its inner score, and if it has won the scores on the outer
-// fold.
+// nestedRows has a row for every configuration in every outer fold: its inner score, and if it has
+// won the scores on the outer fold.
 func nestedRows(r *reports.Report) Rows {
-	t := Rows{Columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score", "inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters", "log_evidence", "n"}}
+	t := Rows{Columns: []string{"dataset", "repeat", "fold", "train", "test", "configuration", "won", "score",
+		"inner_folds", "inner_folds_planned", "inner", "inner_lo", "inner_hi", "cut", "status", "hyperparameters",
+		"log_evidence", "n"}}
 	t.Columns = append(t.Columns, scoreColumns()...)
 	for _, n := range r.Nested {
 		for _, f := range n.OuterFolds {
@@ -257,7 +273,8 @@ func nestedRows(r *reports.Report) Rows {
 				}
 				won := f.Winner != nil && *f.Winner == s.Configuration
 				lo, hi := standingInterval(s)
-				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds, s.Planned, s.Value, lo, hi, cut}
+				row := []any{n.Dataset, f.Repeat, f.Fold, f.Train, f.Test, s.Configuration, won, n.Score, s.Folds,
+					s.Planned, s.Value, lo, hi, cut}
 				if won {
 					row = append(row, string(f.Status), f.Hyperparameters, f.LogEvidence)
 					row = append(row, scoreCells(f.Scores)...)
@@ -278,11 +295,13 @@ func standingInterval(s reports.Standing) (lo, hi reports.Number) {
 
 // raceRows has a row for every configuration in a race.
 func raceRows(r *reports.Report) Rows {
-	t := Rows{Columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds", "folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason"}}
+	t := Rows{Columns: []string{"dataset", "evaluation", "rule", "score", "configuration", "won", "folds",
+		"folds_planned", "value", "lo", "hi", "cut", "better", "p", "reason"}}
 	for _, race := range r.Races {
 		for _, s := range race.Standings {
 			lo, hi := standingInterval(s)
-			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration, race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, false}
+			row := []any{race.Dataset, race.Evaluation, race.Rule, race.Score, s.Configuration,
+				race.Winner != nil && *race.Winner == s.Configuration, s.Folds, race.Folds, s.Value, lo, hi, false}
 			for _, c := range race.Cuts {
 				if c.Configuration == s.Configuration {
 					var better any

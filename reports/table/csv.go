@@ -9,38 +9,48 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// renderCSV writes results.csv: the rows of configurationRows and foldRows, by configuration.
+// ScoresCSV writes results.csv: the rows of configurationRows and foldRows, by configuration.
 func ScoresCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, scoreRows(r, true, true)) }
 
-// configurationRows has, per configuration, a row for the study of all the training data (evaluation "all") and a row for
-// every evaluation with all of its folds pooled (fold "pooled", or "pooled 1 of 5 folds" where no others are done), which
-// repeats the hyperparameters, the log evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled row without a configuration. Scores have three columns, the value and the ends of the 95 % interval, counts one.
+// configurationRows has, per configuration, a row for the study of all the training data
+// (evaluation "all") and a row for every evaluation with all of its folds pooled (fold "pooled", or
+// "pooled 1 of 5 folds" where no others are done), which repeats the hyperparameters, the log
+// evidence and the leave-one-out log probability of "all". Nested cross-validation has a pooled row
+// without a configuration. Scores have three columns, the value and the ends of the 95 % interval,
+// counts one.
 func configurationRows(r *reports.Report) Rows { return scoreRows(r, true, false) }
 
 // foldRows has a row for every fold, with the same columns.
 func foldRows(r *reports.Report) Rows { return scoreRows(r, false, true) }
 
 func scoreRows(r *reports.Report, whole, folds bool) Rows {
-	t := Rows{Columns: []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference", "tune_inference", "tune",
+	t := Rows{Columns: []string{"configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference",
+		"tune_inference", "tune",
 		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "converged", "leave_one_out", "n"}}
 	t.Columns = append(t.Columns, scoreColumns()...)
 	for i, c := range r.Configurations {
-		row := func(evaluation string, repeat, fold any, status reports.Status, hyperparameters reports.Values, evidence reports.Number, converged *bool, leaveOneOut reports.Number, scores reports.Scores) {
-			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel.Text, c.Mean.Text, c.Likelihood.Text, c.Inference.Text, c.TuneInference.Text, c.Tune,
-				evaluation, repeat, fold, string(status), hyperparameters, evidence, known(status, converged), leaveOneOut}
+		row := func(evaluation string, repeat, fold any, status reports.Status, hyperparameters reports.Values,
+			evidence reports.Number, converged *bool, leaveOneOut reports.Number, scores reports.Scores) {
+			cells := []any{i, c.Dataset, c.Preprocess, c.Kernel.Text, c.Mean.Text, c.Likelihood.Text, c.Inference.Text,
+				c.TuneInference.Text, c.Tune,
+				evaluation, repeat, fold, string(status), hyperparameters, evidence, known(status, converged),
+				leaveOneOut}
 			t.cells = append(t.cells, append(cells, scoreCells(scores)...))
 		}
 		if whole {
-			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.LeftOneOut(), reports.Scores{})
+			row("all", nil, nil, c.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.LeftOneOut(),
+				reports.Scores{})
 		}
 		if folds {
 			for _, f := range c.Folds {
-				row(f.Evaluation, f.Repeat, f.Fold, f.Status, f.Hyperparameters, f.LogEvidence, f.Converged, reports.Number(math.NaN()), f.Scores)
+				row(f.Evaluation, f.Repeat, f.Fold, f.Status, f.Hyperparameters, f.LogEvidence, f.Converged,
+					reports.Number(math.NaN()), f.Scores)
 			}
 		}
 		if whole {
 			for _, e := range c.Evaluations {
-				row(e.Name, nil, pooled(e), e.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.LeftOneOut(), e.Scores)
+				row(e.Name, nil, pooled(e), e.Status, c.Hyperparameters, c.LogEvidence, c.Converged, c.LeftOneOut(),
+					e.Scores)
 			}
 		}
 	}
@@ -54,7 +64,8 @@ func scoreRows(r *reports.Report, whole, folds bool) Rows {
 	return t
 }
 
-// pooled says in the column of the fold that a row is of all folds of an evaluation together, or of how many.
+// pooled says in the column of the fold that a row is of all folds of an evaluation together, or of
+// how many.
 func pooled(e reports.Evaluation) string {
 	if e.Scores.Partial != nil {
 		return fmt.Sprintf("pooled %v", e.Scores.Partial)
@@ -70,7 +81,8 @@ func known(s reports.Status, converged *bool) any {
 	return converged == nil
 }
 
-// scoreColumns names the scores, with two columns for the ends of an interval after each but counts.
+// scoreColumns names the scores, with two columns for the ends of an interval after each but
+// counts.
 func scoreColumns() (names []string) {
 	for _, s := range cv.Scores {
 		names = append(names, s.Name)

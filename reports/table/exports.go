@@ -19,12 +19,15 @@ type Export struct {
 
 // Exports lists them.
 var Exports = []Export{
-	{"configurations", "hyperparameters, log evidence and scores, a row for all the training data and one for every evaluation, pooled", configurationRows},
+	{"configurations", "hyperparameters, log evidence and scores, a row for all the training data and one for every " +
+		"evaluation, pooled", configurationRows},
 	{"folds", "the same of every fold", foldRows},
-	{"nested", "nested cross-validation: every configuration in every outer fold, its inner score, who won, and the winner's outer scores", nestedRows},
+	{"nested", "nested cross-validation: every configuration in every outer fold, its inner score, who won, and the " +
+		"winner's outer scores", nestedRows},
 	{"races", "every configuration in every race: its score, whether it was cut, when and why", raceRows},
 	{"trials", "every evaluated point: where it started, hyperparameters, objective, scores, failure", trialRows},
-	{"paths", "every step of local optimisers on all of the training data: hyperparameters on the theta scale, objective", pathRows},
+	{"paths", "every step of local optimisers on all of the training data: hyperparameters on the theta scale, " +
+		"objective", pathRows},
 	{"predictions", "every held-out case: class probabilities, decision, latent means and variances", predictionRows},
 }
 

@@ -20,7 +20,7 @@ func (t *Table) drop(c int) {
 	}
 }
 
-// columns are columns of these names that stay where they are.
+// Columns are columns of these names that stay where they are.
 func Columns(names ...string) (out []Column) {
 	for _, name := range names {
 		out = append(out, Column{Name: name, Keep: true})
@@ -52,7 +52,7 @@ type Column struct {
 	gaps  bool // an empty cell is no difference
 }
 
-// lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
+// Lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
 func (t *Table) Lift() {
 	for c := len(t.Columns) - 1; c >= 0; c-- {
 		text := ""
@@ -77,7 +77,8 @@ func (t *Table) Lift() {
 	}
 }
 
-// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts of partial ones behind them.
+// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts
+// of partial ones behind them.
 func (t Table) write(w io.Writer) {
 	lines := make([][]string, 1+len(t.Rows))
 	behind := make([]int, len(t.Columns)) // the longest count
@@ -121,7 +122,7 @@ func (t Table) write(w io.Writer) {
 	}
 }
 
-// names are the names of the columns.
+// ColumnNames are the names of the columns.
 func (t Table) ColumnNames() (names []string) {
 	for _, c := range t.Columns {
 		names = append(names, cmp.Or(c.Name, "remark"))
@@ -129,14 +130,14 @@ func (t Table) ColumnNames() (names []string) {
 	return names
 }
 
-// line is a text of any origin as one line of letters that can be printed.
+// Line is a text of any origin as one line of letters that can be printed.
 func Line(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 }
 
-// mostListed is how many warnings, and how many failures, of one configuration the text lists.
+// MostListed is how many warnings, and how many failures, of one configuration the text lists.
 const MostListed = 10
 
 // list writes the first mostListed of the items, one a line, and counts the rest.

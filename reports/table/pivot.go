@@ -21,15 +21,19 @@ type pivotRow struct {
 	seconds map[string]float64 // by data set
 }
 
-// Pivot is the table of an experiment on several data sets: one score, with a row for all that configurations differ in but data,
-// and a column for every data set and evaluation. It is the first score that is published for the experiment, or else the error
-// rate, or of numbers the root mean squared error. With times, rows of several inference methods end with the seconds of all jobs
-// over those of the quickest row on the same data, as a geometric mean over the data sets, unless that row is too short to be
-// measured; a row of which not all is done has no time. One data set or one row has no such table, nor have configurations of which two would share a cell: not ok.
+// Pivot is the table of an experiment on several data sets: one score, with a row for all that
+// configurations differ in but data, and a column for every data set and evaluation. It is the
+// first score that is published for the experiment, or else the error rate, or of numbers the root
+// mean squared error. With times, rows of several inference methods end with the seconds of all
+// jobs over those of the quickest row on the same data, as a geometric mean over the data sets,
+// unless that row is too short to be measured; a row of which not all is done has no time. One data
+// set or one row has no such table, nor have configurations of which two would share a cell: not
+// ok.
 func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	score, short := pivoted(r), r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
-	several := slices.ContainsFunc(r.Configurations, func(c reports.Configuration) bool { return len(c.Evaluations) > 1 })
+	several := slices.ContainsFunc(r.Configurations,
+		func(c reports.Configuration) bool { return len(c.Evaluations) > 1 })
 	var rows []pivotRow
 	var names, datasets, methods []string
 	add := func(list *[]string, name string) {
@@ -38,7 +42,8 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		}
 	}
 	for i, c := range r.Configurations {
-		parts := []string{c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text), c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], "", c.Part(c.Tune)}
+		parts := []string{c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text),
+			c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], "", c.Part(c.Tune)}
 		if hybrid {
 			parts[5] = short[c.TuneInference.Text]
 		}
@@ -51,7 +56,9 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 			return t, false
 		}
 		rows[at].seconds[c.Dataset] = math.NaN()
-		partly := slices.ContainsFunc(c.Evaluations, func(e reports.Evaluation) bool { return e.Status != reports.Done }) // missing, failed or cut
+		// missing, failed or cut
+		partly := slices.ContainsFunc(c.Evaluations,
+			func(e reports.Evaluation) bool { return e.Status != reports.Done })
 		if times != nil && c.Missing == 0 && c.Status != reports.Failed && !partly {
 			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
 		}
@@ -92,7 +99,8 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	}
 	var note []string
 	if ratios := relative(rows, datasets); ratios != nil && len(methods) > 1 {
-		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric mean over the data sets, in this one run"}
+		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
+			"mean over the data sets, in this one run"}
 		t.Columns = append(t.Columns, Column{Name: "time", Right: true, Keep: true})
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
@@ -103,7 +111,8 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	return t, true
 }
 
-// relative are the times of rows as ratios to the least of them, NaN where a data set is missing; nil where that is not measurable.
+// relative are the times of rows as ratios to the least of them, NaN where a data set is missing;
+// nil where that is not measurable.
 func relative(rows []pivotRow, datasets []string) (ratios []float64) {
 	least := math.Inf(1)
 	for _, row := range rows {

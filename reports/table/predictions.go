@@ -8,14 +8,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// renderPredictions writes predictions.csv.
+// PredictionsCSV writes predictions.csv.
 func PredictionsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, predictionRows(r)) }
 
-// predictionRows has a row for every held-out case, by configuration and fold. case is its row in the data set, or in the test
-// file, from 0; the id columns follow. Classes have p[CLASS], the decision, and the mean and variance of
-// their latent process, or of the one process whose positive values speak for the second of two classes (latent_mean).
-// confidence is by what cases are rejected where the probabilities do not tell. Numbers have the mean and variance that were predicted for them, noise included. A cell is empty where there is nothing.
-// Columns beside the ids are named by BesideIDs.
+// predictionRows has a row for every held-out case, by configuration and fold. case is its row in
+// the data set, or in the test file, from 0; the id columns follow. Classes have p[CLASS], the
+// decision, and the mean and variance of their latent process, or of the one process whose positive
+// values speak for the second of two classes (latent_mean). confidence is by what cases are
+// rejected where the probabilities do not tell. Numbers have the mean and variance that were
+// predicted for them, noise included. A cell is empty where there is nothing. Columns beside the
+// ids are named by BesideIDs.
 func predictionRows(r *reports.Report) Rows {
 	var t Rows
 	var ids []string
@@ -33,7 +35,8 @@ func predictionRows(r *reports.Report) Rows {
 		}
 		return i
 	}
-	for i, name := range slices.Concat([]string{"configuration", "evaluation", "repeat", "fold", "case"}, ids, []string{"label", "decision"}) {
+	for i, name := range slices.Concat([]string{"configuration", "evaluation", "repeat", "fold", "case"}, ids,
+		[]string{"label", "decision"}) {
 		if i < 5 || i >= 5+len(ids) {
 			name = BesideIDs(ids, name)
 		}
@@ -103,7 +106,8 @@ func carried(r *reports.Report, dataHash string, test bool) map[string]map[int]s
 	return columns
 }
 
-// BesideIDs is the name of a column that stands beside id columns: with as many underscores behind it as tell it from them.
+// BesideIDs is the name of a column that stands beside id columns: with as many underscores behind
+// it as tell it from them.
 func BesideIDs(ids []string, name string) string {
 	for slices.Contains(ids, name) {
 		name += "_"

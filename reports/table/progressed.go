@@ -12,10 +12,11 @@ import (
 )
 
 // ProgressForms are the forms in which a Progress is written.
-var ProgressForms = reports.Forms[*reports.Progress]{{Name: "text", Render: progressText}, {Name: "json", Render: reports.WriteJSON[*reports.Progress]}}
+var ProgressForms = reports.Forms[*reports.Progress]{{Name: "text", Render: progressText},
+	{Name: "json", Render: reports.WriteJSON[*reports.Progress]}}
 
-// progressText writes a line on the whole run, a table of its configurations, what failed first in each, and what to
-// do next.
+// progressText writes a line on the whole run, a table of its configurations, what failed first in
+// each, and what to do next.
 func progressText(out io.Writer, p *reports.Progress) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s: %s\n", p.Experiment, strings.Join(p.Sentences(), "\n"))
@@ -58,7 +59,8 @@ func progressText(out io.Writer, p *reports.Progress) error {
 func progressTable(p *reports.Progress) Table {
 	words := func(name string) Column { return Column{Name: name} }
 	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
-	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"), words("inference"),
+	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"),
+		words("inference"),
 		number("done"), number("known"), number("failed"), number("time"), number("left")}}
 	var parts []record.Component
 	for _, c := range p.Configurations {
@@ -70,7 +72,8 @@ func progressTable(p *reports.Progress) Table {
 		if !math.IsNaN(float64(c.Left)) {
 			left = reports.Duration(float64(c.Left)).String()
 		}
-		t.Rows = append(t.Rows, Row(i, c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text],
+		t.Rows = append(t.Rows, Row(i, c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text],
+			short[c.Inference.Text],
 			c.Done, c.Known, c.Failed, reports.Duration(c.Seconds).String(), left))
 	}
 	t.Lift()

@@ -13,19 +13,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Widest is how many named values have a column each, and how many classes a table of decisions has.
+// Widest is how many named values have a column each, and how many classes a table of decisions
+// has.
 const Widest = 16
 
-// Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a bool, a Number or Values; a row
-// may end early.
+// Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a
+// bool, a Number or Values; a row may end early.
 type Rows struct {
 	Columns []string
 	cells   [][]any
 }
 
+// Add adds a row.
 func (t *Rows) Add(cells ...any) { t.cells = append(t.cells, cells) }
 
-// table is t for people. Numbers are written by the given function, Values to six digits.
+// Table is t for people. Numbers are written by the given function, Values to six digits.
 func (t Rows) Table(show func(reports.Number) string) Table {
 	out := Table{Columns: Columns(t.Columns...)}
 	for _, row := range t.cells {
@@ -45,8 +47,8 @@ func (t Rows) Table(show func(reports.Number) string) Table {
 	return out
 }
 
-// rowsCSV writes a header and the rows. Numbers are exact, Values name=value, separated by blanks, and a cell is empty where
-// there is nothing.
+// rowsCSV writes a header and the rows. Numbers are exact, Values name=value, separated by blanks,
+// and a cell is empty where there is nothing.
 func rowsCSV(w io.Writer, t Rows) error {
 	out := csv.NewWriter(w)
 	out.Write(t.Columns) // errors surface in out.Error
@@ -104,7 +106,7 @@ func rowsJSON(out io.Writer, t Rows) error {
 	return w.Flush()
 }
 
-// spread gives every name of the Values of a column a column of its own, if there are not too many.
+// Spread gives every name of the Values of a column a column of its own, if there are not too many.
 func (t Rows) Spread() Rows {
 	at := func(row []any, c int) any { // a row may end early
 		if c < len(row) {

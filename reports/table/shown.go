@@ -46,7 +46,8 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 }
 
 // ShownForms are the forms in which it is written.
-var ShownForms = reports.Forms[*reports.Shown]{{Name: "text", Render: shownText}, {Name: "json", Render: reports.WriteJSON[*reports.Shown]}}
+var ShownForms = reports.Forms[*reports.Shown]{{Name: "text", Render: shownText},
+	{Name: "json", Render: reports.WriteJSON[*reports.Shown]}}
 
 func shownText(out io.Writer, s *reports.Shown) error {
 	w := bufio.NewWriter(out) // keeps the first error
@@ -91,7 +92,8 @@ func writeAll(c reports.Configuration, w io.Writer) {
 		line("± "+e.Name, "%s", reports.Shortest(e.Number))
 	}
 	for _, m := range c.Posterior {
-		line("posterior "+m.Name, "%s ± %s, R-hat %s, effective samples %s", reports.Shortest(m.Mean), reports.Shortest(m.SD), reports.Shortest(m.RHat), reports.Shortest(m.ESS))
+		line("posterior "+m.Name, "%s ± %s, R-hat %s, effective samples %s", reports.Shortest(m.Mean),
+			reports.Shortest(m.SD), reports.Shortest(m.RHat), reports.Shortest(m.ESS))
 	}
 	t.Flush() // errors surface in w
 
@@ -106,10 +108,10 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	}
 }
 
-// fact is something by its name.
+// Fact is something by its name.
 type Fact struct{ Name, Text string }
 
-// facts say what the configuration is and what its log evidence came to.
+// Facts say what the configuration is and what its log evidence came to.
 func Facts(c reports.Configuration, number func(reports.Number) string) []Fact {
 	facts := []Fact{
 		{"dataset", fmt.Sprintf("%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)},
@@ -133,13 +135,13 @@ func also(converged *bool) string {
 	return " (not converged)"
 }
 
-// headed is a table under a heading.
+// HeadedRows is a table under a heading.
 type HeadedRows struct {
 	Heading string
 	Rows
 }
 
-// tables are the restarts, the points, the scores and the folds.
+// ConfigurationTables are the restarts, the points, the scores and the folds.
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
@@ -153,15 +155,18 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
 			of := e.Scores.Partial
-			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of), string(e.Status))
+			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, Significant(s.Value).over(of),
+				interval(s.Lo, s.Hi, of), string(e.Status))
 		}
 	}
-	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence", "hyperparameters"}}
+	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence",
+		"hyperparameters"}}
 	for _, s := range cv.Scores {
 		folds.Columns = append(folds.Columns, s.Name)
 	}
 	for _, f := range c.Folds {
-		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged), f.LogEvidence, f.Hyperparameters}
+		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged),
+			f.LogEvidence, f.Hyperparameters}
 		for _, s := range cv.Scores {
 			cell := Cell{}
 			if e, ok := f.Scores.Value(s.Name); ok {
@@ -174,21 +179,26 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	return []HeadedRows{{"restarts", restarts}, {"points", points}, {"scores", scored}, {"folds", folds}}
 }
 
-// write writes a trial: where it started, and every point that it came to.
+// writeTrial writes a trial: where it started, and every point that it came to.
 func writeTrial(t reports.Trial, w io.Writer, objective string) {
-	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %d evaluations\n", t.Evaluation, t.Repeat, t.Fold, t.Trial, cmp.Or(t.Status, "failed"), t.Evaluations)
+	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %d evaluations\n", t.Evaluation, t.Repeat, t.Fold, t.Trial,
+		cmp.Or(t.Status, "failed"), t.Evaluations)
 	if len(t.Start) > 0 {
 		fmt.Fprintf(w, "start %s\n", reports.Assignments(t.Start, reports.Exact))
 	}
-	points := Table{Columns: Columns("point", objective, "gradient", "hyperparameters", "theta", "scores", "", "failure")}
+	points := Table{Columns: Columns("point", objective, "gradient", "hyperparameters", "theta", "scores", "",
+		"failure")}
 	for i, p := range t.Points {
-		points.Rows = append(points.Rows, Row(i, reports.Shortest(p.Value), reports.Shortest(p.Gradient), reports.Assignments(p.Hyperparameters, reports.Significant),
-			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant), chosen(p.Chosen), p.Failure))
+		points.Rows = append(points.Rows, Row(i, reports.Shortest(p.Value), reports.Shortest(p.Gradient),
+			reports.Assignments(p.Hyperparameters, reports.Significant),
+			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant),
+			chosen(p.Chosen), p.Failure))
 	}
 	points.section(w, "points")
 	path := Table{Columns: Columns("step", objective, "theta")}
 	for i, s := range t.Path {
-		path.Rows = append(path.Rows, Row(i, reports.Shortest(s.Value), reports.Assignments(s.Theta, reports.Significant)))
+		path.Rows = append(path.Rows, Row(i, reports.Shortest(s.Value), reports.Assignments(
+			s.Theta, reports.Significant)))
 	}
 	path.section(w, "path")
 	for _, warning := range t.Warnings {

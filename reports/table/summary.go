@@ -15,13 +15,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// illustrations is the summary of a run without data: a row for every illustration, but of a posterior one for the prior, one for its exact
-// moments and one for every inference method.
+// illustrations is the summary of a run without data: a row for every illustration, but of a
+// posterior one for the prior, one for its exact moments and one for every inference method.
 func illustrations(r *reports.Report) Table {
 	words := func(name string) Column { return Column{Name: name} }
 	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
-	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"), words("likelihood"), words("hyperparameters"),
-		number("points"), number("jitter"), {Name: "inference", Keep: true}, number("mean"), number("standard deviation"), number("correlation"),
+	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"),
+		words("likelihood"), words("hyperparameters"),
+		number("points"), number("jitter"), {Name: "inference", Keep: true}, number("mean"),
+		number("standard deviation"), number("correlation"),
 		number("log evidence"), number("iterations"), {Name: "status", Keep: true}}}
 	short := reports.IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
@@ -34,7 +36,8 @@ func illustrations(r *reports.Report) Table {
 			jitter = reports.Brief(float64(i.Jitter))
 		}
 		add := func(cells ...any) {
-			row := Row(k, i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text], strings.Join(values, " "))
+			row := Row(k, i.Kind, short[i.Kernel.Text], short[i.Mean.Text], short[i.Likelihood.Text],
+				strings.Join(values, " "))
 			t.Rows = append(t.Rows, append(row, Row(cells...)...))
 		}
 		if i.Exact == nil {
@@ -58,7 +61,8 @@ func illustrations(r *reports.Report) Table {
 	return t
 }
 
-// moments are those of a Gaussian as a table has them: means, standard deviations, correlation and log evidence; blank where there is none.
+// Moments are those of a Gaussian as a table has them: means, standard deviations, correlation and
+// log evidence; blank where there is none.
 func Moments(g *record.Gaussian) []Cell {
 	if g == nil {
 		return make([]Cell, 4)
@@ -95,9 +99,9 @@ func unconverged(c reports.Configuration, evaluation string) string {
 	return ""
 }
 
-// Summary has one row per configuration, or several if there are several evaluations. Columns of words that are the
-// same in every row are lifted into the caption; columns without any entry are left out. Of a run without data it has the
-// illustrations.
+// Summary has one row per configuration, or several if there are several evaluations. Columns of
+// words that are the same in every row are lifted into the caption; columns without any entry are
+// left out. Of a run without data it has the illustrations.
 func Summary(r *reports.Report) Table {
 	if len(r.Illustrations) > 0 {
 		return illustrations(r)
@@ -107,7 +111,8 @@ func Summary(r *reports.Report) Table {
 	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 	t := Table{Columns: []Column{
 		number("#"), words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"),
-		words("inference"), words("tuned with"), part("tune"), words("evaluation"), number("log evidence"), number("loo"),
+		words("inference"), words("tuned with"), part("tune"), words("evaluation"), number("log evidence"),
+		number("loo"),
 	}}
 	for _, s := range cv.Scores {
 		if s.Column.Heading == "" {
@@ -163,7 +168,8 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 			cell = number(fmt.Sprintf("%.0f/%d", v.Value, e.Scores.N), v.Value)
 		case known:
 			cell = decimals(factor*v.Value, s.Column.Digits)
-			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits, factor*v.Hi))
+			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits,
+				factor*v.Hi))
 		}
 		out = append(out, cell.over(of))
 		if s.Column.Interval {
@@ -193,11 +199,11 @@ func state(c reports.Configuration, e reports.Evaluation) string {
 	return unconverged(c, e.Name)
 }
 
-// retryHint says what can be done about failed jobs.
+// RetryHint says what can be done about failed jobs.
 const RetryHint = "gpc-tune run with --retry-failed runs failed jobs again"
 
-// renderText writes what is missing, the summary, the hyperparameters and optima of every configuration, and all warnings
-// and failures.
+// Text writes what is missing, the summary, the hyperparameters and optima of every configuration,
+// and all warnings and failures.
 func Text(out io.Writer, r *reports.Report) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s\n", r.Experiment)
@@ -235,7 +241,7 @@ func Text(out io.Writer, r *reports.Report) error {
 	return w.Flush()
 }
 
-// write adds what the summary has no room for.
+// writeConfiguration adds what the summary has no room for.
 func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
@@ -256,8 +262,10 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
 	for _, m := range c.Posterior {
-		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name, reports.Significant(float64(m.Mean)), reports.Brief(float64(m.SD)),
-			cmp.Or(reports.Decimals(float64(m.RHat), 3), "unknown"), cmp.Or(reports.Decimals(float64(m.ESS), 0), "unknown"))
+		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
+			reports.Significant(float64(m.Mean)), reports.Brief(float64(m.SD)),
+			cmp.Or(reports.Decimals(float64(m.RHat), 3), "unknown"),
+			cmp.Or(reports.Decimals(float64(m.ESS), 0), "unknown"))
 	}
 	for _, b := range c.Best {
 		by := b.By
@@ -265,13 +273,17 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 			by = c.Tuned()
 		}
 		if by == c.Tuned() || brief(by) {
-			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Significant(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Significant), c.Equals(b))
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Significant(float64(b.Value)),
+				reports.Assignments(c.Grid[b.Point].Point, reports.Significant), c.Equals(b))
 		}
 	}
 	for _, e := range c.Evaluations {
 		if d := e.Decisions; d != nil {
-			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of %d rejected\n",
-				e.Scores.Partial.Beside(e.Name), reports.Significant(float64(d.Loss)), e.Scores.Partial.Whole(costInterval(*d)), reports.Significant(float64(d.Expected)), reports.Significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
+			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of "+
+				"%d rejected\n",
+				e.Scores.Partial.Beside(e.Name), reports.Significant(float64(d.Loss)),
+				e.Scores.Partial.Whole(costInterval(*d)), reports.Significant(float64(d.Expected)),
+				reports.Significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
 		}
 	}
 	for _, p := range c.Published {
@@ -281,7 +293,8 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 			if !math.IsNaN(float64(f.Here)) {
 				here = f.Partial.Beside(reports.Significant(float64(f.Here)))
 			}
-			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Significant(float64(f.Published)), here))
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Significant(float64(f.Published)),
+				here))
 		}
 		if p.Note != "" {
 			figures = append(figures, p.Note)
@@ -292,26 +305,29 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	list(w, "FAILED ", c.Failures)
 }
 
-// interval is that of the cost, if it has one.
+// costInterval is that of the cost, if it has one.
 func costInterval(d reports.Decisions) string {
 	if d.CI95 == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (95 %% %s to %s)", reports.Significant(float64(d.CI95[0])), reports.Significant(float64(d.CI95[1])))
+	return fmt.Sprintf(" (95 %% %s to %s)", reports.Significant(float64(d.CI95[0])),
+		reports.Significant(float64(d.CI95[1])))
 }
 
-// optima sums up the restarts or the chains, if there are any.
+// Restarts sums up the restarts or the chains, if there are any.
 func Restarts(c reports.Configuration) string {
 	o := c.Optima()
 	switch {
 	case len(c.Posterior) > 0:
-		return fmt.Sprintf("chains %d (%d failed); the figures above are those of their best sample, the scores averages over all samples", o.Restarts, o.Failed)
+		return fmt.Sprintf("chains %d (%d failed); the figures above are those of their best sample, the scores "+
+			"averages over all samples", o.Restarts, o.Failed)
 	case o.Restarts == 0:
 		return ""
 	case o.Distinct == 0:
 		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.SoFar(), o.Failed)
 	}
-	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)", o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
+	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
+		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
 }
 
 // strongest is the correlation of largest size.
@@ -321,7 +337,8 @@ func strongest(c reports.Configuration) string {
 		for b, r := range row[:a] {
 			if size := math.Abs(float64(r)); size > largest {
 				largest = size
-				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name, c.StandardErrors[a].Name)
+				text = fmt.Sprintf("; largest correlation %.2f (%s, %s)", float64(r), c.StandardErrors[b].Name,
+					c.StandardErrors[a].Name)
 			}
 		}
 	}

@@ -153,12 +153,12 @@ func TestARDFindsTheInput(t *testing.T) {
 }
 
 func TestDifferencesNeedAReason(t *testing.T) {
-	figure := func(name string, published, uncertainty, here reports.Number) reports.Figure {
-		return reports.Figure{Name: name, Published: published, Uncertainty: uncertainty, Here: here}
+	figure := func(name string, published, uncertainty, here reports.Number) reports.PublishedFigure {
+		return reports.PublishedFigure{Name: name, Published: published, Uncertainty: uncertainty, Here: here}
 	}
 	r := &reports.Report{Configurations: []reports.Configuration{{Label: record.Label{Inference: record.Plain("laplace")}}, {Label: record.Label{Inference: record.Plain("ep")}, Published: []reports.Published{
-		{Source: "A", Figures: reports.Figures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
-		{Source: "B", Note: "for a reason", Figures: reports.Figures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
+		{Source: "A", Figures: reports.PublishedFigures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
+		{Source: "B", Note: "for a reason", Figures: reports.PublishedFigures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
 	}}}}
 	compared, within, faults := compare(r)
 	var got []string
