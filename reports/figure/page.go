@@ -40,9 +40,10 @@ func SVG(w io.Writer, figures ...Figure) error {
 		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %[1]g %[2]g"`+
-		`%s role="img" aria-label="%s" font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+
-		"\n<title>%[4]s</title>%s\n<g %s", p.width.Points(), p.depth.Points(), style, title, paper, body)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" `+
+		`viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%s" `+
+		`font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+"\n<title>%[4]s</title>%s\n<g %s",
+		p.width.Points(), p.depth.Points(), style, title, paper, body)
 	return err
 }
 
