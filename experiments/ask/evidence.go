@@ -100,8 +100,9 @@ func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, 
 	return q.answer(o, fit, p, warnings)
 }
 
-func (q Query) answer(o *objective.Objective, fit *objective.Point, p *job.Prepared, warnings []string) (*Answer,
-	error) {
+func (q Query) answer(
+	o *objective.Objective, fit *objective.Point, p *job.Prepared, warnings []string,
+) (*Answer, error) {
 	diagnostics := fit.Diagnostics()
 	a := &Answer{
 		LogEvidence: reports.Number(fit.Value()), StandardError: record.Number(diagnostics.StandardError),

@@ -33,8 +33,9 @@ type Query struct {
 }
 
 // load reads the data that the flags name and checks that the model can have them.
-func (q Query) load(found *strictyaml.Findings, from data.Spec, m model.Model, test bool) (*data.Data, *job.Prepared,
-	error) {
+func (q Query) load(
+	found *strictyaml.Findings, from data.Spec, m model.Model, test bool,
+) (*data.Data, *job.Prepared, error) {
 	from.Regression = m.Numeric()
 	from.Label, from.Positive, from.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
 	for _, p := range from.Check() {

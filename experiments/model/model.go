@@ -68,8 +68,9 @@ func (m Model) On(classes int) objective.Model {
 }
 
 // OfClasses is a method, and what it is called, for joint classes or one_vs_rest.
-func OfClasses(a approx.Approximation, written record.Component, classes string) (approx.Approximation,
-	record.Component) {
+func OfClasses(
+	a approx.Approximation, written record.Component, classes string,
+) (approx.Approximation, record.Component) {
 	if classes == "one_vs_rest" {
 		return approx.OneVsRest{Binary: a}, written.Within("one_vs_rest")
 	}
