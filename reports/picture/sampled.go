@@ -34,10 +34,7 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0],
 			Columns: min(3, len(all)-1),
 			Notes:   remarks(n.Note, "with 95 % intervals of what is sampled")}
-		along, other := l.across, l.up
-		if len(other.values) > len(along.values) {
-			along, other = other, along
-		}
+		along, other, _ := l.sides()
 		step := (len(other.values)-1)/mostTold + 1
 		for _, of := range []struct {
 			label string
@@ -45,10 +42,7 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 			error bool
 		}{
 			{objectiveLabel(reference), func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
-			{"test information (bits per case)", func(p reports.GridPoint) (float64,
-				bool) {
-				return p.Scores.Get("information_bits")
-			}, false},
+			{"test information (bits per case)", information, false},
 		} {
 			var panels []figure.Panel
 			var seen []float64 // that all panels show
@@ -62,29 +56,7 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 					line := figure.Line{Name: fmt.Sprintf("%s = %s", other.label, figure.Number(other.values[j], 2)),
 						Markers: true}
 					bars := figure.Intervals{Name: line.Name}
-					for i, x := range along.values {
-						at, up := i, j
-						if along.label != l.across.label {
-							at, up = j, i
-						}
-						if l.point[at][up] < 0 {
-							continue
-						}
-						a := reference.Grid[l.point[at][up]]
-						place := slices.IndexFunc(
-							m.Configuration.Grid,
-							func(p reports.GridPoint) bool { return slices.Equal(p.Point, a.Point) })
-						if place < 0 {
-							continue
-						}
-						was, ok1 := of.value(a)
-						is, ok2 := of.value(m.Configuration.Grid[place])
-						if difference, half := is-was, 1.96*float64(a.StandardError); ok1 && ok2 &&
-							figure.Drawable(difference) {
-							line.X, line.Y = append(line.X, x), append(line.Y, difference)
-							bars.Lo, bars.Hi = append(bars.Lo, difference-half), append(bars.Hi, difference+half)
-						}
-					}
+					line.X, line.Y, bars.Lo, bars.Hi = differences(l, j, reference.Grid, m.Configuration.Grid, of.value)
 					if len(line.X) == 0 {
 						continue
 					}
@@ -111,4 +83,43 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 		out = append(out, f)
 	}
 	return out
+}
+
+func information(p reports.GridPoint) (float64, bool) { return p.Scores.Get("information_bits") }
+
+// sides are the coordinate with more values, and the other one; turned says that the first goes up.
+func (l lattice) sides() (along, other coordinate, turned bool) {
+	if len(l.up.values) > len(l.across.values) {
+		return l.up, l.across, true
+	}
+	return l.across, l.up, false
+}
+
+// differences are those of a value from the sampled one, with its 95 % interval, along the coordinate
+// with more values at place j of the other one, where both have the point.
+func differences(l lattice, j int, sampled, grid []reports.GridPoint,
+	value func(reports.GridPoint) (float64, bool)) (x, y, lo, hi []float64) {
+	along, _, turned := l.sides()
+	for i, v := range along.values {
+		at, up := i, j
+		if turned {
+			at, up = j, i
+		}
+		if l.point[at][up] < 0 {
+			continue
+		}
+		a := sampled[l.point[at][up]]
+		place := slices.IndexFunc(grid, func(p reports.GridPoint) bool { return slices.Equal(p.Point, a.Point) })
+		if place < 0 {
+			continue
+		}
+		was, known := value(a)
+		is, both := value(grid[place])
+		half := 1.96 * float64(a.StandardError)
+		if difference := is - was; known && both && figure.Drawable(difference) {
+			x, y = append(x, v), append(y, difference)
+			lo, hi = append(lo, difference-half), append(hi, difference+half)
+		}
+	}
+	return x, y, lo, hi
 }

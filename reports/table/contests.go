@@ -112,34 +112,16 @@ func nestedContest(n reports.Nested, all bool) contested {
 		t.drop(0)
 	}
 	out.Tables = append(out.Tables, titled{"outer folds", t})
-	var won []string
-	for _, c := range n.Configurations {
-		if wins[c] > 0 {
-			won = append(won, fmt.Sprintf("#%d %d times", c, wins[c]))
-		}
-	}
-	if len(won) > 0 && undecided > 0 {
-		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided,
-			len(n.OuterFolds)))
-	}
-	if len(won) > 0 {
-		out.Notes = append(out.Notes, "won: "+strings.Join(won, ", "))
-	}
-	if ties > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf(
-			"in %d of %d outer folds another configuration is equal to the winner, which is the first of them in "+
-				"the file", ties, len(n.OuterFolds)))
-	}
-	for _, f := range n.OuterFolds {
-		if f.Status == reports.Failed {
-			for _, c := range f.Cuts {
-				out.Notes = append(out.Notes, fmt.Sprintf("FAILED repeat %d fold %d: %v", f.Repeat, f.Fold, c))
-			}
-		}
-	}
+	out.Notes = winners(n, wins, undecided, ties)
 	if !all {
 		return out
 	}
+	out.Tables = append(out.Tables, titled{"scores in the competitions", competitionScores(n, inner, repeats)})
+	return out
+}
+
+// competitionScores are those of every configuration in every outer fold, and how it fared.
+func competitionScores(n reports.Nested, inner string, repeats bool) Table {
 	scored := Table{Columns: Columns("repeat", "fold", "configuration", inner, "95 % interval", "inner folds", "")}
 	for _, f := range n.OuterFolds {
 		for _, s := range f.Inner {
@@ -158,8 +140,37 @@ func nestedContest(n reports.Nested, all bool) contested {
 	if !repeats {
 		scored.drop(0)
 	}
-	out.Tables = append(out.Tables, titled{"scores in the competitions", scored})
-	return out
+	return scored
+}
+
+// winners says who won how many outer folds, and where nobody can have.
+func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []string) {
+	var won []string
+	for _, c := range n.Configurations {
+		if wins[c] > 0 {
+			won = append(won, fmt.Sprintf("#%d %d times", c, wins[c]))
+		}
+	}
+	if len(won) > 0 && undecided > 0 {
+		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided,
+			len(n.OuterFolds)))
+	}
+	if len(won) > 0 {
+		notes = append(notes, "won: "+strings.Join(won, ", "))
+	}
+	if ties > 0 {
+		notes = append(notes, fmt.Sprintf(
+			"in %d of %d outer folds another configuration is equal to the winner, which is the first of them in "+
+				"the file", ties, len(n.OuterFolds)))
+	}
+	for _, f := range n.OuterFolds {
+		if f.Status == reports.Failed {
+			for _, c := range f.Cuts {
+				notes = append(notes, fmt.Sprintf("FAILED repeat %d fold %d: %v", f.Repeat, f.Fold, c))
+			}
+		}
+	}
+	return notes
 }
 
 // competition says how the configurations competed.
