@@ -54,7 +54,8 @@ type MomentMatcher interface {
 	// variance·d[0]` and variance `variance·(1 + variance·d[1])`. By the heat equation the
 	// derivatives with respect to variance are
 	//
-	//	∂log Z = ½ (d[1] + d[0]²),  ∂d[0] = ½ d[2] + d[0] d[1],  ∂d[1] = ½ d[3] + d[0] d[2] + d[1]²
+	//	∂log Z = ½ (d[1] + d[0]²)
+	//	∂d[0] = ½ d[2] + d[0] d[1],  ∂d[1] = ½ d[3] + d[0] d[2] + d[1]²
 	//
 	// At a variance of 0 log Z is log p(y|mean), and d its derivatives, 0 where they do not exist;
 	// d[3] may be 0.
