@@ -58,7 +58,7 @@ func (d *decoder) published(n *strictyaml.Node, s *Spec) {
 			case key.Value == "note":
 				d.into(value, &p.Note)
 			default:
-				p.Names, p.Figures = append(p.Names, figureName{key.Value, d.found.Place(key)}),
+				p.Names, p.Figures = append(p.Names, FigureName{key.Value, d.found.Place(key)}),
 					append(p.Figures, d.figure(key.Value, value))
 			}
 		})

@@ -246,12 +246,12 @@ var ErrMistakes = strictyaml.ErrMistakes
 type Published struct {
 	record.Published
 	of    []condition
-	Names []figureName // of the figures
+	Names []FigureName // of the figures
 	Place strictyaml.Place
 }
 
-// figureName is the name of a figure in the file.
-type figureName struct {
+// FigureName is the name of a figure in the file.
+type FigureName struct {
 	Name  string
 	Place strictyaml.Place
 }

@@ -11,9 +11,6 @@ import (
 // and "+Inf" and "-Inf" for the infinities.
 type Number float64
 
-// NaN is the number that is none.
-var NaN = Number(math.NaN())
-
 // MarshalJSON implements json.Marshaler.
 func (n Number) MarshalJSON() ([]byte, error) {
 	switch {

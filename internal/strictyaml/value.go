@@ -16,7 +16,6 @@ type Node = yaml.Node
 
 // The kinds of nodes, and the styles that are written.
 const (
-	DocumentNode      = yaml.DocumentNode
 	SequenceNode      = yaml.SequenceNode
 	MappingNode       = yaml.MappingNode
 	ScalarNode        = yaml.ScalarNode

@@ -13,22 +13,22 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// contested is what came of a contest: a line, remarks on it, and tables.
-type contested struct {
+// Contested is what came of a contest: a line, remarks on it, and tables.
+type Contested struct {
 	Title  string
 	Notes  []string
-	Tables []titled
+	Tables []Titled
 }
 
-// titled is a Table under a heading.
-type titled struct {
+// Titled is a Table under a heading.
+type Titled struct {
 	Heading string
 	Table
 }
 
 // Contests has races and nested cross-validations, and with all also the scores of all who
 // competed.
-func Contests(r *reports.Report, all bool) (out []contested) {
+func Contests(r *reports.Report, all bool) (out []Contested) {
 	for _, race := range r.Races {
 		out = append(out, raceContest(race, all))
 	}
@@ -51,15 +51,15 @@ func writeContests(r *reports.Report, w io.Writer, all bool) {
 
 // nestedContest says what came of nested cross-validation: the scores, and who won in every outer
 // fold; with all also the inner scores of every configuration and who was cut.
-func nestedContest(n reports.Nested, all bool) contested {
-	out := contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
+func nestedContest(n reports.Nested, all bool) Contested {
+	out := Contested{Title: fmt.Sprintf("nested cross-validation of %s over %s, winners by %s%s", n.Dataset, n.Outer,
 		n.Score, competition(n))}
 	scores := Table{Columns: Columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
 		of := n.Scores.Partial
 		scores.Rows = append(scores.Rows, Row(s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of)))
 	}
-	out.Tables = append(out.Tables, titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N,
+	out.Tables = append(out.Tables, Titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N,
 		n.Scored, n.Folds), scores})
 	inner := "inner " + n.Score
 	if n.Fits == 0 {
@@ -111,12 +111,12 @@ func nestedContest(n reports.Nested, all bool) contested {
 	if !repeats {
 		t.drop(0)
 	}
-	out.Tables = append(out.Tables, titled{"outer folds", t})
+	out.Tables = append(out.Tables, Titled{"outer folds", t})
 	out.Notes = winners(n, wins, undecided, ties)
 	if !all {
 		return out
 	}
-	out.Tables = append(out.Tables, titled{"scores in the competitions", competitionScores(n, inner, repeats)})
+	out.Tables = append(out.Tables, Titled{"scores in the competitions", competitionScores(n, inner, repeats)})
 	return out
 }
 
@@ -221,7 +221,7 @@ func outerColumns() (out []Column) {
 }
 
 // raceContest says what came of a race; with all also the scores of all.
-func raceContest(r reports.Race, all bool) contested {
+func raceContest(r reports.Race, all bool) Contested {
 	options := ""
 	var compact bytes.Buffer
 	if json.Compact(&compact, r.Options) == nil && compact.String() != "{}" {
@@ -237,7 +237,7 @@ func raceContest(r reports.Race, all bool) contested {
 		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts),
 			len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
 	}
-	out := contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
+	out := Contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
 		options, end)}
 	for _, c := range r.Cuts {
 		out.Notes = append(out.Notes, c.String())
@@ -262,7 +262,7 @@ func raceContest(r reports.Race, all bool) contested {
 	for _, s := range r.Standings {
 		t.Rows = append(t.Rows, standingRow(s))
 	}
-	out.Tables = []titled{{"scores in the race", t}}
+	out.Tables = []Titled{{"scores in the race", t}}
 	return out
 }
 
