@@ -135,7 +135,8 @@ func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 // leaveOneOutAdjoint sets dst to the weight on dK and on dm that GPML (5.13) contracts with ∂K/∂θ,
 // from dR = -R dK R and db = -R dK b - R dm:
 //
-//	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,   q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
+//	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,
+//	q_i = b_i/R_ii,   C_ii = ½ (1 + b_i²/R_ii)/R_ii
 func (p *exactPosterior) leaveOneOutAdjoint(dst *Cov, r *mat.SymDense) {
 	n := len(p.y)
 	q, c := make([]float64, n), make([]float64, n)

@@ -114,7 +114,8 @@ func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mea
 // with a λ that does not depend on b. They have one solution, for they say that the strictly convex
 // function
 //
-//	D(b) = ½ bᵀA b + m₀ᵀb - Σ_i W_i(b_i),   W_i = b_i m_i + ½ λ_i b_i² - log Φ(z_i),   dW_i/db_i = <h>_i
+//	D(b) = ½ bᵀA b + m₀ᵀb - Σ_i W_i(b_i),
+//	W_i = b_i m_i + ½ λ_i b_i² - log Φ(z_i),   dW_i/db_i = <h>_i
 //
 // is least. Its least value is log evidence, but for a constant: Σ_i log Φ(z_i) - ½ bᵀ(m - m₀).
 //

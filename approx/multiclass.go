@@ -18,7 +18,8 @@ import (
 // processes are independent a priori and coupled by W = D - ΠΠᵀ, D = diag π, between the classes of
 // one case. With
 //
-//	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,   E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   Σ_c E_c = MᵀM
+//	B_c = I + D_c^½ K_c D_c^½ = U_cᵀU_c,
+//	E_c = D_c^½ B_c⁻¹ D_c^½ = (K_c + D_c⁻¹)⁻¹,   Σ_c E_c = MᵀM
 //
 // and R = (I … I)ᵀ, which repeats a function of the cases for every class,
 //

@@ -30,7 +30,8 @@ var (
 // sampling (Neal 2001; Kuss and Rasmussen 2005) that starts at a Gaussian approximation of the
 // posterior and not at the prior. With any sites τ ≥ 0 and any b, and
 //
-//	q = N(μ, Σ),  μ = m + K b,  Σ = (K⁻¹ + S)⁻¹,  w(f) = Π_i p(y_i|f_i) exp(½τ_i d_i² - b_i d_i),  d = f - μ
+//	q = N(μ, Σ),  μ = m + K b,  Σ = (K⁻¹ + S)⁻¹,
+//	w(f) = Π_i p(y_i|f_i) exp(½τ_i d_i² - b_i d_i),  d = f - μ
 //
 // the log evidence in nats is, exactly,
 //

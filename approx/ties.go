@@ -139,7 +139,8 @@ func (t *tied) finish(at *point, length float64, iterations int) (Posterior, err
 // adjoint is that of laplacePosterior, case by case. With q_i = W_i/Σ W_j over the cases j that
 // share a value,
 //
-//	g_i = ∇log p_i + q_i (a - Σ_j ∇log p_j),  u_i = s_i - W_i [Σs],  R_ij = δ_ij W_i - δ_IJ W_i q_j + q_i q_j R_IJ
+//	g_i = ∇log p_i + q_i (a - Σ_j ∇log p_j),  u_i = s_i - W_i [Σs],
+//	R_ij = δ_ij W_i - δ_IJ W_i q_j + q_i q_j R_IJ
 func (t *tied) adjoint(dst *Cov) {
 	n, at := len(t.of), t.mode
 	checkAdjoint(dst.K, n)

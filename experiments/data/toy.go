@@ -69,8 +69,8 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 	}
 }
 
-// onSquare draws n cases of each of two classes over [lo, hi]²; the tests are a lattice there. at is
-// the probability of class 1.
+// onSquare draws n cases of each of two classes over [lo, hi]²; the tests are a lattice there. at
+// is the probability of class 1.
 func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
 	return &toy{[]string{"true_p"}, at, func(r *rand.Rand) (train, test []toyExample) {
 		draw := func(x1, x2 float64) toyExample { return twoClass(r, at, x1, x2) }

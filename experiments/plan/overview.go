@@ -110,9 +110,9 @@ func (p *Plan) Journal() (bytes int64) {
 	return bytes
 }
 
-// Expected is how long the jobs of an overview take on so many workers, in seconds: as long as those
-// of them that come one after another, or as all of them divided by the workers. It is not known
-// where a rate is missing.
+// Expected is how long the jobs of an overview take on so many workers, in seconds: as long as
+// those of them that come one after another, or as all of them divided by the workers. It is not
+// known where a rate is missing.
 func Expected(rows []Overview, workers int) (seconds float64, known bool) {
 	all, path := 0.0, 0.0
 	for _, r := range rows {

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,11 +15,6 @@ const (
 	codeColumns    = 120
 	commentColumns = 100
 )
-
-// wide are the folders with lines that are wider still.
-var wide = []string{
-	"approx", "cmd", "experiments", "internal", "objective", "reports",
-}
 
 func TestLinesAreNarrow(t *testing.T) {
 	root := filepath.Join("..", "..")
@@ -46,10 +40,7 @@ func TestLinesAreNarrow(t *testing.T) {
 				return nil
 			case strings.HasPrefix(text, "//go:") || columns <= commentColumns || !comment && columns <= codeColumns:
 			default:
-				folder, _, _ := strings.Cut(filepath.ToSlash(name), "/")
-				if !slices.Contains(wide, folder) {
-					t.Errorf("%s:%d: %d columns", name, n, columns)
-				}
+				t.Errorf("%s:%d: %d columns", name, n, columns)
 			}
 		}
 		return lines.Err()

@@ -54,7 +54,8 @@ var logNormNodes = func() (nodes [2*logNormReach/logNormSpacing + 1][10]float64)
 
 // Truncated describes x ~ N(z, 1) restricted to x > 0. It is also log Φ at z with its derivatives:
 //
-//	log Φ = LogMass,  (log Φ)′ = Hazard,  (log Φ)″ = Variance - 1 = -Hazard·Mean,  (log Φ)‴ = Third
+//	log Φ = LogMass,  (log Φ)′ = Hazard,  (log Φ)″ = Variance - 1 = -Hazard·Mean,
+//	(log Φ)‴ = Third
 type Truncated struct {
 	LogMass  float64 // log Φ(z)
 	Hazard   float64 // r = N(z)/Φ(z), the inverse Mills ratio

@@ -9,7 +9,8 @@ import (
 // Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ
 // of s, κ(0) = 1:
 //
-//	k(x, x') = σ² κ(s),    s = |x - x'|²/l²   or, with ARD,   s = Σ_k (x_k - x'_k)²/l_k²  [GPML 5.1]
+//	k(x, x') = σ² κ(s),    s = |x - x'|²/l²,
+//	or, with ARD,        s = Σ_k (x_k - x'_k)²/l_k²  [GPML 5.1]
 //
 // theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one.
 // Without ARD a new theta costs one pass over the distances that Inputs keeps, with ARD one matrix
