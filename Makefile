@@ -27,10 +27,10 @@ fuzz: ## fuzz every parser (FUZZ=time for each), minutes
 DAMAGES ?= 10000
 
 test-damages: ## single-byte damages of every file that a run reads back, mended or refused (DAMAGES=number), minutes
-	GPC_TUNE_DAMAGES=$(DAMAGES) go test -v -count 1 -timeout 1h -run DamagedByte ./experiments
+	GPC_TUNE_DAMAGES=$(DAMAGES) go test -v -count 1 -timeout 1h -run DamagedByte ./experiments/...
 
 test-browser: ## the pages in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
-	go test -v -count 1 -run InBrowser ./reports ./experiments/live -args -browser "$(BROWSER)" $(ARGS)
+	go test -v -count 1 -run InBrowser ./reports/page ./experiments/live -args -browser "$(BROWSER)" $(ARGS)
 
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
@@ -49,10 +49,11 @@ $(CONTROLPLANE): $(addprefix cmd/gpc-tune/testdata/kubernetes/controlplane/,go.m
 	mkdir -p $(@D)
 	cd $(<D) && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(abspath $@) .
 
-lint: ## gofmt, go vet, staticcheck
+lint: ## gofmt, go vet, staticcheck, cognitive complexity
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+	go tool gocognit -over 30 -ignore "_test|testdata" .
 
 bench: ## time the hot paths (compare two runs with benchstat)
 	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search

@@ -1,5 +1,5 @@
-// Controlplane is the API server, the controllers and the scheduler of Kubernetes in one program, by
-// the name that it is started with, for the tests of package main two folders up. It is a module
+// Controlplane is the API server, the controllers and the scheduler of Kubernetes in one program,
+// by the name that it is started with, for the tests of package main two folders up. It is a module
 // of its own, so that none of it is a dependency of gpc-tune.
 package main
 
