@@ -46,21 +46,20 @@ folder, the other need not do again.`,
 			if options.Dir == "" { // nothing that has been done would be kept
 				signals = nil
 			}
-			ended := begin(c, signals, &options.Options)
+			bar, done := begin(c, signals, &options.Options)
 			model, summary, err := classifier.Fit(c.Context(), plan, name, options)
-			ended()
+			done()
+			bar.finish()
 			switch {
 			case err == nil:
 			case code(err) != exitStopped:
 				return err
 			case options.Dir == "":
 				return fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to "+
-					"keep what "+
-					"is done", err)
+					"keep what is done", err)
 			default:
 				return fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same "+
-					"command "+
-					"and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
+					"command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
 			}
 			evidence := ""
 			if l := float64(model.LogEvidence); !math.IsNaN(l) {

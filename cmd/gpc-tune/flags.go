@@ -155,16 +155,13 @@ func warnAll(c *cobra.Command, warnings []string) {
 	}
 }
 
-// begin has jobs show on the log of c how they go, and the first signal drain them. They are over
-// when the user calls ended.
-func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (ended func()) {
-	bar := newProgress(c.ErrOrStderr())
-	drained, done := signals.drain()
-	o.Progress, o.Warn, o.Drain = bar.event, warner(c), drained
-	return func() {
-		done()
-		bar.finish()
-	}
+// begin has jobs show on a bar of c how they go, and the first signal drain them, until done. The
+// caller finishes the bar before it writes anything else.
+func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (bar *progress, done func()) {
+	bar = newProgress(c.ErrOrStderr())
+	o.Progress, o.Warn = bar.event, warner(c)
+	o.Drain, done = signals.drain()
+	return bar, done
 }
 
 // failures tells of failed jobs, if there are any.

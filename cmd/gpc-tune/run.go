@@ -41,9 +41,10 @@ processes may run the same file in one folder; they share the work.`,
 			if dryRun {
 				return printPlan(c, plan, e.dir, options.Workers, options.MemoryLimit)
 			}
-			ended := begin(c, signals, &options)
+			bar, done := begin(c, signals, &options)
 			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)
-			ended()
+			done()
+			bar.finish()
 			if err == nil {
 				if err := shown.Render(inForm(c, format), report); err != nil {
 					return err

@@ -55,15 +55,16 @@ if jobs have failed.`,
 			if err != nil {
 				return err
 			}
-			ended := begin(c, signals, &options)
+			bar, done := begin(c, signals, &options)
+			defer done() // to the end: the first signal must not cut off what is said of the block
 			options.Resume = true
 			if block == restBlock {
 				_, summary, err := runs.Run(c.Context(), laid.Plan, args[0], options)
-				ended()
+				bar.finish()
 				return finished(c, args[0], "", summary, err)
 			}
 			summary, waits, err := laid.Work(c.Context(), b, options)
-			ended()
+			bar.finish()
 			if err != nil {
 				return fmt.Errorf("block %v: %w", b, err)
 			}
