@@ -11,45 +11,62 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// BenchmarkEvidence fits a probit model of two classes in the plane at length scale 1 and amplitude 3, and with
-// "+adjoint" also differentiates it.
+// BenchmarkEvidence fits a model of two classes in the plane at length scale 1 and amplitude 3, and
+// with "+adjoint" also differentiates it.
 func BenchmarkEvidence(b *testing.B) {
-	for _, m := range approx.Table {
-		method, err := m.New(nil)
-		if err != nil {
-			b.Fatal(err)
+	for _, of := range []struct {
+		suffix string
+		lik    likelihood.Bound
+		sizes  []int
+	}{
+		{"", likelihood.Probit{}, []int{200, 767, 2000}},
+		{"/logit", likelihood.Logit{}, []int{100, 200, 400}},
+	} {
+		for _, m := range approx.Table {
+			method, err := m.New(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			benchmarkMethod(b, m.Name+of.suffix, method, of.lik, of.sizes)
 		}
-		caps, err := method.Uses(likelihood.Probit{}, 2)
-		if err != nil {
-			continue
-		}
-		for _, n := range []int{200, 767, 2000} {
-			x, y := twoClasses(n, 1)
-			k, _, _ := seGram(x, 0, 1.1)
-			for _, gradient := range []bool{false, true} {
-				if gradient && !caps.Gradient {
-					continue
-				}
-				name := fmt.Sprintf("%s/n=%d", m.Name, n)
-				if gradient {
-					name += "+adjoint"
-				}
-				b.Run(name, func(b *testing.B) {
-					dst := approx.Cov{K: mat.NewSymDense(n, nil)}
-					for b.Loop() {
-						post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Probit{}, nil)
-						if err != nil {
+	}
+	parallel := approx.Table.Default("ep").(approx.EP)
+	parallel.Schedule = approx.Parallel
+	benchmarkMethod(b, "ep parallel/logit", parallel, likelihood.Logit{}, []int{100, 200, 400})
+}
+
+func benchmarkMethod(b *testing.B, name string, method approx.Approximation, lik likelihood.Bound, sizes []int) {
+	caps, err := method.Uses(lik.(likelihood.Likelihood), 2)
+	if err != nil {
+		return
+	}
+	for _, n := range sizes {
+		x, y := twoClasses(n, 1)
+		k, _, _ := seGram(x, 0, 1.1)
+		for _, gradient := range []bool{false, true} {
+			if gradient && !caps.Gradient {
+				continue
+			}
+			name := fmt.Sprintf("%s/n=%d", name, n)
+			if gradient {
+				name += "+adjoint"
+			}
+			b.Run(name, func(b *testing.B) {
+				dst := approx.Cov{K: mat.NewSymDense(n, nil)}
+				for b.Loop() {
+					post, err := method.Fit(context.Background(), []approx.Cov{{K: k}},
+						approx.Targets{Classes: 2, Value: y}, lik, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if gradient {
+						if err := post.Evidence().Adjoint(&dst, 0); err != nil {
 							b.Fatal(err)
 						}
-						if gradient {
-							if err := post.Evidence().Adjoint(&dst, 0); err != nil {
-								b.Fatal(err)
-							}
-						}
-						b.ReportMetric(float64(post.Diagnostics().Iterations), "iterations")
 					}
-				})
-			}
+					b.ReportMetric(float64(post.Diagnostics().Iterations), "iterations")
+				}
+			})
 		}
 	}
 }
