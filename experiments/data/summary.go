@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 )
 
 // Summary describes a data set: what `gpc-tune data` shows.
@@ -46,7 +48,8 @@ func Describe(d *Data) Summary {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}
 	if d.Targets != nil {
-		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), mean(d.Targets), median(d.Targets)}
+		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), preprocess.Mean(d.Targets),
+			preprocess.Median(d.Targets)}
 	}
 	for j := range columns {
 		gap := Gap{Input: d.ColumnNames[j]}

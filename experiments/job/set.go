@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -38,7 +39,7 @@ type Set struct {
 // Prepared is a training set ready for fits: preprocessing is fitted on the training part only.
 type Prepared struct {
 	Data         objective.Data
-	Preprocessor *data.Preprocessor
+	Preprocessor *preprocess.Map
 	Held         *kernel.Inputs // nil: nothing is held out
 	Rows         []int          // of the held-out cases, in their file
 	labels       []int          // their classes
@@ -94,7 +95,7 @@ func (t *Set) Release() {
 
 func (t *Set) fill(p *Prepared) error {
 	x := Pick(t.Source.X, t.Train)
-	pre, warnings, err := data.Fit(x, t.How, t.missing)
+	pre, warnings, err := preprocess.Fit(x, t.How, t.missing)
 	if err != nil {
 		return err
 	}
