@@ -171,10 +171,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 		t.faults.add(1, 0, "has a single line, and no number in it: a header without cases")
 		return false
 	}
-	t.names, t.label = make([]string, width), width-1
-	for j := range t.names {
-		t.names[j] = positional(j)
-	}
+	t.names, t.label = positional(width), width-1
 	switch {
 	case t.header:
 		t.form = delimiter + "-separated columns, header"

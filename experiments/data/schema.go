@@ -241,8 +241,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		if c.Levels != nil {
 			if unseen := d.indicate(column, t.texts[c.Index], c.Levels); unseen > 0 {
 				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-					"has not; "+
-					"all its indicators are 0", unseen, c.Name))
+					"has not; all its indicators are 0", unseen, c.Name))
 			}
 		} else if c.Index >= 0 {
 			d.X.SetCol(column, t.numbers[c.Index])

@@ -44,7 +44,7 @@ func Describe(d *Data) Summary {
 	n, columns := d.X.Dims()
 	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
 		Licence: d.Licence, Warnings: d.Warnings}
-	for k, count := range d.Counts() {
+	for k, count := range d.counts() {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}
 	if d.Targets != nil {
@@ -62,11 +62,7 @@ func Describe(d *Data) Summary {
 			s.Missing = append(s.Missing, gap)
 		}
 	}
-	groups := map[string]bool{}
-	for _, g := range d.Groups {
-		groups[g] = true
-	}
-	s.Groups = len(groups)
+	s.Groups = len(slices.Compact(slices.Sorted(slices.Values(d.Groups))))
 	if d.Test != nil {
 		test := Describe(d.Test)
 		s.Test = &test

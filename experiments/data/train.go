@@ -52,7 +52,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
-	for k, n := range d.Counts() {
+	for k, n := range d.counts() {
 		switch {
 		case n == 1:
 			d.Warnings = append(d.Warnings, "class "+strconv.Quote(d.Classes[k])+" has a single case")

@@ -80,7 +80,7 @@ func (t *Set) surface(p *preprocess.Map, predict func(z *kernel.Inputs) Outcome)
 	points := l.points()
 	o := predict(&kernel.Inputs{X: p.Apply(points)})
 	s := &record.Surface{
-		Names: t.Source.ColumnNames, Targets: record.Numbers(Subset(t.Source.Targets, t.Train)),
+		Names: t.Source.ColumnNames, Targets: record.Numbers(data.Pick(t.Source.Targets, t.Train)),
 		Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
 		LatentMean: lists(o.Means), LatentVariance: lists(o.Variances), Truth: lists(t.truth(points)),
 	}
