@@ -192,7 +192,6 @@ func (s *Schema) read(src source, labels bool) (*Data, error) {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)
 		}
-		want.named = numberless(want.named)
 	}
 	if s.Only && labels {
 		want.keep = func(label string) bool { return slices.Contains(s.Classes, label) }

@@ -66,11 +66,10 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 // is the probability of class 1.
 func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
 	return &toy{[]string{"true_p"}, at, func(r *rand.Rand) (train, test []toyExample) {
-		draw := func(x1, x2 float64) toyExample { return twoClass(r, at, x1, x2) }
 		train = balanced(n, func() toyExample {
-			return draw((hi-lo)*r.Float64()+lo, (hi-lo)*r.Float64()+lo)
+			return twoClass(r, at, (hi-lo)*r.Float64()+lo, (hi-lo)*r.Float64()+lo)
 		})
-		square(lo, hi, 21, func(x1, x2 float64) { test = append(test, draw(x1, x2)) })
+		square(lo, hi, 21, func(x1, x2 float64) { test = append(test, twoClass(r, at, x1, x2)) })
 		return train, test
 	}}
 }

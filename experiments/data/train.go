@@ -19,7 +19,6 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	for _, u := range s.uses() {
 		want.named = append(want.named, u.column)
 	}
-	want.named = numberless(want.named)
 	kept := canonicalNames(s.Classes)
 	if len(kept) > 0 {
 		want.keep = func(label string) bool { return slices.Contains(kept, label) }
