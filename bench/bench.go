@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 )
 
 // bench is one run of the program.
@@ -66,7 +67,7 @@ func (b *bench) write(name string, parts ...[]float64) (path string) {
 // digits 3 and 5 of USPS, which may not be distributed with it.
 func (b *bench) load(digits string) {
 	crabs := got(data.Load(data.Spec{Dataset: "crabs"}, ".", 1))
-	pre, _, err := data.Fit(crabs.X, "standardize", "error")
+	pre, _, err := preprocess.Fit(crabs.X, "standardize", "error")
 	must(err)
 	crabs.X = pre.Apply(crabs.X)
 	crabs.Test = crabs

@@ -26,6 +26,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
@@ -62,7 +63,7 @@ type ModelFile struct {
 	Model       Declared           `json:"model"`
 	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
 	Columns     *data.Schema       `json:"columns"`
-	Preprocess  *data.Preprocessor `json:"preprocess"`
+	Preprocess  *preprocess.Map    `json:"preprocess"`
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
 	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
@@ -275,7 +276,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 		Targets: fitted.Data.Y.Value, State: append(approx.State{}, state...),
 	}
 	if j.Set.Source.Targets == nil {
-		f.Targets, f.Labels = nil, job.Subset(j.Set.Source.Labels, j.Set.Train)
+		f.Targets, f.Labels = nil, data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
 	for i := range fitted.Data.X.N() {
 		f.Inputs = append(f.Inputs, fitted.Data.X.X.RawRowView(i))

@@ -92,15 +92,15 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 			all = append(all, i)
 		}
 	}
-	rows := job.Subset(ds.Rows, all)
+	rows := data.Pick(ds.Rows, all)
 	switch {
 	case len(all) == 0:
 	case c.data.Classes == nil:
 		mean, variance := stat.PopMeanVariance(c.data.Y.Value, nil)
-		p, err = cv.NewRegression(rows, job.Subset(ds.Targets, all), job.Subset(held.Mean, all),
-			job.Subset(held.Variance, all), mean, variance)
+		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
+			data.Pick(held.Variance, all), mean, variance)
 	default:
-		p, err = cv.NewPredictions(rows, job.Subset(ds.Labels, all), job.Pick(held.Proba, all), c.counts)
+		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.counts)
 	}
 	return all, p, err
 }

@@ -64,8 +64,8 @@ type Column struct {
 	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
 }
 
-// Counts is the number of cases of each class.
-func (d *Data) Counts() []int {
+// counts is the number of cases of each class.
+func (d *Data) counts() []int {
 	counts := make([]int, len(d.Classes))
 	for _, k := range d.Labels {
 		if k >= 0 {
@@ -75,34 +75,40 @@ func (d *Data) Counts() []int {
 	return counts
 }
 
-// Subset is the part of d with the given cases, in their order, without Test and Hash. It shares no
+// subset is the part of d with the given cases, in their order, without Test and Hash. It shares no
 // memory with d that either might change.
-func (d *Data) Subset(cases []int) *Data {
+func (d *Data) subset(cases []int) *Data {
 	part := *d
-	_, columns := d.X.Dims()
-	part.X = mat.NewDense(len(cases), columns, nil)
-	for i, c := range cases {
-		part.X.SetRow(i, d.X.RawRowView(c))
-	}
-	part.Labels, part.Targets = pick(d.Labels, cases), pick(d.Targets, cases)
-	part.Groups, part.Rows = pick(d.Groups, cases), pick(d.Rows, cases)
+	part.X = PickRows(d.X, cases)
+	part.Labels, part.Targets = Pick(d.Labels, cases), Pick(d.Targets, cases)
+	part.Groups, part.Rows = Pick(d.Groups, cases), Pick(d.Rows, cases)
 	part.IDs = slices.Clone(d.IDs)
 	for k := range part.IDs {
-		part.IDs[k].Values = pick(part.IDs[k].Values, cases)
+		part.IDs[k].Values = Pick(part.IDs[k].Values, cases)
 	}
 	part.Warnings = slices.Clone(d.Warnings)
 	part.Test, part.Hash = nil, ""
 	return &part
 }
 
-// pick returns the given elements of x; nil of nil.
-func pick[T any](x []T, index []int) []T {
+// Pick returns the given elements of x; nil of nil.
+func Pick[T any](x []T, index []int) []T {
 	if x == nil {
 		return nil
 	}
 	out := make([]T, len(index))
 	for i, k := range index {
 		out[i] = x[k]
+	}
+	return out
+}
+
+// PickRows copies the given rows of x.
+func PickRows(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, x.RawRowView(row))
 	}
 	return out
 }

@@ -171,10 +171,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 		t.faults.add(1, 0, "has a single line, and no number in it: a header without cases")
 		return false
 	}
-	t.names, t.label = make([]string, width), width-1
-	for j := range t.names {
-		t.names[j] = positional(j)
-	}
+	t.names, t.label = positional(width), width-1
 	switch {
 	case t.header:
 		t.form = delimiter + "-separated columns, header"
@@ -187,11 +184,11 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 	return true
 }
 
-// isHeader tells whether first names columns: it holds a name the caller knows, or it has text
-// where second has a number.
+// isHeader tells whether first names columns: it holds a name the caller knows and that is no
+// number, or it has text where second has a number.
 func isHeader(first, second, named []string) bool {
 	for j, f := range first {
-		if slices.Contains(named, f) || j < len(second) && !isNumber(f) && !isMissing(f) && isNumber(second[j]) {
+		if !isNumber(f) && (slices.Contains(named, f) || !isMissing(f) && j < len(second) && isNumber(second[j])) {
 			return true
 		}
 	}

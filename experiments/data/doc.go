@@ -1,8 +1,7 @@
-// Package data is where data sets come from: the bundled sets (Table), the readers for a user's
-// files (Load), and the preprocessing that is fitted on training inputs (Fit). It hands out a
-// matrix of inputs and class indices; it knows no model, prints nothing and never guesses past a
-// fault: whatever is wrong with a file is an error with the place, what was expected and the way
-// out, up to 20 of them at once and then a count.
+// Package data is where data sets come from: the bundled sets (Table) and the readers for a user's
+// files (Load). It hands out a matrix of inputs and class indices; it knows no model, prints
+// nothing and never guesses past a fault: whatever is wrong with a file is an error with the place,
+// what was expected and the way out, up to 20 of them at once and then a count.
 //
 // # Which form a file has
 //

@@ -157,5 +157,5 @@ func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 		}
 	}
 	slices.Sort(kept)
-	return d.Subset(kept), nil
+	return d.subset(kept), nil
 }

@@ -163,7 +163,7 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Classes != nil || d.Labels != nil || len(d.Targets) != 506 || d.Targets[0] != 24 || len(d.Counts()) != 0 {
+	if d.Classes != nil || d.Labels != nil || len(d.Targets) != 506 || d.Targets[0] != 24 || len(d.counts()) != 0 {
 		t.Errorf("classes %v, %d targets", d.Classes, len(d.Targets))
 	}
 	if s := Describe(d); *s.Target != (Range{5, 50, s.Target.Mean, 21.2}) || math.Abs(s.Target.Mean-22.532806324110677) > 1e-12 { // statistics.fmean of Python
@@ -318,7 +318,7 @@ func TestSubsample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := all.Counts()
+	counts := all.counts()
 	for _, n := range []int{10, 11, 300, 1796} {
 		var hashes []string
 		for _, seed := range []uint64{1, 1, 2} {
@@ -330,7 +330,7 @@ func TestSubsample(t *testing.T) {
 			if len(d.Labels) != n || !slices.IsSorted(d.Rows) || len(slices.Compact(slices.Clone(d.Rows))) != n {
 				t.Fatalf("%d: %d cases, rows %v", n, len(d.Labels), d.Rows)
 			}
-			for k, c := range d.Counts() {
+			for k, c := range d.counts() {
 				if share := float64(n*counts[k]) / 1797; math.Abs(float64(c)-share) >= 1 {
 					t.Errorf("%d: %d of class %s, whose share is %v", n, c, d.Classes[k], share)
 				}
@@ -359,7 +359,7 @@ func TestSubset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := d.Subset([]int{2, 0})
+	part := d.subset([]int{2, 0})
 	if !mat.Equal(part.X, rows([]float64{3}, []float64{1})) || !reflect.DeepEqual(part.Labels, []int{1, 1}) || !reflect.DeepEqual(part.Groups, []string{"u", "u"}) ||
 		!reflect.DeepEqual(part.Rows, []int{2, 0}) || !reflect.DeepEqual(part.IDs[0].Values, []string{"r", "p"}) || part.Targets != nil {
 		t.Errorf("%+v", part)
@@ -472,8 +472,8 @@ func TestUSPS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, columns := d.X.Dims(); n != 767 || columns != 256 || !reflect.DeepEqual(d.Counts(), []int{406, 361}) || !reflect.DeepEqual(d.Test.Counts(), []int{418, 355}) || !reflect.DeepEqual(d.Classes, []string{"3", "5"}) {
-		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.Counts(), d.Test.Counts())
+	if n, columns := d.X.Dims(); n != 767 || columns != 256 || !reflect.DeepEqual(d.counts(), []int{406, 361}) || !reflect.DeepEqual(d.Test.counts(), []int{418, 355}) || !reflect.DeepEqual(d.Classes, []string{"3", "5"}) {
+		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.counts(), d.Test.counts())
 	}
 	// The threes and fives of the ten-digit file are the same cases.
 	all, err := Load(Spec{Train: shared(t, "usps_resampled_train.csv.gz"), Classes: []Name{"3", "5"}}, ".", 1)

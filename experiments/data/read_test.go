@@ -303,7 +303,7 @@ func TestZipTrainForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.Counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
+	if !reflect.DeepEqual(d.Classes, []string{"5", "6"}) || d.X.At(0, 255) != 0.3 || d.counts()[1] != 2 || !strings.HasPrefix(d.Form, "zip.train") {
 		t.Errorf("%s: classes %v, last pixel %v", d.Form, d.Classes, d.X.At(0, 255))
 	}
 	// Something else than a digit in the first column is something else.
@@ -476,9 +476,9 @@ func checkTable(t *testing.T, text string, s Spec) {
 			}
 		}
 	}
-	for _, k := range d.Counts() {
+	for _, k := range d.counts() {
 		if k == 0 || k == n {
-			t.Fatalf("counts %v", d.Counts())
+			t.Fatalf("counts %v", d.counts())
 		}
 	}
 	// The training file read again as a test file gives the same cases, with and without need of labels. Dropped cases may

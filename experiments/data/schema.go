@@ -192,7 +192,6 @@ func (s *Schema) read(src source, labels bool) (*Data, error) {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)
 		}
-		want.named = numberless(want.named)
 	}
 	if s.Only && labels {
 		want.keep = func(label string) bool { return slices.Contains(s.Classes, label) }
@@ -241,8 +240,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		if c.Levels != nil {
 			if unseen := d.indicate(column, t.texts[c.Index], c.Levels); unseen > 0 {
 				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-					"has not; "+
-					"all its indicators are 0", unseen, c.Name))
+					"has not; all its indicators are 0", unseen, c.Name))
 			}
 		} else if c.Index >= 0 {
 			d.X.SetCol(column, t.numbers[c.Index])

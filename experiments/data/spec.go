@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -75,7 +76,7 @@ var (
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
-		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocessNames(),
+		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
 	}
 }
 

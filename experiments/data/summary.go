@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 )
 
 // Summary describes a data set: what `gpc-tune data` shows.
@@ -42,11 +44,12 @@ func Describe(d *Data) Summary {
 	n, columns := d.X.Dims()
 	s := Summary{Name: d.Name, Form: d.Form, Cases: n, Inputs: d.ColumnNames, Hash: d.Hash, Citation: d.Citation,
 		Licence: d.Licence, Warnings: d.Warnings}
-	for k, count := range d.Counts() {
+	for k, count := range d.counts() {
 		s.Classes = append(s.Classes, Count{d.Classes[k], count})
 	}
 	if d.Targets != nil {
-		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), mean(d.Targets), median(d.Targets)}
+		s.Target = &Range{slices.Min(d.Targets), slices.Max(d.Targets), preprocess.Mean(d.Targets),
+			preprocess.Median(d.Targets)}
 	}
 	for j := range columns {
 		gap := Gap{Input: d.ColumnNames[j]}
@@ -59,11 +62,7 @@ func Describe(d *Data) Summary {
 			s.Missing = append(s.Missing, gap)
 		}
 	}
-	groups := map[string]bool{}
-	for _, g := range d.Groups {
-		groups[g] = true
-	}
-	s.Groups = len(groups)
+	s.Groups = len(slices.Compact(slices.Sorted(slices.Values(d.Groups))))
 	if d.Test != nil {
 		test := Describe(d.Test)
 		s.Test = &test

@@ -98,12 +98,9 @@ func readSVMLight(t *table, text string, want request) error {
 	}
 	if cells := len(cases) * features; cells > max(sparseFree, maxSparsity*values) {
 		return t.faults.refuse("%d rows with indices up to %d hold %d values alone, and would be a dense matrix "+
-			"of %d; "+
-			"number the features from 1 without gaps", len(cases), features, values, cells)
+			"of %d; number the features from 1 without gaps", len(cases), features, values, cells)
 	}
-	for j := range features {
-		t.names = append(t.names, positional(j))
-	}
+	t.names = positional(features)
 	if hasQID {
 		t.names = append(t.names, "qid")
 	}

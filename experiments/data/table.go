@@ -126,8 +126,7 @@ func (t *table) end() {
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
 		t.faults.add(0, 0, "%d rows of %d columns are more than can be held (%d columns, %d values); take a part of "+
-			"the file",
-			n, columns, maxColumns, maxCells)
+			"the file", n, columns, maxColumns, maxCells)
 		return false
 	}
 	return true
@@ -186,5 +185,11 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// positional is the name of a column that has none in its file.
-func positional(j int) string { return "x" + strconv.Itoa(j+1) }
+// positional are the names of n columns that have none in their file.
+func positional(n int) []string {
+	names := make([]string, n)
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j+1)
+	}
+	return names
+}

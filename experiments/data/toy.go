@@ -23,7 +23,7 @@ func (t *toy) file(test bool) string {
 	if test {
 		cases = tests
 	}
-	names := inputNames(len(cases[0].x))
+	names := positional(len(cases[0].x))
 	var b strings.Builder
 	b.WriteString(strings.Join(slices.Concat(names, t.truth, []string{"label"}), ",") + "\n")
 	decimals := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
@@ -39,13 +39,6 @@ func (t *toy) file(test bool) string {
 	return b.String()
 }
 
-func inputNames(n int) (names []string) {
-	for j := range n {
-		names = append(names, "x"+strconv.Itoa(j+1))
-	}
-	return names
-}
-
 // known is the truth at raw inputs of d, as Data.Truth; nil where they or the labels are not the
 // ones that were drawn.
 func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
@@ -53,7 +46,7 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 	for _, class := range d.Classes {
 		places = append(places, slices.IndexFunc(set.Classes, func(c Count) bool { return c.Class == class }))
 	}
-	if !slices.Equal(d.ColumnNames, inputNames(set.Features)) || d.Schema.Label.Name != "label" ||
+	if !slices.Equal(d.ColumnNames, positional(set.Features)) || d.Schema.Label.Name != "label" ||
 		len(places) != len(set.Classes) || slices.Contains(places, -1) {
 		return nil
 	}
@@ -65,7 +58,7 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 		case 2:
 			truth = []float64{1 - truth[0], truth[0]}
 		}
-		return pick(truth, places)
+		return Pick(truth, places)
 	}
 }
 
@@ -73,11 +66,10 @@ func (t *toy) known(set Set, d *Data) func(x []float64) []float64 {
 // is the probability of class 1.
 func onSquare(lo, hi float64, n int, at func(x []float64) []float64) *toy {
 	return &toy{[]string{"true_p"}, at, func(r *rand.Rand) (train, test []toyExample) {
-		draw := func(x1, x2 float64) toyExample { return twoClass(r, at, x1, x2) }
 		train = balanced(n, func() toyExample {
-			return draw((hi-lo)*r.Float64()+lo, (hi-lo)*r.Float64()+lo)
+			return twoClass(r, at, (hi-lo)*r.Float64()+lo, (hi-lo)*r.Float64()+lo)
 		})
-		square(lo, hi, 21, func(x1, x2 float64) { test = append(test, draw(x1, x2)) })
+		square(lo, hi, 21, func(x1, x2 float64) { test = append(test, twoClass(r, at, x1, x2)) })
 		return train, test
 	}}
 }

@@ -9,12 +9,11 @@ var sinusoid = Set{
 	Citation: sinusoidCitation, Licence: drawn, Features: 1,
 	Rows: 20, TestRows: 101,
 	toy: &toy{[]string{"true_mean"}, sine, func(r *rand.Rand) (train, test []toyExample) {
-		at := func(x float64) toyExample { return noisy(r, x) }
 		for i := range 20 {
-			train = append(train, at(0.7*float64(i)/19))
+			train = append(train, noisy(r, 0.7*float64(i)/19))
 		}
 		for i := range 101 {
-			test = append(test, at(float64(i)/100))
+			test = append(test, noisy(r, float64(i)/100))
 		}
 		return train, test
 	}},

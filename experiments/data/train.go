@@ -19,7 +19,6 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	for _, u := range s.uses() {
 		want.named = append(want.named, u.column)
 	}
-	want.named = numberless(want.named)
 	kept := canonicalNames(s.Classes)
 	if len(kept) > 0 {
 		want.keep = func(label string) bool { return slices.Contains(kept, label) }
@@ -52,7 +51,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
-	for k, n := range d.Counts() {
+	for k, n := range d.counts() {
 		switch {
 		case n == 1:
 			d.Warnings = append(d.Warnings, "class "+strconv.Quote(d.Classes[k])+" has a single case")

@@ -56,9 +56,8 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 	}{{train, d, uspsTrain}, {test, d.Test, uspsTest}} {
 		if n, columns := part.d.X.Dims(); n != part.cases || columns != uspsSide*uspsSide || len(d.Classes) != 10 {
 			return nil, (&FileError{Path: part.path}).refuse("has %d cases of %d inputs in %d classes, and "+
-				"should have "+
-				"%d of %d in 10; give zip.train and then zip.test, from the data page of The Elements of Statistical "+
-				"Learning", n, columns, len(d.Classes), part.cases, uspsSide*uspsSide)
+				"should have %d of %d in 10; give zip.train and then zip.test, from the data page of The Elements of "+
+				"Statistical Learning", n, columns, len(d.Classes), part.cases, uspsSide*uspsSide)
 		}
 	}
 	files := uspsFiles(d)

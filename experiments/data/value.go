@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,9 +53,6 @@ func notNumber(s string) string {
 	}
 	return fmt.Sprintf("%q is not a number", s)
 }
-
-// numberless leaves out the names that are numbers, which do not show that a line is a header.
-func numberless(names []string) []string { return slices.DeleteFunc(names, isNumber) }
 
 // canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and
 // 3.0000 are equal.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -71,7 +72,7 @@ func (l lattice) points() *mat.Dense {
 }
 
 // surface is the record of what is predicted at the points of the lattice; nil where there is none.
-func (t *Set) surface(p *data.Preprocessor, predict func(z *kernel.Inputs) Outcome) *record.Surface {
+func (t *Set) surface(p *preprocess.Map, predict func(z *kernel.Inputs) Outcome) *record.Surface {
 	l := t.lattice()
 	if l == nil {
 		return nil
@@ -79,7 +80,7 @@ func (t *Set) surface(p *data.Preprocessor, predict func(z *kernel.Inputs) Outco
 	points := l.points()
 	o := predict(&kernel.Inputs{X: p.Apply(points)})
 	s := &record.Surface{
-		Names: t.Source.ColumnNames, Targets: record.Numbers(Subset(t.Source.Targets, t.Train)),
+		Names: t.Source.ColumnNames, Targets: record.Numbers(data.Pick(t.Source.Targets, t.Train)),
 		Mean: record.Numbers(o.Mean), Variance: record.Numbers(o.Variance),
 		LatentMean: lists(o.Means), LatentVariance: lists(o.Variances), Truth: lists(t.truth(points)),
 	}

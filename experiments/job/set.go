@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -38,7 +39,7 @@ type Set struct {
 // Prepared is a training set ready for fits: preprocessing is fitted on the training part only.
 type Prepared struct {
 	Data         objective.Data
-	Preprocessor *data.Preprocessor
+	Preprocessor *preprocess.Map
 	Held         *kernel.Inputs // nil: nothing is held out
 	Rows         []int          // of the held-out cases, in their file
 	labels       []int          // their classes
@@ -93,14 +94,14 @@ func (t *Set) Release() {
 }
 
 func (t *Set) fill(p *Prepared) error {
-	x := Pick(t.Source.X, t.Train)
-	pre, warnings, err := data.Fit(x, t.How, t.missing)
+	x := data.PickRows(t.Source.X, t.Train)
+	pre, warnings, err := preprocess.Fit(x, t.How, t.missing)
 	if err != nil {
 		return err
 	}
 	p.Warnings, p.Preprocessor = warnings, pre
 	p.Data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.Targets(), Classes: t.Source.Classes,
-		Groups: Subset(t.Source.Groups, t.Train), Scaled: t.How != "none"}
+		Groups: data.Pick(t.Source.Groups, t.Train), Scaled: t.How != "none"}
 	p.counts = make([]int, len(t.Source.Classes))
 	if t.Source.Targets != nil {
 		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
@@ -121,7 +122,7 @@ func (t *Set) fill(p *Prepared) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	p.Held = &kernel.Inputs{X: pre.Apply(Pick(from.X, rows))}
+	p.Held = &kernel.Inputs{X: pre.Apply(data.PickRows(from.X, rows))}
 	for _, row := range rows {
 		p.Rows = append(p.Rows, from.Rows[row])
 		if from.Targets != nil {
@@ -133,19 +134,9 @@ func (t *Set) fill(p *Prepared) error {
 	return nil
 }
 
-// Pick copies rows of a matrix.
-func Pick(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	out := mat.NewDense(len(rows), d, nil)
-	for i, row := range rows {
-		out.SetRow(i, x.RawRowView(row))
-	}
-	return out
-}
-
 // Targets codes the training labels the way approximations read them.
 func (t *Set) Targets() approx.Targets {
-	return Coded(len(t.Source.Classes), t.labels(), Subset(t.Source.Targets, t.Train))
+	return Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
 }
 
 // Coded are labels, or numbers where there are no classes, as approximations read them.
@@ -165,28 +156,16 @@ func Coded(classes int, labels []int, numbers []float64) approx.Targets {
 
 // Split divides a training set. What it holds out takes no part.
 func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, error) {
-	folds, err := s.Split(len(t.Train), Subset(t.Source.Labels, t.Train), Subset(t.Source.Groups, t.Train), seed)
+	folds, err := s.Split(len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train), seed)
 	if err != nil {
 		return nil, lostClass(err, t.Source.Classes)
 	}
 	sets := make([]*Set, len(folds))
 	for i, f := range folds {
 		sets[i] = &Set{Evaluation: evaluation, Repeat: f.Repeat, Fold: f.Fold, Source: t.Source, How: t.How,
-			missing: t.missing, Train: Subset(t.Train, f.Train), Test: Subset(t.Train, f.Test)}
+			missing: t.missing, Train: data.Pick(t.Train, f.Train), Test: data.Pick(t.Train, f.Test)}
 	}
 	return sets, nil
-}
-
-// Subset picks entries, of none none.
-func Subset[T any](all []T, at []int) []T {
-	if all == nil {
-		return nil
-	}
-	some := make([]T, len(at))
-	for i, k := range at {
-		some[i] = all[k]
-	}
-	return some
 }
 
 // WholeSet is all of the training data.
@@ -251,7 +230,7 @@ func Folded(sets []*Set) (n int) {
 }
 
 // labels are the classes of the training cases; none where the targets are numbers.
-func (t *Set) labels() []int { return Subset(t.Source.Labels, t.Train) }
+func (t *Set) labels() []int { return data.Pick(t.Source.Labels, t.Train) }
 
 // latticePoints are how many they are, for one input and for each of two.
 var latticePoints = [...]int{201, 41}

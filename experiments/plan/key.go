@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -177,11 +177,11 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 type versions map[string]int
 
 // versionsOf are those of all components that the results of a configuration depend on.
-func versionsOf(m spec.Model, average objective.Average, preprocess string, held bool) versions {
+func versionsOf(m spec.Model, average objective.Average, how string, held bool) versions {
 	v := versions{}
 	v.of(m)
 	v.of(average)
-	v.put("preprocess", preprocess, data.PreprocessVersion(preprocess))
+	v.named("preprocess", how, preprocess.Table)
 	if s := m.Tune.Strategy; s != nil {
 		v.named("objective", m.Tune.Criterion, objective.Criteria)
 		v.named("optimizer", s.Optimizer(), objective.Optimizers)

@@ -104,14 +104,13 @@ func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
 	left = max(left-o.Status.Succeeded-indices(o.Status.FailedIndexes), 0)
 	running = min(running, left)
 	q.Running += running
-	switch {
-	case o.Spec.Suspend:
+	if o.Spec.Suspend {
 		q.Suspended += left - running
-	default:
-		q.Pending += left - running
-		if o.Status.Active < min(left, pods) {
-			lacking[o.Metadata.Name] = true
-		}
+		return
+	}
+	q.Pending += left - running
+	if o.Status.Active < min(left, pods) {
+		lacking[o.Metadata.Name] = true
 	}
 }
 

@@ -129,7 +129,7 @@ func stopped(ctx context.Context, r *Run) bool {
 func process(ctx context.Context, r *Run, args []string, log *lines) (code int, how string, err error) {
 	c := exec.Command(args[0], args[1:]...)
 	c.SysProcAttr = apart
-	c.Stderr = log.writer()
+	c.Stderr = &line{of: log}
 	if err := c.Start(); err != nil {
 		return 0, "", err
 	}
@@ -165,9 +165,6 @@ func (l *lines) printf(format string, args ...any) {
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.to, format+"\n", args...)
 }
-
-// writer is for one process.
-func (l *lines) writer() io.Writer { return &line{of: l} }
 
 // line is what a process has begun to write.
 type line struct {

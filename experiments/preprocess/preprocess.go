@@ -1,4 +1,7 @@
-package data
+// Package preprocess maps inputs before they reach a kernel: it puts in what is missing, and
+// standardizes or whitens, with statistics of the training part of a split alone. It knows neither
+// files nor labels.
+package preprocess
 
 import (
 	"cmp"
@@ -15,13 +18,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Preprocessor is an affine map of the inputs, fitted on the training part of a split and applied
+// Map is an affine map of the inputs, fitted on the training part of a split and applied
 // to both parts:
 //
 //	z = (x − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
 // after missing values have been replaced by Impute. What is nil is left out.
-type Preprocessor struct {
+type Map struct {
 	How    string    `json:"how"`
 	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
 	Mean   []float64 `json:"mean,omitempty"`   // d
@@ -33,57 +36,48 @@ type Preprocessor struct {
 // epsilon is the distance from 1 to the next number.
 const epsilon = 0x1p-52
 
-// preprocessing is a value of the key preprocess.
-type preprocessing struct {
-	name string
-	fit  func(p *Preprocessor, x *mat.Dense) (warnings []string, err error)
+// method is a value of the key preprocess.
+type method struct {
+	fit func(p *Map, x *mat.Dense) (warnings []string, err error)
 
 	mean, scale, root bool // what fit sets
-	version           int  // of what it computes, raised from 1 (or 0) when that changes by more than rounding
 }
 
-// preprocessings are all values of the key; the first is the default.
-var preprocessings = []preprocessing{
-	{name: "none", fit: func(*Preprocessor, *mat.Dense) ([]string, error) { return nil, nil }},
-	{name: "standardize", fit: standardize, mean: true, scale: true},
-	{name: "whiten", fit: whiten, mean: true, root: true},
+// Table lists the values of the key preprocess; the first is the default.
+var Table = registry.Table[method]{
+	of("none", "inputs as they are",
+		method{fit: func(*Map, *mat.Dense) ([]string, error) { return nil, nil }}),
+	of("standardize", "zero mean and unit variance", method{fit: standardize, mean: true, scale: true}),
+	of("whiten", "zero mean and identity covariance", method{fit: whiten, mean: true, root: true}),
 }
 
-func preprocessNames() (names []string) {
-	for _, p := range preprocessings {
-		names = append(names, p.name)
+func of(name, doc string, m method) registry.Entry[method] {
+	return registry.Entry[method]{Name: name, Doc: doc, New: func(registry.Decode) (method, error) { return m, nil }}
+}
+
+// methodNamed finds a value of the key preprocess.
+func methodNamed(name string) (method, error) {
+	e, err := Table.Lookup("preprocess", name)
+	if err != nil {
+		return method{}, err
 	}
-	return names
+	return e.New(nil)
 }
 
-func preprocessingNamed(name string) (preprocessing, error) {
-	k := slices.Index(preprocessNames(), name)
-	if k < 0 {
-		return preprocessing{}, fmt.Errorf("unknown preprocess %q%s", name, registry.Suggest(name, preprocessNames()))
-	}
-	return preprocessings[k], nil
-}
-
-// PreprocessVersion is the version of what a value of preprocess computes.
-func PreprocessVersion(how string) int {
-	p, _ := preprocessingNamed(how)
-	return max(1, p.version)
-}
-
-// Fit learns a preprocessor from x, the n×d inputs of a training part; x is not changed. how is
+// Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is
 // none, standardize or whiten, missing is error, drop, mean or median; "" is the first of either.
 // The errors are of the data: a missing value under error or drop, an infinite one, or a column
 // without any value.
-func Fit(x *mat.Dense, how, missing string) (*Preprocessor, []string, error) {
-	method, err := preprocessingNamed(cmp.Or(how, preprocessings[0].name))
+func Fit(x *mat.Dense, how, missing string) (*Map, []string, error) {
+	p := &Map{How: cmp.Or(how, Table[0].Name)}
+	m, err := methodNamed(p.How)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Preprocessor{How: method.name}
 	if err := p.fitImputation(x, missing); err != nil {
 		return nil, nil, err
 	}
-	warnings, err := method.fit(p, p.impute(x))
+	warnings, err := m.fit(p, p.impute(x))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,9 +86,9 @@ func Fit(x *mat.Dense, how, missing string) (*Preprocessor, []string, error) {
 
 // fitImputation sets Impute to the mean or median of the values that are there, and checks that all
 // others are finite.
-func (p *Preprocessor) fitImputation(x *mat.Dense, missing string) error {
+func (p *Map) fitImputation(x *mat.Dense, missing string) error {
 	n, d := x.Dims()
-	centre, imputes := map[string]func([]float64) float64{"mean": mean, "median": median}[missing]
+	centre, imputes := map[string]func([]float64) float64{"mean": Mean, "median": Median}[missing]
 	if imputes {
 		p.Impute = make([]float64, d)
 	}
@@ -120,7 +114,7 @@ func (p *Preprocessor) fitImputation(x *mat.Dense, missing string) error {
 }
 
 // impute replaces missing values; it returns x itself if there is nothing to replace them with.
-func (p *Preprocessor) impute(x *mat.Dense) *mat.Dense {
+func (p *Map) impute(x *mat.Dense) *mat.Dense {
 	if p.Impute == nil {
 		return x
 	}
@@ -134,10 +128,10 @@ func (p *Preprocessor) impute(x *mat.Dense) *mat.Dense {
 	return z
 }
 
-// Check says what is wrong with a preprocessor of inputs with d columns that comes from outside the
+// Check says what is wrong with a map of inputs with d columns that comes from outside the
 // program.
-func (p *Preprocessor) Check(d int) error {
-	sets, err := preprocessingNamed(p.How)
+func (p *Map) Check(d int) error {
+	sets, err := methodNamed(p.How)
 	if err != nil {
 		return err
 	}
@@ -167,20 +161,20 @@ func (p *Preprocessor) Check(d int) error {
 }
 
 // Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was
-// not fitted to replace: Load and Schema.Read let none pass then.
-func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
+// not fitted to replace; the readers of data let none pass then.
+func (p *Map) Apply(x *mat.Dense) *mat.Dense {
 	m, d := x.Dims()
 	z := mat.DenseCopyOf(p.impute(x))
 	for _, part := range [][]float64{p.Impute, p.Mean, p.Scale} {
 		if part != nil && len(part) != d {
-			panic(fmt.Sprintf("data: inputs have %d columns, the preprocessor has %d", d, len(part)))
+			panic(fmt.Sprintf("preprocess: inputs have %d columns, the map has %d", d, len(part)))
 		}
 	}
 	for i := range m {
 		row := z.RawRowView(i)
 		for j, v := range row {
 			if math.IsNaN(v) {
-				panic(fmt.Sprintf("data: missing value at row %d, column %d, and no imputation was fitted", i, j))
+				panic(fmt.Sprintf("preprocess: missing value at row %d, column %d, and no imputation was fitted", i, j))
 			}
 			if p.Mean != nil {
 				v -= p.Mean[j]
@@ -207,13 +201,13 @@ func (p *Preprocessor) Apply(x *mat.Dense) *mat.Dense {
 
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is
 // only centred.
-func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
+func standardize(p *Map, x *mat.Dense) ([]string, error) {
 	n, d := x.Dims()
 	p.Mean, p.Scale = make([]float64, d), make([]float64, d)
 	column := make([]float64, n)
 	for j := range d {
 		mat.Col(column, j, x)
-		p.Mean[j] = mean(column)
+		p.Mean[j] = Mean(column)
 		p.Scale[j] = deviation(column, p.Mean[j])
 		if p.Scale[j] == 0 {
 			p.Scale[j] = 1
@@ -228,14 +222,14 @@ func standardize(p *Preprocessor, x *mat.Dense) ([]string, error) {
 // forming Σ would lose. W projects out the directions that do not vary, of which n cases leave at
 // most n-1 others: those with a singular value of at most max(n, d)·ε times the largest, or that
 // the rounding of the inputs could make, 4ε of the largest value in every column.
-func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
+func whiten(p *Map, x *mat.Dense) ([]string, error) {
 	n, d := x.Dims()
 	p.Mean = make([]float64, d)
 	column, rounding := make([]float64, n), make([]float64, d)
 	centred := mat.NewDense(n, d, nil)
 	for j := range d {
 		mat.Col(column, j, x)
-		p.Mean[j] = mean(column)
+		p.Mean[j] = Mean(column)
 		for i, v := range column {
 			centred.Set(i, j, v-p.Mean[j])
 			rounding[j] = max(rounding[j], 4*epsilon*math.Abs(v))
@@ -272,8 +266,9 @@ func whiten(p *Preprocessor, x *mat.Dense) ([]string, error) {
 	return nil, nil
 }
 
-// mean of x about its first value, so that the mean of equal values is that value exactly.
-func mean(x []float64) float64 {
+// Mean is that of x, taken about its first value so that the mean of equal values is that value
+// exactly.
+func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v - x[0]
@@ -300,9 +295,9 @@ func deviation(x []float64, mu float64) float64 {
 	return largest * math.Sqrt((squares-sum*sum/n)/n)
 }
 
-// median of x: the middle value, or the mean of the middle two.
-func median(x []float64) float64 {
+// Median is that of x: the middle value, or the mean of the middle two.
+func Median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
-	return mean(x[(n-1)/2 : n/2+1])
+	return Mean(x[(n-1)/2 : n/2+1])
 }

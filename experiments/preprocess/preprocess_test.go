@@ -1,4 +1,4 @@
-package data
+package preprocess
 
 import (
 	"encoding/json"
@@ -55,7 +55,15 @@ func moments(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
 	return mean, cov
 }
 
-func fit(t testing.TB, x *mat.Dense, how, missing string) (*Preprocessor, []string) {
+func rows(values ...[]float64) *mat.Dense {
+	m := mat.NewDense(len(values), len(values[0]), nil)
+	for i, v := range values {
+		m.SetRow(i, v)
+	}
+	return m
+}
+
+func fit(t testing.TB, x *mat.Dense, how, missing string) (*Map, []string) {
 	t.Helper()
 	p, warnings, err := Fit(x, how, missing)
 	if err != nil {
@@ -98,7 +106,7 @@ func TestStandardizeAgainstExactMoments(t *testing.T) {
 func TestApplyUsesTrainingStatistics(t *testing.T) {
 	x := inputs(40, 4, 3)
 	train, other := mat.DenseCopyOf(x.Slice(0, 30, 0, 4)), mat.DenseCopyOf(x.Slice(30, 40, 0, 4))
-	for _, how := range preprocessNames() {
+	for _, how := range Table.Names() {
 		p, _ := fit(t, train, how, "")
 		var both mat.Dense
 		both.Stack(train, other)
@@ -265,7 +273,7 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 	for i, k := range rand.New(rand.NewPCG(9, 0)).Perm(40) {
 		shuffled.SetRow(i, x.RawRowView(k))
 	}
-	for _, how := range preprocessNames() {
+	for _, how := range Table.Names() {
 		for _, missing := range []string{"mean", "median"} {
 			p, _ := fit(t, x, how, missing)
 			q, _ := fit(t, shuffled, how, missing)
@@ -327,15 +335,15 @@ func TestApplyPanicsOnWhatItWasNotFittedFor(t *testing.T) {
 	}
 }
 
-func TestPreprocessorSurvivesAModelFile(t *testing.T) {
+func TestMapSurvivesAModelFile(t *testing.T) {
 	x := inputs(20, 4, 10)
-	for _, how := range preprocessNames() {
+	for _, how := range Table.Names() {
 		p, _ := fit(t, x, how, "median")
 		file, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Preprocessor
+		var back Map
 		if err := json.Unmarshal(file, &back); err != nil || !mat.Equal(back.Apply(x), p.Apply(x)) {
 			t.Errorf("%s: %v", how, err)
 		}
@@ -344,7 +352,7 @@ func TestPreprocessorSurvivesAModelFile(t *testing.T) {
 
 func BenchmarkPreprocess(b *testing.B) {
 	x := inputs(767, 256, 1)
-	for _, how := range preprocessNames() {
+	for _, how := range Table.Names() {
 		b.Run(how, func(b *testing.B) {
 			for b.Loop() {
 				p, _ := fit(b, x, how, "")
@@ -354,9 +362,9 @@ func BenchmarkPreprocess(b *testing.B) {
 	}
 }
 
-func TestPreprocessorCheck(t *testing.T) {
+func TestMapCheck(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{1, 2, 3, 5, 4, 4, 7, 1})
-	for _, how := range preprocessNames() {
+	for _, how := range Table.Names() {
 		for _, missing := range []string{"error", "median"} {
 			p, _, err := Fit(x, how, missing)
 			if err != nil {
@@ -371,7 +379,7 @@ func TestPreprocessorCheck(t *testing.T) {
 		}
 	}
 	two := []float64{1, 2}
-	for _, p := range []Preprocessor{
+	for _, p := range []Map{
 		{}, {How: "norm"}, {How: "none", Mean: two}, {How: "none", Root: two}, {How: "standardize", Mean: two}, {How: "standardize", Mean: two, Scale: []float64{1, 0}},
 		{How: "whiten"}, {How: "whiten", Mean: two, Root: []float64{1}}, {How: "whiten", Mean: two, Root: []float64{1, 2, 3, 4, 5, 6}}, {How: "whiten", Mean: two, Scale: two}, {How: "none", Impute: []float64{}},
 	} {
