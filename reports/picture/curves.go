@@ -90,8 +90,8 @@ func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure
 	return p, len(lines) > 0
 }
 
-// drawnCurve is the part of a curve that is drawn, with its intervals, and the values that its panel
-// has to show.
+// drawnCurve is the part of a curve that is drawn, with its intervals, and the values that its
+// panel has to show.
 func drawnCurve(c reports.Curve, name string) (line figure.Line, band figure.Band, shown []float64) {
 	line, band = figure.Line{Name: name, Markers: true}, figure.Band{Name: name}
 	for k, at := range c.Series.Y {

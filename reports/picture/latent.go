@@ -70,8 +70,8 @@ func heldOutLatent(c reports.Configuration, processes int) latentSide {
 	return held
 }
 
-// latentBins are bins, at most so many, for the latent means of a process on all sides, and how many
-// of these are beyond them.
+// latentBins are bins, at most so many, for the latent means of a process on all sides, and how
+// many of these are beyond them.
 func latentBins(sides []latentSide, process int, most float64) (edges []float64, beyond int) {
 	var all []float64
 	for _, s := range sides {

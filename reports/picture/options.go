@@ -59,7 +59,9 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
 	for _, series := range seriesOf(r, section, path) {
-		if !slices.ContainsFunc(series, func(s optionSeries) bool { return len(slices.Compact(slices.Clone(s.x))) > 2 }) {
+		if !slices.ContainsFunc(series, func(s optionSeries) bool {
+			return len(slices.Compact(slices.Clone(s.x))) > 2
+		}) {
 			continue
 		}
 		var members []reports.Member

@@ -75,7 +75,8 @@ func (of compared) panels(l lattice, all []reports.Member, names []string) (out 
 		layers, shown := of.layers(l, all[0].Configuration.Grid, m.Configuration.Grid)
 		seen = append(seen, shown...)
 		out = append(out, figure.Panel{Title: names[k+1], X: figure.Axis{Label: along.label},
-			Y: figure.Axis{Label: of.label + " − that of " + names[0]}, Layers: slices.Insert(layers, 0, figure.Layer(zero))})
+			Y:      figure.Axis{Label: of.label + " − that of " + names[0]},
+			Layers: slices.Insert(layers, 0, figure.Layer(zero))})
 	}
 	if len(seen) == 0 {
 		return nil
@@ -87,7 +88,8 @@ func (of compared) panels(l lattice, all []reports.Member, names []string) (out 
 	return out
 }
 
-// layers are the lines of differences of a grid from the sampled one, and the values that they show.
+// layers are the lines of differences of a grid from the sampled one, and the values that they
+// show.
 func (of compared) layers(l lattice, sampled, grid []reports.GridPoint) (layers []figure.Layer, seen []float64) {
 	_, other, _ := l.sides()
 	for j := len(other.values) - 1; j >= 0; j -= other.step() {
