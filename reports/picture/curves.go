@@ -21,7 +21,7 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		for _, group := range parts(g) {
-			n := reports.NameMembers(short, group...)
+			n := NameMembers(short, group...)
 			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
 				Title: n.Heading + " · " + group[0].Name, Columns: 3}
 			cut, intervals := "", ""
@@ -48,7 +48,7 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 // curvePanel draws the curves of a kind of all members that have one, of few members with their
 // pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
 // few, and may leave the panel where less than a quarter of them is left.
-func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure.Panel, ok bool) {
+func curvePanel(kind cv.Curve, group []Member, names []string) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer

@@ -20,7 +20,7 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		if !ok {
 			continue
 		}
-		n := reports.NameMembers(short, reports.Member{Index: i, Configuration: c})
+		n := NameMembers(short, Member{Index: i, Configuration: c})
 		scores := ""
 		for _, p := range c.Grid { // which have the same, if any
 			if n, known := p.Scores.Get("n"); known {

@@ -64,7 +64,7 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		}) {
 			continue
 		}
-		var members []reports.Member
+		var members []Member
 		for _, s := range series {
 			members = append(members, s.Member)
 		}
@@ -72,7 +72,7 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		for _, m := range members {
 			texts.Configurations = append(texts.Configurations, m.Configuration)
 		}
-		n := reports.NameMembers(texts.ShortNames(), members...)
+		n := NameMembers(texts.ShortNames(), members...)
 		for k := range series {
 			_, n.Members[k], _ = strings.Cut(n.Members[k], " ")
 		}
@@ -165,7 +165,7 @@ func (s optionSeries) line(evaluation, score string) (line figure.Line, band fig
 // optionSeries are configurations that differ in one option alone, which they have without it in
 // member. Without x they have no such option.
 type optionSeries struct {
-	reports.Member
+	Member
 	configurations []reports.Configuration
 	x              []float64 // ascending
 }
@@ -193,7 +193,7 @@ func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.
 		k := slices.IndexFunc(sets[g], same)
 		if k < 0 {
 			k, sets[g] = len(sets[g]), append(
-				sets[g], optionSeries{Member: reports.Member{Index: i, Configuration: rest}})
+				sets[g], optionSeries{Member: Member{Index: i, Configuration: rest}})
 		}
 		s := &sets[g][k]
 		at := len(s.configurations)

@@ -19,11 +19,11 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 		if !ok || !slices.ContainsFunc(reference.Grid, func(p reports.GridPoint) bool { return p.StandardError > 0 }) {
 			continue
 		}
-		all := slices.Insert(gridRivals(r, i), 0, reports.Member{Index: i, Configuration: reference})
+		all := slices.Insert(gridRivals(r, i), 0, Member{Index: i, Configuration: reference})
 		if len(all) == 1 {
 			continue
 		}
-		n := reports.NameMembers(short, all...)
+		n := NameMembers(short, all...)
 		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0],
 			Columns: min(3, len(all)-1),
 			Notes:   remarks(n.Note, "with 95 % intervals of what is sampled")}
@@ -42,13 +42,13 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 }
 
 // gridRivals are the configurations with a grid that differ from one in nothing but the inference.
-func gridRivals(r *reports.Report, reference int) (out []reports.Member) {
+func gridRivals(r *reports.Report, reference int) (out []Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
 		same := c
 		same.TuneInference = of.TuneInference
 		if k != reference && sameButTune(same, of) && len(c.Grid) > 0 {
-			out = append(out, reports.Member{Index: k, Configuration: c})
+			out = append(out, Member{Index: k, Configuration: c})
 		}
 	}
 	return out
@@ -66,7 +66,7 @@ type compared struct {
 
 // panels show how the value of every other member differs from that of the first one, on one scale;
 // none if no two points can be compared.
-func (of compared) panels(l lattice, all []reports.Member, names []string) (out []figure.Panel) {
+func (of compared) panels(l lattice, all []Member, names []string) (out []figure.Panel) {
 	along, _, _ := l.sides()
 	var seen []float64 // that all panels show
 	for k, m := range all[1:] {

@@ -13,7 +13,7 @@ import (
 )
 
 // ComparisonForms are the forms in which it is written.
-var ComparisonForms = reports.Forms[*reports.Comparison]{{Name: "text", Render: comparisonText},
+var ComparisonForms = Forms[*reports.Comparison]{{Name: "text", Render: comparisonText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Comparison]}}
 
 // comparisonText names the configurations and writes a table of the differences.
