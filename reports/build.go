@@ -148,7 +148,8 @@ func (b *builder) restarts() []Restart {
 		r := Restart{
 			Trial: t.Index, Start: values(names(b.record), t.Start), End: Values{}, Value: Number(math.NaN()),
 			Gradient: Number(math.NaN()),
-			Status:   t.Status, Evaluations: t.Evaluations, Chosen: whole.status() == Done && whole.Fit.Chosen == t.Index,
+			Status:   t.Status, Evaluations: t.Evaluations,
+			Chosen: whole.status() == Done && whole.Fit.Chosen == t.Index,
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,79 +23,6 @@ func IllustratedNames(all []record.Illustration) map[string]string {
 
 // Spaced is a name as a reader likes it.
 func Spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// Member is one evaluation of a configuration in a picture of several; no evaluation if the picture
-// is of its grid.
-type Member struct {
-	Index         int // of the configuration
-	Configuration Configuration
-	Evaluation
-}
-
-// Naming says what a picture shows.
-type Naming struct {
-	Heading string   // data set, likelihood and inference, as far as the members share them
-	Note    string   // what else they share
-	Members []string // how each differs from the others, and of how many folds its scores are where that is not all
-}
-
-// NameMembers finds what configurations share and how they differ.
-func NameMembers(short map[string]string, members ...Member) Naming {
-	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // those without belong to the heading
-	words := make([][]string, len(members))
-	for i, m := range members {
-		c := m.Configuration
-		inference := short[c.Inference.Text]
-		if c.Hybrid() {
-			inference += " tuned with " + short[c.TuneInference.Text]
-		}
-		words[i] = []string{c.Dataset, c.Part(short[c.Likelihood.Text]), inference, c.Part(short[c.Kernel.Text]),
-			c.Part(c.Mean.Text), c.Preprocess, c.Part(c.Tune)}
-	}
-	var heading, note []string
-	names := make([][]string, len(members))
-	for k, label := range labels {
-		word := ""
-		for _, w := range words {
-			word = cmp.Or(word, w[k])
-		}
-		switch {
-		case word == "":
-		// in a note "kernel se" is of those with a kernel
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }):
-			for i, w := range words {
-				if w[k] != "" {
-					names[i] = append(names[i], w[k])
-				}
-			}
-		case label == "":
-			heading = append(heading, word)
-		default:
-			note = append(note, label+word)
-		}
-	}
-	n := Naming{Heading: strings.Join(heading, " · "), Note: strings.Join(note, ", ")}
-	for i, m := range members {
-		n.Members = append(n.Members, m.Scores.Partial.Beside(
-			fmt.Sprintf("#%d %s", m.Index, strings.Join(names[i], ", "))))
-	}
-	return n
-}
-
-// Labels name the configurations by a number and by what they differ in: "#1 logit, ep".
-func (r *Report) Labels() (out []string) {
-	var all []Member
-	for i, c := range r.Configurations {
-		all = append(all, Member{Index: i, Configuration: c})
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	for _, name := range NameMembers(r.ShortNames(), all...).Members {
-		out = append(out, strings.TrimSpace(name))
-	}
-	return out
-}
 
 // ShortNames makes short names for the components of the report's configurations.
 func (r *Report) ShortNames() map[string]string {

@@ -36,7 +36,7 @@ too what is in the queue.`,
 }
 
 // shown has c print what build makes, in the form that --format names.
-func shown[T any](c *cobra.Command, forms reports.Forms[T], build func(args []string) (T, error)) {
+func shown[T any](c *cobra.Command, forms table.Forms[T], build func(args []string) (T, error)) {
 	var format string
 	formatFlag(c, &format, forms.Names())
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 func listCommand() *cobra.Command {
@@ -108,7 +108,7 @@ last digit.`,
 // describe writes a summary as rows of a name and a value.
 func describe(w io.Writer, d data.Summary) {
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%s\t%s\n", name, reports.OneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(w, "%s\t%s\n", name, terminal.OneLine(fmt.Sprintf(format, args...)))
 	}
 	row("name", "%s", d.Name)
 	row("form", "%s", d.Form)

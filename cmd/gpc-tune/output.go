@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // output is standard output or standard error. Names and messages that come from files may have
 // what moves a cursor, renames a window or turns the direction of a line round: as text it is
-// escaped (reports.Printable). Tables and pictures for programs are written as they are, unless a
+// escaped (terminal.Printable). Tables and pictures for programs are written as they are, unless a
 // terminal shows them. The first error is kept.
 type output struct {
 	to       io.Writer
@@ -46,7 +46,7 @@ func (o *output) Write(text []byte) (int, error) {
 			break
 		}
 	}
-	_, err := o.plain([]byte(reports.Printable(string(o.rest[:whole]))))
+	_, err := o.plain([]byte(terminal.Printable(string(o.rest[:whole]))))
 	o.rest = append(o.rest[:0], o.rest[whole:]...)
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (o *output) plain(data []byte) (int, error) {
 
 // close writes what is left, and returns the first error of all.
 func (o *output) close() error {
-	o.plain([]byte(reports.Printable(string(o.rest))))
+	o.plain([]byte(terminal.Printable(string(o.rest))))
 	o.rest = nil
 	return o.err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -145,7 +146,7 @@ func printOverview(out io.Writer, overview []plan.Overview, measured bool) error
 	fmt.Fprintln(w)
 	for _, r := range overview {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s",
-			reports.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
+			terminal.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
 			atMost[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		switch {
 		case measured && r.All > 0:

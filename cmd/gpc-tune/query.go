@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 func evidenceCommand() *cobra.Command {
@@ -58,7 +58,7 @@ func modelFlags(c *cobra.Command, q *ask.Query) {
 }
 
 // drawnForms are the ways to write draws; the first is the default.
-var drawnForms = reports.Forms[*ask.Drawn]{
+var drawnForms = table.Forms[*ask.Drawn]{
 	{Name: "csv", Render: drawnTable},
 	{Name: "json", Render: func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},
 	{Name: "svg", Render: drawnAs(figure.SVG)},

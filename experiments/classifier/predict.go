@@ -19,7 +19,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -196,7 +195,7 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 }
 
 // PredictedFormats are the ways to write a Predicted; the first is the default.
-var PredictedFormats = reports.Forms[*Predicted]{
+var PredictedFormats = table.Forms[*Predicted]{
 	{Name: "csv", Render: func(w io.Writer, t *Predicted) error {
 		out := csv.NewWriter(w)
 		out.Write(t.Columns) // errors surface in out.Error

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
@@ -109,7 +110,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 		p.Retry = p.Next + " --retry-failed"
 	}
 	if p.Finished {
-		p.Next = reports.CommandLine("gpc-tune", "report", f.Dir)
+		p.Next = terminal.CommandLine("gpc-tune", "report", f.Dir)
 	}
 	return p, nil
 }
@@ -220,5 +221,5 @@ func ResumeCommand(source, dir string, settings []string) string {
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}
-	return reports.CommandLine(args...)
+	return terminal.CommandLine(args...)
 }

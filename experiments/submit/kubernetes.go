@@ -18,7 +18,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // kubernetes makes a Job of every wave of blocks, its pods indexed by block, and one of the rest.
@@ -133,12 +133,12 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
 			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for "+
 				"good, kubectl delete node NAME, and submit again", err,
-				reports.CommandLine("gpc-tune", "status", r.Dir))
+				terminal.CommandLine("gpc-tune", "status", r.Dir))
 		}
 		if err != nil {
 			return false, fmt.Errorf("%w\nwhere kubectl has a cluster that has the volume, do\n%s\n%s", err,
-				reports.CommandLine(append([]string{"kubectl"}, remove...)...),
-				reports.CommandLine(append([]string{"kubectl"}, apply...)...))
+				terminal.CommandLine(append([]string{"kubectl"}, remove...)...),
+				terminal.CommandLine(append([]string{"kubectl"}, apply...)...))
 		}
 		fmt.Fprint(r.Log, said)
 	}
@@ -155,7 +155,7 @@ func (e *kubernetes) dockerfile(r *Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := reports.CommandLine("docker", "build", "-t", e.image, "-f",
+	build := terminal.CommandLine("docker", "build", "-t", e.image, "-f",
 		filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
 	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n",
 		strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil

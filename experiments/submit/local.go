@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -78,7 +78,7 @@ func (e *local) together(ctx context.Context, r *Run, blocks []string) error {
 	turns := make(chan struct{}, e.parallel)
 	for i, block := range blocks {
 		if r.DryRun {
-			fmt.Fprintln(r.Out, reports.CommandLine(r.worker(e.memory, "--block", block)...))
+			fmt.Fprintln(r.Out, terminal.CommandLine(r.worker(e.memory, "--block", block)...))
 			continue
 		}
 		processes.Go(func() {

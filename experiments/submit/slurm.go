@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -120,7 +121,7 @@ func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 			script += "\n"
 		}
 		fmt.Fprintf(r.Out, "mkdir -p %[1]s && cd %[1]s/.. && cat > %s/%s <<'%[4]s'\n%[5]s%[4]s\n",
-			reports.CommandLine(filepath.Join(r.Dir, slurmFolder)), slurmFolder, workerScript, end, script)
+			terminal.CommandLine(filepath.Join(r.Dir, slurmFolder)), slurmFolder, workerScript, end, script)
 	} else if err := r.keep(slurmFolder, map[string]string{workerScript: script}); err != nil {
 		return false, err
 	}
@@ -149,7 +150,7 @@ func (e *slurm) worker(r *Run) (string, error) {
 	return e.script(map[string]string{
 		"Name":       r.Plan.Name(),
 		"Directives": "#SBATCH " + strings.Join(directives, "\n#SBATCH "),
-		"Command":    "exec " + reports.CommandLine(r.worker(memory)...) + ` "$@"`,
+		"Command":    "exec " + terminal.CommandLine(r.worker(memory)...) + ` "$@"`,
 	})
 }
 
@@ -297,7 +298,7 @@ func (s *sending) withdraw(wave int) error {
 	for _, name := range names {
 		args := []string{"--me", "--state=PENDING", "--name=" + name}
 		if s.r.DryRun {
-			fmt.Fprintln(s.r.Out, reports.CommandLine(append([]string{"scancel"}, args...)...))
+			fmt.Fprintln(s.r.Out, terminal.CommandLine(append([]string{"scancel"}, args...)...))
 		} else if _, err := command(s.ctx, "", "scancel", args...); err != nil {
 			return err
 		}
@@ -310,7 +311,7 @@ func (s *sending) rest() error {
 	if slices.ContainsFunc(s.queue, func(q queued) bool { return q.wave < 0 }) && !s.force {
 		if s.sent == 0 {
 			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n",
-				reports.CommandLine(s.r.Dir))
+				terminal.CommandLine(s.r.Dir))
 		}
 		return nil
 	}
@@ -346,8 +347,8 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
 	if s.r.DryRun { // the jobs before are variables of the shell, which are not to be quoted
-		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, reports.CommandLine(args...), depends,
-			reports.CommandLine(script...))
+		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, terminal.CommandLine(args...), depends,
+			terminal.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -49,7 +50,7 @@ func Status(ctx context.Context, dir string, p *reports.Progress) error {
 	for _, s := range l.Settings {
 		args = append(args, "--set", s)
 	}
-	p.Next = reports.CommandLine(args...)
+	p.Next = terminal.CommandLine(args...)
 	entry, err := Table.Lookup("engine", l.Engine)
 	if err != nil {
 		return err

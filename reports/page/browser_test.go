@@ -35,9 +35,23 @@ func TestHTMLInBrowser(t *testing.T) {
 	write("square", m, lines)
 	m, lines = reporttest.Run(t)
 	m.Configurations[0].Dataset = injected
+	// nested cross-validation has folds of its own, which are like those of the race
+	c := &m.Configurations[1]
+	for _, study := range []int{1, 2} {
+		own := c.Studies[study]
+		own.Key, own.Evaluation = "nested "+own.Key, "nested"
+		c.Studies = append(c.Studies, own)
+		for _, line := range lines {
+			if line.Fit != nil && line.Fit.Configuration == 1 && line.Fit.Study == study {
+				fit := *line.Fit
+				fit.Study = len(c.Studies) - 1
+				lines = append(lines, record.Line{Key: "nested " + line.Key, Fit: &fit})
+			}
+		}
+	}
 	m.Contests = []record.Contest{
 		{Evaluation: "kfold", Score: "log_loss", Race: "paired_t", Options: []byte("{}"), Configurations: []int{1}, Folds: []int{1, 2}, Next: []int{0}},
-		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{1}, Next: []int{2}, WinnerOnly: true},
+		{Evaluation: "kfold", Score: "log_loss", Configurations: []int{1}, Folds: []int{3}, Next: []int{4}, WinnerOnly: true},
 	}
 	write("small", m, lines)
 	for _, file := range files {

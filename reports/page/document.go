@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -180,7 +181,7 @@ func provenance(r *reports.Report) []table.Fact {
 		command = append(command, "--set", s)
 	}
 	facts := []table.Fact{
-		{Name: "command", Text: reports.CommandLine(command...)},
+		{Name: "command", Text: terminal.CommandLine(command...)},
 		{Name: "seed", Text: strconv.FormatUint(m.Seed, 10)},
 		{Name: "plan key", Text: m.Key},
 		{Name: "gpc-tune", Text: m.Build.Version},

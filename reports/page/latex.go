@@ -21,9 +21,9 @@ const (
 )
 
 // latexHead explains the file, and lets a table that is wider than the text shrink.
-const latexHead = `% Tables of gpc-tune, to be \input after \usepackage{booktabs}. With \usepackage{graphicx} those that are wider than the
-% text shrink to its width. pdfLaTeX knows the letters of Europe; names in others need LuaLaTeX or XeLaTeX and a font that has them.
-\providecommand{\gpctunefit}[1]{\sbox0{#1}%
+const latexHead = "% Tables of gpc-tune, to be \\input after \\usepackage{booktabs}. With \\usepackage{graphicx} " +
+	"those that are wider than the\n% text shrink to its width. pdfLaTeX knows the letters of Europe; names in " +
+	"others need LuaLaTeX or XeLaTeX and a font that has them.\n" + `\providecommand{\gpctunefit}[1]{\sbox0{#1}%
   \ifdim\wd0>\linewidth\ifdefined\resizebox\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\else\usebox0\fi}
 `
 
@@ -159,7 +159,8 @@ func (w *latex) part(in, heading string, s sheet) {
 			align += "l"
 		}
 	}
-	fmt.Fprintf(w, "\n\\begin{table}[htbp]\n\\centering\\small\n\\caption{%s}\\label{%s}\n\\gpctunefit{\\begin{tabular}{%s}\n\\toprule\n", plainLaTeX(caption), label, align)
+	fmt.Fprintf(w, "\n\\begin{table}[htbp]\n\\centering\\small\n\\caption{%s}\\label{%s}\n", plainLaTeX(caption), label)
+	fmt.Fprintf(w, "\\gpctunefit{\\begin{tabular}{%s}\n\\toprule\n", align)
 	w.row(s.ColumnNames())
 	fmt.Fprint(w, "\\midrule\n")
 	for _, row := range s.Rows {
@@ -181,14 +182,15 @@ func (w *latex) row(cells []string) {
 var (
 	latexSigns = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "&", `\&`, "%", `\%`, "$", `\$`,
 		"#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
-		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `\symbol{34}`, "`", `\symbol{96}`, "'", "'{}", "--", "-{}-", "[", "{[}", "]", "{]}", "*", "{*}",
+		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `\symbol{34}`, "`", `\symbol{96}`,
+		"'", "'{}", "--", "-{}-", "[", "{[}", "]", "{]}", "*", "{*}",
 		"−", "$-$", "±", `$\pm$`, "…", `\ldots{}`, "–", "--")
 	printedNumber = regexp.MustCompile(`^(-?)([0-9]+(?:\.[0-9]+)?)(?:e([+-])0*([0-9]+))?$`)
 	notInLabels   = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 )
 
-// plainLaTeX is a text as LaTeX that is printed as it is: no command, no ligature, no option of the \\ or \item before it. Numbers have
-// a minus sign, and powers of ten instead of an e.
+// plainLaTeX is a text as LaTeX that is printed as it is: no command, no ligature, no option of the
+// \\ or \item before it. Numbers have a minus sign, and powers of ten instead of an e.
 func plainLaTeX(text string) string {
 	words := strings.Split(table.Line(text), " ")
 	for i, word := range words {
@@ -197,7 +199,8 @@ func plainLaTeX(text string) string {
 		case number == nil:
 			words[i] = latexSigns.Replace(word)
 		case number[4] != "":
-			words[i] = fmt.Sprintf(`$%s%s\times10^{%s%s}$`, number[1], number[2], strings.TrimPrefix(number[3], "+"), number[4])
+			words[i] = fmt.Sprintf(`$%s%s\times10^{%s%s}$`, number[1], number[2],
+				strings.TrimPrefix(number[3], "+"), number[4])
 		case number[1] != "":
 			words[i] = "$" + word + "$"
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -131,10 +132,10 @@ func TestLabels(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{on("a", "probit", "laplace", 0), on("a", "logit", "laplace", 0), on("a", "none", "p1nn", 0)}}
 	c := &r.Configurations[2]
 	c.Kernel, c.Mean, c.Tune = reporttest.Declared("none"), reporttest.Declared("none"), "none"
-	if got := r.Labels(); !slices.Equal(got, []string{"#0 probit, laplace", "#1 logit, laplace", "#2 p1nn"}) {
+	if got := picture.Labels(r); !slices.Equal(got, []string{"#0 probit, laplace", "#1 logit, laplace", "#2 p1nn"}) {
 		t.Errorf("%q", got)
 	}
-	if got := (&reports.Report{}).Labels(); got != nil {
+	if got := picture.Labels(&reports.Report{}); got != nil {
 		t.Errorf("of nothing %q", got)
 	}
 }

@@ -54,7 +54,7 @@ func compare(t *testing.T, name string, got []byte) {
 		}
 	}
 	want, _ := os.ReadFile("testdata/" + name)
-	golden.Equal(t, name+" (if it is meant: go test ./reports -update)", got, want)
+	golden.Equal(t, name+" (if it is meant: go test ./reports/page -update)", got, want)
 }
 
 // The numbers of the hand-made run, worked by hand.

@@ -13,70 +13,95 @@ import (
 // against those that ignore the variance of the latent function, p(y|E[f]), as in GPML Figure 3.9,
 // and counts how sure either is of the cases that it decides wrongly. Averages are nearer to ½.
 func averaged(r *reports.Report) []figure.Figure {
+	mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 	return fitted(r, "averaging", "MAP and averaged predictions",
 		func(c reports.Configuration, _ *record.Fit) (f figure.Figure) {
-			points := make([]figure.Points, 4) // of each class those decided rightly, then of each those decided wrongly
-			var sure [2][]float64              // probabilities of wrong decisions: at the latent mean, averaged
-			n := 0
 			fits, name := heldOut(c)
-			for _, h := range fits {
-				for i, p := range h.MAP {
-					label, at := h.Labels[i], [2]float64{float64(p), float64(h.Proba[i][1])}
-					var wrong [2]bool
-					for k, p := range at {
-						if wrong[k] = (p > 0.5) != (label == 1); wrong[k] { // a tie is for the first class
-							sure[k] = append(sure[k], max(p, 1-p))
-						}
-					}
-					of := &points[label]
-					if wrong[1] {
-						of = &points[2+label]
-					}
-					of.X, of.Y = append(of.X, at[0]), append(of.Y, at[1])
-					n++
-				}
-			}
-			if n == 0 {
+			a := averagedOf(fits)
+			if a.cases == 0 {
 				return f
 			}
-			mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 			side := func(label string) figure.Axis {
 				return figure.Axis{Label: fmt.Sprintf("p(y = %s), %s", c.Classes[1], label), Lo: 0, Hi: 1}
 			}
-			p := figure.Panel{
-				Title: fmt.Sprintf("%d held-out cases (%s)", n, name), Square: true, X: side(mean), Y: side(average),
-				Layers: []figure.Layer{figure.Line{Name: "equal", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}},
-			}
-			for place, of := range points {
-				if of.Name, of.Hollow = className(c, place%2), place < 2; place >= 2 {
-					of.Name += " taken for " + c.Classes[3-place]
-				}
-				if place < 2 || len(of.X) > 0 {
-					p.Layers = append(p.Layers, of)
-				}
-			}
-			f.Panels = []figure.Panel{p}
-			if len(sure[0])+len(sure[1]) > 0 {
-				const high = 0.9
-				surer := func(p []float64) string {
-					n := 0
-					for _, p := range p {
-						if p > high {
-							n++
-						}
-					}
-					return fmt.Sprintf("%d of %d", n, len(p))
-				}
-				edges := []float64{0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1}
-				f.Panels = append(f.Panels, figure.Panel{
-					Title: fmt.Sprintf("wrong, and surer than %g: %s at the latent mean, %s %s", high, surer(sure[0]),
-						surer(sure[1]), average),
-					X:      figure.Axis{Label: "probability of the class decided for", Lo: 0.5, Hi: 1},
-					Y:      figure.Axis{Label: "cases decided wrongly"},
-					Layers: []figure.Layer{histogram(mean, edges, sure[0]), histogram(average, edges, sure[1])},
-				})
+			f.Panels = []figure.Panel{{
+				Title: fmt.Sprintf("%d held-out cases (%s)", a.cases, name), Square: true,
+				X: side(mean), Y: side(average), Layers: a.layers(c),
+			}}
+			if len(a.sure[0])+len(a.sure[1]) > 0 {
+				f.Panels = append(f.Panels, surePanel(a.sure, mean, average))
 			}
 			f.Columns = len(f.Panels)
 			return f
 		})
+}
+
+// averagedCases are cases with two predictions each: at the latent mean, and averaged.
+type averagedCases struct {
+	cases  int
+	points [4]figure.Points // of each class those decided rightly, then of each those decided wrongly
+	sure   [2][]float64     // probabilities of wrong decisions: at the latent mean, averaged
+}
+
+func averagedOf(fits []*record.Fit) (a averagedCases) {
+	for _, h := range fits {
+		for i, p := range h.MAP {
+			a.add(h.Labels[i], [2]float64{float64(p), float64(h.Proba[i][1])})
+		}
+	}
+	return a
+}
+
+// add adds a case by its label and the two probabilities of the second class. A tie is decided for
+// the first class.
+func (a *averagedCases) add(label int, at [2]float64) {
+	place := label
+	for k, p := range at {
+		if (p > 0.5) == (label == 1) {
+			continue
+		}
+		a.sure[k] = append(a.sure[k], max(p, 1-p))
+		if k == 1 {
+			place = 2 + label
+		}
+	}
+	of := &a.points[place]
+	of.X, of.Y = append(of.X, at[0]), append(of.Y, at[1])
+	a.cases++
+}
+
+// layers are the points of both classes, with those that are taken for the other one apart.
+func (a averagedCases) layers(c reports.Configuration) []figure.Layer {
+	out := []figure.Layer{figure.Line{Name: "equal", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}
+	for place, of := range a.points {
+		if of.Name, of.Hollow = className(c, place%2), place < 2; place >= 2 {
+			of.Name += " taken for " + c.Classes[3-place]
+		}
+		if place < 2 || len(of.X) > 0 {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// surePanel has histograms of how sure wrong decisions are.
+func surePanel(sure [2][]float64, mean, average string) figure.Panel {
+	const high = 0.9
+	surer := func(p []float64) string {
+		n := 0
+		for _, p := range p {
+			if p > high {
+				n++
+			}
+		}
+		return fmt.Sprintf("%d of %d", n, len(p))
+	}
+	edges := []float64{0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1}
+	return figure.Panel{
+		Title: fmt.Sprintf("wrong, and surer than %g: %s at the latent mean, %s %s", high, surer(sure[0]),
+			surer(sure[1]), average),
+		X:      figure.Axis{Label: "probability of the class decided for", Lo: 0.5, Hi: 1},
+		Y:      figure.Axis{Label: "cases decided wrongly"},
+		Layers: []figure.Layer{histogram(mean, edges, sure[0]), histogram(average, edges, sure[1])},
+	}
 }

@@ -21,7 +21,7 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		for _, group := range parts(g) {
-			n := reports.NameMembers(short, group...)
+			n := NameMembers(short, group...)
 			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
 				Title: n.Heading + " · " + group[0].Name, Columns: 3}
 			cut, intervals := "", ""
@@ -48,7 +48,7 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 // curvePanel draws the curves of a kind of all members that have one, of few members with their
 // pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
 // few, and may leave the panel where less than a quarter of them is left.
-func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure.Panel, ok bool) {
+func curvePanel(kind cv.Curve, group []Member, names []string) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer
@@ -59,27 +59,14 @@ func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure
 			if c.Name != kind.Name {
 				continue
 			}
-			line := figure.Line{Name: names[i], Markers: true}
-			band := figure.Band{Name: names[i]}
-			for k, at := range c.Series.Y {
-				if !figure.Drawable(at) || !c.Diagonal && c.N[k] < min(fewest, c.N[0]) {
-					continue
-				}
-				line.X, line.Y, y = append(line.X, c.Series.X[k]), append(line.Y, at), append(y, at)
-				if c.Lo == nil {
-					continue
-				}
-				band.Lo, band.Hi = append(band.Lo, c.Lo[k]), append(band.Hi, c.Hi[k])
-				if 4*c.N[k] >= c.N[0] && figure.Drawable(c.Lo[k]) && figure.Drawable(c.Hi[k]) {
-					y = append(y, c.Lo[k], c.Hi[k])
-				}
-			}
+			line, band, shown := drawnCurve(c, names[i])
 			if len(line.X) == 0 {
 				continue
 			}
+			y = append(y, shown...)
 			ends = []float64{min(ends[0], slices.Min(line.X)), max(ends[1], slices.Max(line.X))}
 			lines = append(lines, line)
-			switch band.X = line.X; {
+			switch {
 			case band.Lo == nil:
 			case kind.Diagonal:
 				intervals = append(intervals, figure.Intervals{Name: names[i], X: line.X, Y: line.Y, Lo: band.Lo,
@@ -101,4 +88,25 @@ func curvePanel(kind cv.Curve, group []reports.Member, names []string) (p figure
 	}
 	p.Layers = append(p.Layers, lines...)
 	return p, len(lines) > 0
+}
+
+// drawnCurve is the part of a curve that is drawn, with its intervals, and the values that its
+// panel has to show.
+func drawnCurve(c reports.Curve, name string) (line figure.Line, band figure.Band, shown []float64) {
+	line, band = figure.Line{Name: name, Markers: true}, figure.Band{Name: name}
+	for k, at := range c.Series.Y {
+		if !figure.Drawable(at) || !c.Diagonal && c.N[k] < min(fewest, c.N[0]) {
+			continue
+		}
+		line.X, line.Y, shown = append(line.X, c.Series.X[k]), append(line.Y, at), append(shown, at)
+		if c.Lo == nil {
+			continue
+		}
+		band.Lo, band.Hi = append(band.Lo, c.Lo[k]), append(band.Hi, c.Hi[k])
+		if 4*c.N[k] >= c.N[0] && figure.Drawable(c.Lo[k]) && figure.Drawable(c.Hi[k]) {
+			shown = append(shown, c.Lo[k], c.Hi[k])
+		}
+	}
+	band.X = line.X
+	return line, band, shown
 }

@@ -32,7 +32,7 @@ func decisions(r *reports.Report) []figure.Figure {
 	return out
 }
 
-func decision(part []reports.Member, n reports.Naming) (f figure.Figure) {
+func decision(part []Member, n Naming) (f figure.Figure) {
 	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note)}
 	if len(part) == 1 {
 		f.Title = n.Members[0] + " " + f.Title

@@ -18,7 +18,7 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		return len(information) > 1
 	}
 	const information = "test information (bits per case)"
-	out := each(r, scored, 6, func(part []reports.Member, n reports.Naming) figure.Figure {
+	out := each(r, scored, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " +
 			reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
 		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
@@ -34,7 +34,7 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		return f
 	})
 	for i, group := range groupsOf(r) {
-		n := reports.NameMembers(r.ShortNames(), group...)
+		n := NameMembers(r.ShortNames(), group...)
 		var value, bits []float64
 		var layers []figure.Layer
 		for k, m := range group {

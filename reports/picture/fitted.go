@@ -30,7 +30,7 @@ func fitted(r *reports.Report, name, title string, of func(c reports.Configurati
 			left++
 			continue
 		}
-		n := reports.NameMembers(short, reports.Member{Index: i, Configuration: c})
+		n := NameMembers(short, Member{Index: i, Configuration: c})
 		f.Name, f.Title = fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%s: #%d %s", title, i, n.Heading)
 		f.Notes = append([]string{n.Note}, f.Notes...)
 		out = append(out, f)

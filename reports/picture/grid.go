@@ -20,67 +20,85 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		if !ok {
 			continue
 		}
-		n := reports.NameMembers(short, reports.Member{Index: i, Configuration: c})
+		n := NameMembers(short, Member{Index: i, Configuration: c})
 		scores := ""
 		for _, p := range c.Grid { // which have the same, if any
 			if n, known := p.Scores.Get("n"); known {
 				scores = fmt.Sprintf("scores of %s, %.0f cases", c.Evaluations[0].Name, n)
 			}
 		}
-		f := figure.Figure{Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
-			Notes: remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores)}
-		objective := reports.Spaced(c.Maximised())
-		add := func(by, title string, digits int, value func(reports.GridPoint) (float64, bool),
-			layer func(z [][]float64) figure.Layer) {
-			z, known := l.values(c.Grid, value)
-			if !known {
-				return
-			}
-			p := figure.Panel{Title: title, X: figure.Axis{Label: l.across.label}, Y: figure.Axis{Label: l.up.label},
-				Layers: []figure.Layer{layer(z)}}
-			chosen, best := -1, -1
-			for _, b := range c.Best {
-				if b.By == c.Objective {
-					chosen = b.Point
-				}
-				if b.By == by {
-					best = b.Point
-					p.Title += ", best" + c.SoFar() + " " + figure.Number(float64(b.Value), digits)
-				}
-			}
-			if i, j := l.find(chosen); i >= 0 {
-				p.Layers = append(p.Layers, figure.Mark{Name: "best " + objective, X: l.across.values[i],
-					Y: l.up.values[j]})
-			}
-			if i, j := l.find(best); i >= 0 && best != chosen {
-				p.Layers = append(p.Layers, figure.Mark{Name: "best of the panel", X: l.across.values[i],
-					Y: l.up.values[j]})
-			}
-			f.Panels = append(f.Panels, p)
-		}
-		contours := func(z [][]float64) figure.Layer {
-			return figure.Contours{X: l.across.values, Y: l.up.values, Z: z}
-		}
-		score := func(name string) func(reports.GridPoint) (float64, bool) {
-			return func(p reports.GridPoint) (float64, bool) { return p.Scores.Get(name) }
-		}
-		add(c.Objective, objectiveLabel(c), 2, func(p reports.GridPoint) (float64, bool) {
-			return p.Objective(),
-				true
-		}, contours)
-		add("information_bits", "test information (bits per case)", 3, score("information_bits"), contours)
-		add("errors", "errors (cases)", 0, score("errors"), func(z [][]float64) figure.Layer {
-			return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
+		out = append(out, figure.Figure{
+			Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
+			Notes:  remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores),
+			Panels: l.panels(c, pathsOver(r, c, l.across.label, l.up.label)),
 		})
-		if paths := pathsOver(r, c, l.across.label, l.up.label); len(paths) > 0 {
-			p := &f.Panels[0]
-			p.X.Lo, p.X.Hi = l.across.values[0], l.across.values[len(l.across.values)-1]
-			p.Y.Lo, p.Y.Hi = l.up.values[0], l.up.values[len(l.up.values)-1]
-			p.Layers = slices.Insert(p.Layers, 1, paths...)
-		}
-		out = append(out, f)
 	}
 	return out
+}
+
+// panels are those of the tuning objective, with paths over it, of the test information and of the
+// errors, as far as points have them.
+func (l lattice) panels(c reports.Configuration, paths []figure.Layer) (out []figure.Panel) {
+	contours := func(z [][]float64) figure.Layer {
+		return figure.Contours{X: l.across.values, Y: l.up.values, Z: z}
+	}
+	numbers := func(z [][]float64) figure.Layer {
+		return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
+	}
+	score := func(name string) func(reports.GridPoint) (float64, bool) {
+		return func(p reports.GridPoint) (float64, bool) { return p.Scores.Get(name) }
+	}
+	objective := func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }
+	for _, of := range []struct {
+		by, title string
+		digits    int
+		value     func(reports.GridPoint) (float64, bool)
+		layer     func(z [][]float64) figure.Layer
+	}{
+		{c.Objective, objectiveLabel(c), 2, objective, contours},
+		{"information_bits", "test information (bits per case)", 3, score("information_bits"), contours},
+		{"errors", "errors (cases)", 0, score("errors"), numbers},
+	} {
+		z, known := l.values(c.Grid, of.value)
+		if !known {
+			continue
+		}
+		best, marks := l.bests(c, of.by, of.digits)
+		out = append(out, figure.Panel{Title: of.title + best, X: figure.Axis{Label: l.across.label},
+			Y: figure.Axis{Label: l.up.label}, Layers: slices.Insert(marks, 0, of.layer(z))})
+	}
+	if len(paths) > 0 {
+		p := &out[0]
+		p.X.Lo, p.X.Hi = l.across.values[0], l.across.values[len(l.across.values)-1]
+		p.Y.Lo, p.Y.Hi = l.up.values[0], l.up.values[len(l.up.values)-1]
+		p.Layers = slices.Insert(p.Layers, 1, paths...)
+	}
+	return out
+}
+
+// bests mark the points that are best by the objective and by the value of a panel, if that is
+// another one, and say what the best value is.
+func (l lattice) bests(c reports.Configuration, by string, digits int) (value string, marks []figure.Layer) {
+	chosen, best := -1, -1
+	for _, b := range c.Best {
+		if b.By == c.Objective {
+			chosen = b.Point
+		}
+		if b.By == by {
+			best = b.Point
+			value += ", best" + c.SoFar() + " " + figure.Number(float64(b.Value), digits)
+		}
+	}
+	mark := func(name string, point int) {
+		if i, j := l.find(point); i >= 0 {
+			marks = append(marks, figure.Mark{Name: name, X: l.across.values[i], Y: l.up.values[j]})
+		}
+	}
+	mark("best "+reports.Spaced(c.Maximised()), chosen)
+	if best != chosen {
+		mark("best of the panel", best)
+	}
+	return value, marks
 }
 
 // coordinate is one of the two hyperparameters of a lattice.

@@ -13,7 +13,7 @@ func informationPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		for _, group := range parts(g) {
-			n := reports.NameMembers(short, group...)
+			n := NameMembers(short, group...)
 			p := figure.Panel{X: figure.Axis{Label: "test information (bits per case; 0 is guessing)"}}
 			var rows figure.Intervals
 			zero := false

@@ -17,23 +17,9 @@ func latentMeans(r *reports.Report) []figure.Figure {
 		if len(fit.TrainLatentMean) == 0 {
 			return f
 		}
-		type side struct {
-			title  string
-			labels []int
-			means  [][]record.Number
-		}
-		sides := []side{{fmt.Sprintf("%d training cases", len(fit.TrainLabels)), fit.TrainLabels, fit.TrainLatentMean}}
-		fits, name := heldOut(c)
-		held := side{means: make([][]record.Number, len(fit.TrainLatentMean))}
-		for _, h := range fits {
-			if len(h.LatentMean) == len(held.means) {
-				held.labels = append(held.labels, h.Labels...)
-				for k, means := range h.LatentMean {
-					held.means[k] = append(held.means[k], means...)
-				}
-			}
-		}
-		if held.title = fmt.Sprintf("%d held-out cases (%s)", len(held.labels), name); len(held.labels) > 0 {
+		sides := []latentSide{{fmt.Sprintf("%d training cases", len(fit.TrainLabels)), fit.TrainLabels,
+			fit.TrainLatentMean}}
+		if held := heldOutLatent(c, len(fit.TrainLatentMean)); len(held.labels) > 0 {
 			sides = append(sides, held)
 		}
 		f.Columns, f.Notes = len(sides), sampled("training cases", fit)
@@ -45,38 +31,11 @@ func latentMeans(r *reports.Report) []figure.Figure {
 			f.Notes = append(f.Notes, note...)
 		}
 		beyond := 0
-		for _, k := range processes {
-			var all []float64
+		for _, process := range processes {
+			edges, out := latentBins(sides, process, 4*math.Cbrt(float64(len(fit.TrainLabels))))
+			beyond += out
 			for _, s := range sides {
-				all = append(all, record.Floats(s.means[k])...)
-			}
-			lo, hi := bulk(all)
-			edges := binEdges(lo, hi, 4*math.Cbrt(float64(len(fit.TrainLabels))))
-			for _, v := range all {
-				if !(v >= edges[0] && v <= edges[len(edges)-1]) {
-					beyond++
-				}
-			}
-			for _, s := range sides {
-				p := figure.Panel{Title: s.title, X: figure.Axis{Label: "latent mean f", Lo: edges[0],
-					Hi: edges[len(edges)-1]}, Y: figure.Axis{Label: "cases"}}
-				if len(c.Classes) == 2 {
-					for class := range c.Classes {
-						p.Layers = append(
-							p.Layers, histogram(className(c, class), edges, ofClass(s.means[k], s.labels, class)))
-					}
-				} else {
-					p.Title, p.X.Label = fmt.Sprintf("%s, %s", className(c, k), s.title), "latent mean f of the class"
-					var others []float64
-					for class := range c.Classes {
-						if class != k {
-							others = append(others, ofClass(s.means[k], s.labels, class)...)
-						}
-					}
-					p.Layers = append(p.Layers, histogram("cases of other classes", edges, others),
-						histogram("cases of the class", edges, ofClass(s.means[k], s.labels, k)))
-				}
-				f.Panels = append(f.Panels, p)
+				f.Panels = append(f.Panels, s.panel(c, process, edges))
 			}
 		}
 		if beyond > 0 {
@@ -85,4 +44,69 @@ func latentMeans(r *reports.Report) []figure.Figure {
 		}
 		return f
 	})
+}
+
+// latentSide has the latent means of the training cases or of the held-out ones.
+type latentSide struct {
+	title  string
+	labels []int
+	means  [][]record.Number // by process
+}
+
+// heldOutLatent is that of the held-out cases of the first evaluation.
+func heldOutLatent(c reports.Configuration, processes int) latentSide {
+	fits, name := heldOut(c)
+	held := latentSide{means: make([][]record.Number, processes)}
+	for _, h := range fits {
+		if len(h.LatentMean) != processes {
+			continue
+		}
+		held.labels = append(held.labels, h.Labels...)
+		for k, means := range h.LatentMean {
+			held.means[k] = append(held.means[k], means...)
+		}
+	}
+	held.title = fmt.Sprintf("%d held-out cases (%s)", len(held.labels), name)
+	return held
+}
+
+// latentBins are bins, at most so many, for the latent means of a process on all sides, and how
+// many of these are beyond them.
+func latentBins(sides []latentSide, process int, most float64) (edges []float64, beyond int) {
+	var all []float64
+	for _, s := range sides {
+		all = append(all, record.Floats(s.means[process])...)
+	}
+	lo, hi := bulk(all)
+	edges = binEdges(lo, hi, most)
+	for _, v := range all {
+		if !(v >= edges[0] && v <= edges[len(edges)-1]) {
+			beyond++
+		}
+	}
+	return edges, beyond
+}
+
+// panel has a histogram for each of two classes, or else one for the class of the process and one
+// for all others.
+func (s latentSide) panel(c reports.Configuration, process int, edges []float64) figure.Panel {
+	p := figure.Panel{Title: s.title, Y: figure.Axis{Label: "cases"},
+		X: figure.Axis{Label: "latent mean f", Lo: edges[0], Hi: edges[len(edges)-1]}}
+	means := s.means[process]
+	if len(c.Classes) == 2 {
+		for class := range c.Classes {
+			p.Layers = append(p.Layers, histogram(className(c, class), edges, ofClass(means, s.labels, class)))
+		}
+		return p
+	}
+	p.Title, p.X.Label = fmt.Sprintf("%s, %s", className(c, process), s.title), "latent mean f of the class"
+	var others []float64
+	for class := range c.Classes {
+		if class != process {
+			others = append(others, ofClass(means, s.labels, class)...)
+		}
+	}
+	p.Layers = []figure.Layer{histogram("cases of other classes", edges, others),
+		histogram("cases of the class", edges, ofClass(means, s.labels, process))}
+	return p
 }

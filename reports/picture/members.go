@@ -48,7 +48,7 @@ const mostFigures = 8
 
 // each draws the configurations of which there is something to draw, so many in a figure.
 func each(r *reports.Report, of func(reports.Configuration) bool, size int,
-	draw func(part []reports.Member, n reports.Naming) figure.Figure) []figure.Figure {
+	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
 	return together(r, func(c reports.Configuration) string {
 		if of(c) {
 			return "all"
@@ -60,8 +60,8 @@ func each(r *reports.Report, of func(reports.Configuration) bool, size int,
 // together draws the configurations with the same key in one figure, so many in each; those without
 // a key in none.
 func together(r *reports.Report, key func(reports.Configuration) string, size int,
-	draw func(part []reports.Member, n reports.Naming) figure.Figure) (out []figure.Figure) {
-	var parts [][]reports.Member
+	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
+	var parts [][]Member
 	last := map[string]int{} // the part that takes the next one with a key
 	for i, c := range r.Configurations {
 		k := key(c)
@@ -73,11 +73,11 @@ func together(r *reports.Report, key func(reports.Configuration) string, size in
 			at, parts = len(parts), append(parts, nil)
 			last[k] = at
 		}
-		parts[at] = append(parts[at], reports.Member{Index: i, Configuration: c})
+		parts[at] = append(parts[at], Member{Index: i, Configuration: c})
 	}
 	short := r.ShortNames()
 	for _, part := range parts[:min(len(parts), mostFigures)] {
-		n := reports.NameMembers(short, part...)
+		n := NameMembers(short, part...)
 		for i, name := range n.Members {
 			n.Members[i] = strings.TrimSpace(name)
 		}
@@ -131,25 +131,25 @@ func written(x float64, digits int) string {
 }
 
 // groupsOf puts evaluations by the same name of the same data set together, in order of appearance.
-func groupsOf(r *reports.Report) (groups [][]reports.Member) {
+func groupsOf(r *reports.Report) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
 			g := slices.IndexFunc(groups,
-				func(g []reports.Member) bool { return g[0].Configuration.Dataset == c.Dataset && g[0].Name == e.Name })
+				func(g []Member) bool { return g[0].Configuration.Dataset == c.Dataset && g[0].Name == e.Name })
 			if g < 0 {
 				g = len(groups)
 				groups = append(groups, nil)
 			}
-			groups[g] = append(groups[g], reports.Member{Index: i, Configuration: c, Evaluation: e})
+			groups[g] = append(groups[g], Member{Index: i, Configuration: c, Evaluation: e})
 		}
 	}
 	return groups
 }
 
 // cases says how many predictions the members of a group have, if they have equally many.
-func cases(group []reports.Member) string {
+func cases(group []Member) string {
 	n := group[0].Scores.N
-	if slices.ContainsFunc(group, func(m reports.Member) bool { return m.Scores.N != n }) {
+	if slices.ContainsFunc(group, func(m Member) bool { return m.Scores.N != n }) {
 		return ""
 	}
 	return fmt.Sprintf("%d predictions", n)
@@ -159,7 +159,7 @@ func cases(group []reports.Member) string {
 const most = 20
 
 // parts cuts a group into pictures.
-func parts(group []reports.Member) [][]reports.Member {
+func parts(group []Member) [][]Member {
 	return slices.Collect(slices.Chunk(group, most))
 }
 
@@ -183,7 +183,7 @@ func chosenPath(c reports.Configuration) []record.Step {
 }
 
 // pooledOf are the predictions of the evaluation.
-func pooledOf(m reports.Member) cv.Predictions {
+func pooledOf(m Member) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range m.Configuration.Studies {
 		if s.Evaluation == m.Name && s.Predictions != nil && !s.Nested {

@@ -59,10 +59,12 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
 	for _, series := range seriesOf(r, section, path) {
-		if !slices.ContainsFunc(series, func(s optionSeries) bool { return len(distinct(s.x)) > 2 }) {
+		if !slices.ContainsFunc(series, func(s optionSeries) bool {
+			return len(slices.Compact(slices.Clone(s.x))) > 2
+		}) {
 			continue
 		}
-		var members []reports.Member
+		var members []Member
 		for _, s := range series {
 			members = append(members, s.Member)
 		}
@@ -70,7 +72,7 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		for _, m := range members {
 			texts.Configurations = append(texts.Configurations, m.Configuration)
 		}
-		n := reports.NameMembers(texts.ShortNames(), members...)
+		n := NameMembers(texts.ShortNames(), members...)
 		for k := range series {
 			_, n.Members[k], _ = strings.Cut(n.Members[k], " ")
 		}
@@ -100,70 +102,70 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 	}
 	p.Y.Label = fmt.Sprintf("%s (%s)", reports.Spaced(score), s.Unit)
 	var ends []float64
-	for _, of := range series {
-		ends = append(ends, of.x...)
-	}
-	ends = []float64{slices.Min(ends), slices.Max(ends)}
-	var lines []figure.Line
-	var bands []figure.Layer
 	evaluations := map[string]bool{}
 	for _, of := range series {
+		ends = append(ends, of.x...)
 		for _, c := range of.configurations {
 			for _, e := range c.Evaluations {
 				evaluations[e.Name] = true
 			}
 		}
 	}
+	ends = []float64{slices.Min(ends), slices.Max(ends)}
+	var lines, bands []figure.Layer
 	for k, of := range series {
 		for _, e := range of.configurations[0].Evaluations {
-			words := []string{names[k]}
-			if len(evaluations) > 1 {
-				words = append(words, e.Name)
+			name := cmp.Or(names[k], e.Name)
+			if names[k] != "" && len(evaluations) > 1 {
+				name += ", " + e.Name
 			}
-			l := figure.Line{Name: cmp.Or(
-				strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", "), e.Name),
-				Markers: true}
-			band := figure.Band{Name: l.Name}
-			for i, c := range of.configurations {
-				at := slices.IndexFunc(c.Evaluations, func(o reports.Evaluation) bool { return o.Name == e.Name })
-				if at < 0 {
-					continue
-				}
-				v, ok := c.Evaluations[at].Scores.Value(score)
-				if !ok || !figure.Drawable(v.Value) || c.Evaluations[at].Scores.Partial != nil {
-					continue
-				}
-				if l.Y, band.Lo, band.Hi = append(l.Y, v.Value), append(band.Lo, v.Lo),
-					append(band.Hi, v.Hi); of.x != nil {
-					l.X = append(l.X, of.x[i])
-				}
-			}
+			line, band := of.line(e.Name, score)
+			line.Name, band.Name = name, name
 			switch {
-			case len(l.Y) == 0:
+			case len(line.Y) == 0:
 			case of.x == nil: // level
-				lines = append(lines, figure.Line{Name: l.Name, X: ends, Y: []float64{l.Y[0], l.Y[0]}})
+				lines = append(lines, figure.Line{Name: name, X: ends, Y: []float64{line.Y[0], line.Y[0]}})
 			default:
-				band.X = l.X
-				lines, bands = append(lines, l), append(bands, band)
+				lines, bands = append(lines, line), append(bands, band)
 			}
 		}
 	}
 	if len(bands) <= 2 {
 		p.Layers = bands
 	}
-	for _, l := range lines[:min(len(lines), mostTold)] {
-		p.Layers = append(p.Layers, l)
-	}
+	p.Layers = append(p.Layers, lines[:min(len(lines), mostTold)]...)
 	if left := len(lines) - mostTold; left > 0 {
 		p.Y.Label += fmt.Sprintf("; %d more lines are not drawn", left)
 	}
 	return p
 }
 
+// line is a score of an evaluation, where all folds are done, and its 95 % interval.
+func (s optionSeries) line(evaluation, score string) (line figure.Line, band figure.Band) {
+	line.Markers = true
+	for i, c := range s.configurations {
+		at := slices.IndexFunc(c.Evaluations, func(o reports.Evaluation) bool { return o.Name == evaluation })
+		if at < 0 {
+			continue
+		}
+		scores := c.Evaluations[at].Scores
+		v, ok := scores.Value(score)
+		if !ok || !figure.Drawable(v.Value) || scores.Partial != nil {
+			continue
+		}
+		line.Y, band.Lo, band.Hi = append(line.Y, v.Value), append(band.Lo, v.Lo), append(band.Hi, v.Hi)
+		if s.x != nil {
+			line.X = append(line.X, s.x[i])
+		}
+	}
+	band.X = line.X
+	return line, band
+}
+
 // optionSeries are configurations that differ in one option alone, which they have without it in
 // member. Without x they have no such option.
 type optionSeries struct {
-	reports.Member
+	Member
 	configurations []reports.Configuration
 	x              []float64 // ascending
 }
@@ -191,7 +193,7 @@ func seriesOf(r *reports.Report, section func(c *reports.Configuration) *record.
 		k := slices.IndexFunc(sets[g], same)
 		if k < 0 {
 			k, sets[g] = len(sets[g]), append(
-				sets[g], optionSeries{Member: reports.Member{Index: i, Configuration: rest}})
+				sets[g], optionSeries{Member: Member{Index: i, Configuration: rest}})
 		}
 		s := &sets[g][k]
 		at := len(s.configurations)
@@ -217,9 +219,6 @@ func partials(series []optionSeries) (n int) {
 	}
 	return n
 }
-
-// distinct are the different ones of ascending values.
-func distinct(x []float64) []float64 { return slices.Compact(slices.Clone(x)) }
 
 // optionLabel is the name of an option, and that with the component that it is of and how a
 // hyperparameter is given.

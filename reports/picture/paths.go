@@ -13,7 +13,7 @@ func pathsPicture(r *reports.Report) []figure.Figure {
 	flat := func(c reports.Configuration) bool {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
 	}
-	return each(r, flat, 6, func(part []reports.Member, n reports.Naming) figure.Figure {
+	return each(r, flat, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "paths", Title: n.Heading + " · paths of the optimiser", Notes: remarks(n.Note),
 			Columns: min(3, len(part))}
 		for k, m := range part {

@@ -15,7 +15,7 @@ import (
 // most relevant inputs at the end have names.
 func relevancePicture(r *reports.Report) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
-	return each(r, found, 1, func(part []reports.Member, n reports.Naming) figure.Figure {
+	return each(r, found, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
 		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0],

@@ -14,7 +14,7 @@ import (
 // reached, the best first, and what it cost.
 func restartsPicture(r *reports.Report) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && len(reachedBy(c)) > 1 }
-	return each(r, several, 4, func(part []reports.Member, n reports.Naming) figure.Figure {
+	return each(r, several, 4, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}
 		for k, m := range part {
 			c := m.Configuration

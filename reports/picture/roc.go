@@ -21,7 +21,7 @@ func rocPicture(r *reports.Report) (out []figure.Figure) {
 			partial bool
 		}
 		var curves []curve
-		n := reports.NameMembers(short, group...)
+		n := NameMembers(short, group...)
 		for k, m := range group {
 			if len(m.Configuration.Classes) != 2 {
 				continue

@@ -19,70 +19,94 @@ func sampledPictures(r *reports.Report) (out []figure.Figure) {
 		if !ok || !slices.ContainsFunc(reference.Grid, func(p reports.GridPoint) bool { return p.StandardError > 0 }) {
 			continue
 		}
-		all := []reports.Member{{Index: i, Configuration: reference}}
-		for k, c := range r.Configurations {
-			same := c
-			same.TuneInference = reference.TuneInference
-			if k != i && sameButTune(same, reference) && len(c.Grid) > 0 {
-				all = append(all, reports.Member{Index: k, Configuration: c})
-			}
-		}
+		all := slices.Insert(gridRivals(r, i), 0, Member{Index: i, Configuration: reference})
 		if len(all) == 1 {
 			continue
 		}
-		n := reports.NameMembers(short, all...)
+		n := NameMembers(short, all...)
 		f := figure.Figure{Name: fmt.Sprintf("sampled-%d", i), Title: n.Heading + " · against " + n.Members[0],
 			Columns: min(3, len(all)-1),
 			Notes:   remarks(n.Note, "with 95 % intervals of what is sampled")}
-		along, other, _ := l.sides()
-		step := (len(other.values)-1)/mostTold + 1
-		for _, of := range []struct {
-			label string
-			value func(reports.GridPoint) (float64, bool)
-			error bool
-		}{
+		for _, of := range []compared{
 			{objectiveLabel(reference), func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
 			{"test information (bits per case)", information, false},
 		} {
-			var panels []figure.Panel
-			var seen []float64 // that all panels show
-			for k, m := range all[1:] {
-				p := figure.Panel{Title: n.Members[k+1], X: figure.Axis{Label: along.label},
-					Y: figure.Axis{Label: of.label + " − that of " + n.Members[0]}}
-				p.Layers = append(p.Layers,
-					figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0},
-						Dashed: true})
-				for j := len(other.values) - 1; j >= 0; j -= step {
-					line := figure.Line{Name: fmt.Sprintf("%s = %s", other.label, figure.Number(other.values[j], 2)),
-						Markers: true}
-					bars := figure.Intervals{Name: line.Name}
-					line.X, line.Y, bars.Lo, bars.Hi = differences(l, j, reference.Grid, m.Configuration.Grid, of.value)
-					if len(line.X) == 0 {
-						continue
-					}
-					if seen = append(seen, line.Y...); of.error {
-						bars.X, bars.Y, seen = line.X, line.Y, slices.Concat(seen, bars.Lo, bars.Hi)
-						p.Layers = append(p.Layers, bars)
-					}
-					p.Layers = append(p.Layers, line)
-				}
-				panels = append(panels, p)
-			}
-			if len(seen) == 0 {
-				continue
-			}
-			lo, hi := min(0, slices.Min(seen)), max(0, slices.Max(seen))
-			for _, p := range panels {
-				p.Y.Lo, p.Y.Hi = lo-0.04*(hi-lo), hi+0.04*(hi-lo)
-				f.Panels = append(f.Panels, p)
-			}
+			f.Panels = append(f.Panels, of.panels(l, all, n.Members)...)
 		}
-		if step > 1 {
-			f.Notes = append(f.Notes, fmt.Sprintf("one of every %d values of %s has a line", step, other.label))
+		if _, other, _ := l.sides(); other.step() > 1 {
+			f.Notes = append(f.Notes, fmt.Sprintf("one of every %d values of %s has a line", other.step(), other.label))
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// gridRivals are the configurations with a grid that differ from one in nothing but the inference.
+func gridRivals(r *reports.Report, reference int) (out []Member) {
+	of := r.Configurations[reference]
+	for k, c := range r.Configurations {
+		same := c
+		same.TuneInference = of.TuneInference
+		if k != reference && sameButTune(same, of) && len(c.Grid) > 0 {
+			out = append(out, Member{Index: k, Configuration: c})
+		}
+	}
+	return out
+}
+
+// step is every which value has a line, where there are many.
+func (c coordinate) step() int { return (len(c.values)-1)/mostTold + 1 }
+
+// compared is a value of grid points whose differences are drawn, with intervals if it is sampled.
+type compared struct {
+	label     string
+	value     func(reports.GridPoint) (float64, bool)
+	intervals bool
+}
+
+// panels show how the value of every other member differs from that of the first one, on one scale;
+// none if no two points can be compared.
+func (of compared) panels(l lattice, all []Member, names []string) (out []figure.Panel) {
+	along, _, _ := l.sides()
+	var seen []float64 // that all panels show
+	for k, m := range all[1:] {
+		zero := figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0},
+			Dashed: true}
+		layers, shown := of.layers(l, all[0].Configuration.Grid, m.Configuration.Grid)
+		seen = append(seen, shown...)
+		out = append(out, figure.Panel{Title: names[k+1], X: figure.Axis{Label: along.label},
+			Y:      figure.Axis{Label: of.label + " − that of " + names[0]},
+			Layers: slices.Insert(layers, 0, figure.Layer(zero))})
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	lo, hi := min(0, slices.Min(seen)), max(0, slices.Max(seen))
+	for k := range out {
+		out[k].Y.Lo, out[k].Y.Hi = lo-0.04*(hi-lo), hi+0.04*(hi-lo)
+	}
+	return out
+}
+
+// layers are the lines of differences of a grid from the sampled one, and the values that they
+// show.
+func (of compared) layers(l lattice, sampled, grid []reports.GridPoint) (layers []figure.Layer, seen []float64) {
+	_, other, _ := l.sides()
+	for j := len(other.values) - 1; j >= 0; j -= other.step() {
+		line := figure.Line{Name: fmt.Sprintf("%s = %s", other.label, figure.Number(other.values[j], 2)), Markers: true}
+		bars := figure.Intervals{Name: line.Name}
+		line.X, line.Y, bars.Lo, bars.Hi = differences(l, j, sampled, grid, of.value)
+		if len(line.X) == 0 {
+			continue
+		}
+		seen = append(seen, line.Y...)
+		if of.intervals {
+			bars.X, bars.Y, seen = line.X, line.Y, slices.Concat(seen, bars.Lo, bars.Hi)
+			layers = append(layers, bars)
+		}
+		layers = append(layers, line)
+	}
+	return layers, seen
 }
 
 func information(p reports.GridPoint) (float64, bool) { return p.Scores.Get("information_bits") }
@@ -95,8 +119,8 @@ func (l lattice) sides() (along, other coordinate, turned bool) {
 	return l.across, l.up, false
 }
 
-// differences are those of a value from the sampled one, with its 95 % interval, along the coordinate
-// with more values at place j of the other one, where both have the point.
+// differences are those of a value from the sampled one, with its 95 % interval, along the
+// coordinate with more values at place j of the other one, where both have the point.
 func differences(l lattice, j int, sampled, grid []reports.GridPoint,
 	value func(reports.GridPoint) (float64, bool)) (x, y, lo, hi []float64) {
 	along, _, turned := l.sides()

@@ -16,7 +16,7 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 		}
 		return c.Objective + " of " + c.Dataset
 	}
-	return together(r, tuned, mostTold, func(part []reports.Member, n reports.Naming) figure.Figure {
+	return together(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
 		p := figure.Panel{X: figure.Axis{Label: "iteration of the chosen restart"}}
 		var lines []figure.Line
 		for k, m := range part {

@@ -14,7 +14,7 @@ import (
 )
 
 // CheckForms are the forms in which a Check is written.
-var CheckForms = reports.Forms[*reports.Check]{{Name: "text", Render: checkText},
+var CheckForms = Forms[*reports.Check]{{Name: "text", Render: checkText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Check]}, {Name: "csv", Render: checkCSV}}
 
 // checkText writes a table, and below it what the rows have to say.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // ComparisonForms are the forms in which it is written.
-var ComparisonForms = reports.Forms[*reports.Comparison]{{Name: "text", Render: comparisonText},
+var ComparisonForms = Forms[*reports.Comparison]{{Name: "text", Render: comparisonText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Comparison]}}
 
 // comparisonText names the configurations and writes a table of the differences.
@@ -53,48 +52,55 @@ func Differences(c *reports.Comparison) Table {
 	t := Table{Columns: Columns("first − second", "evaluation", "what", "difference", "95 % interval", "p", "")}
 	for _, p := range c.Pairs {
 		pair := p.First.Name + " − " + p.Second.Name
-		row := func(evaluation, what string, difference reports.Number, of *reports.Partial, ends *[2]reports.Number,
-			pValue reports.Number, more string) {
-			between, probability := "", Cell{}
-			if ends != nil {
-				between = interval(ends[0], ends[1], nil)
-			}
-			if !pValue.None() {
-				if probability = number(fmt.Sprintf("%.3g", float64(pValue)), float64(
-					pValue)); probability.Text == "1" {
-					probability = decimals(pValue, 0)
-				}
-			}
-			t.Rows = append(t.Rows, Row(pair, evaluation, what, Significant(difference).over(of), between, probability,
-				more))
-		}
-		if e := p.LogEvidence; e != nil {
-			bayes := "Bayes factor 10^" + reports.Decimals(float64(e.Log10), 3)
-			if p.Sampled {
-				bayes += ", of the best samples of chains"
-			}
-			row("all", "log evidence", e.Nats, nil, nil, reports.Number(math.NaN()), bayes)
-		}
-		for _, e := range p.Evaluations {
-			for _, s := range e.Scores {
-				test := "corrected t-test"
-				if s.CI95 == nil {
-					test = "no t-test"
-				}
-				folds := strconv.Itoa(e.Folds)
-				if e.Partial != nil {
-					folds = fmt.Sprintf("%d of %d", e.Partial.Done, e.Partial.Planned)
-				}
-				row(e.Name, s.Name, s.Difference, e.Partial, s.CI95, s.P, fmt.Sprintf("%s, folds %s", test, folds))
-			}
-			if m := e.McNemar; m != nil {
-				row(e.Name, "decisions", m.Difference, e.Partial, &m.CI95, m.P,
-					fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.Name,
-						m.OnlyFirst, p.Second.Name, m.OnlySecond))
-			}
+		for _, row := range differences(p) {
+			t.Rows = append(t.Rows, append(Row(pair), row...))
 		}
 	}
 	return t
+}
+
+// differences are the rows of a pair, without its name.
+func differences(p reports.Pair) (rows [][]Cell) {
+	if e := p.LogEvidence; e != nil {
+		bayes := "Bayes factor 10^" + reports.Decimals(float64(e.Log10), 3)
+		if p.Sampled {
+			bayes += ", of the best samples of chains"
+		}
+		rows = append(rows, Row("all", "log evidence", Significant(e.Nats), "", Cell{}, bayes))
+	}
+	for _, e := range p.Evaluations {
+		folds := strconv.Itoa(e.Folds)
+		if e.Partial != nil {
+			folds = fmt.Sprintf("%d of %d", e.Partial.Done, e.Partial.Planned)
+		}
+		for _, s := range e.Scores {
+			test, between := "no t-test", ""
+			if s.CI95 != nil {
+				test, between = "corrected t-test", interval(s.CI95[0], s.CI95[1], nil)
+			}
+			rows = append(rows, Row(e.Name, s.Name, Significant(s.Difference).over(e.Partial), between,
+				probability(s.P), fmt.Sprintf("%s, folds %s", test, folds)))
+		}
+		if m := e.McNemar; m != nil {
+			rows = append(rows, Row(e.Name, "decisions", Significant(m.Difference).over(e.Partial),
+				interval(m.CI95[0], m.CI95[1], nil), probability(m.P),
+				fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.Name,
+					m.OnlyFirst, p.Second.Name, m.OnlySecond)))
+		}
+	}
+	return rows
+}
+
+// probability is a p value, if there is one: 1 only if it is 1.
+func probability(p reports.Number) Cell {
+	if p.None() {
+		return Cell{}
+	}
+	text := fmt.Sprintf("%.3g", float64(p))
+	if text == "1" {
+		return decimals(p, 0)
+	}
+	return number(text, float64(p))
 }
 
 // NotCompared are what could not be compared.

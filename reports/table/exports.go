@@ -8,7 +8,7 @@ import (
 )
 
 // RowForms are the forms in which Rows are written.
-var RowForms = reports.Forms[Rows]{{Name: "csv", Render: rowsCSV}, {Name: "json", Render: rowsJSON}}
+var RowForms = Forms[Rows]{{Name: "csv", Render: rowsCSV}, {Name: "json", Render: rowsJSON}}
 
 // Export is a part of a Report as Rows.
 type Export struct {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 // drop takes a column out.
@@ -84,14 +84,14 @@ func (t Table) write(w io.Writer) {
 	behind := make([]int, len(t.Columns)) // the longest count
 	counted := func(cell Cell) int { return len(cell.String()) - len(cell.Text) }
 	for c, column := range t.Columns {
-		lines[0] = append(lines[0], reports.OneLine(column.Name))
+		lines[0] = append(lines[0], terminal.OneLine(column.Name))
 		for _, row := range t.Rows {
 			behind[c] = max(behind[c], counted(row[c]))
 		}
 	}
 	for i, row := range t.Rows {
 		for c, cell := range row {
-			text := reports.OneLine(cell.String())
+			text := terminal.OneLine(cell.String())
 			if t.Columns[c].Right && text != "" {
 				text += strings.Repeat(" ", behind[c]-counted(cell))
 			}
@@ -147,6 +147,6 @@ func list[T any](w io.Writer, label string, items []T) {
 			fmt.Fprintf(w, "    %sand %d more\n", label, len(items)-i)
 			return
 		}
-		fmt.Fprintf(w, "    %s%s\n", label, reports.OneLine(fmt.Sprint(item)))
+		fmt.Fprintf(w, "    %s%s\n", label, terminal.OneLine(fmt.Sprint(item)))
 	}
 }

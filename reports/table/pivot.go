@@ -30,12 +30,54 @@ type pivotRow struct {
 // set or one row has no such table, nor have configurations of which two would share a cell: not
 // ok.
 func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
-	score, short := pivoted(r), r.ShortNames()
+	p, ok := collect(r, times)
+	if !ok || len(p.datasets) < 2 || len(p.rows) < 2 || len(p.names) == 0 {
+		return t, false
+	}
+	for _, name := range pivotParts {
+		t.Columns = append(t.Columns, Column{Name: name, gaps: true})
+	}
+	for _, name := range p.names {
+		t.Columns = append(t.Columns, Column{Name: name, Right: true, Keep: true})
+	}
+	for _, row := range p.rows {
+		var line []Cell
+		for _, part := range row.parts {
+			line = append(line, Cell{Text: part})
+		}
+		for _, name := range p.names {
+			line = append(line, row.cells[name])
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	var note []string
+	if ratios := relative(p.rows, p.datasets); ratios != nil && len(p.methods) > 1 {
+		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
+			"mean over the data sets, in this one run"}
+		t.Columns = append(t.Columns, Column{Name: "time", Right: true, Keep: true})
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
+		}
+	}
+	t.Lift()
+	t.Caption = slices.Concat([]string{reports.Spaced(p.score.Name)}, t.Caption, note)
+	return t, true
+}
+
+// pivot is what a Pivot is made of. names are those of the columns.
+type pivot struct {
+	score                    cv.Score
+	rows                     []pivotRow
+	names, datasets, methods []string
+}
+
+// collect puts the configurations into rows; not ok: two share a cell.
+func collect(r *reports.Report, times *reports.Timings) (p pivot, ok bool) {
+	p.score = pivoted(r)
+	short := r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
 	several := slices.ContainsFunc(r.Configurations,
 		func(c reports.Configuration) bool { return len(c.Evaluations) > 1 })
-	var rows []pivotRow
-	var names, datasets, methods []string
 	add := func(list *[]string, name string) {
 		if !slices.Contains(*list, name) {
 			*list = append(*list, name)
@@ -47,68 +89,51 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		if hybrid {
 			parts[5] = short[c.TuneInference.Text]
 		}
-		at := slices.IndexFunc(rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
-		if at < 0 {
-			at = len(rows)
-			rows = append(rows, pivotRow{parts, map[string]Cell{}, map[string]float64{}})
+		row := p.row(parts)
+		if _, taken := row.seconds[c.Dataset]; taken {
+			return p, false
 		}
-		if _, taken := rows[at].seconds[c.Dataset]; taken {
-			return t, false
+		row.seconds[c.Dataset] = math.NaN()
+		unfinished := func(e reports.Evaluation) bool { return e.Status != reports.Done }
+		if times != nil && c.Missing == 0 && c.Status != reports.Failed &&
+			!slices.ContainsFunc(c.Evaluations, unfinished) {
+			row.seconds[c.Dataset] = times.Configurations[i].Seconds
 		}
-		rows[at].seconds[c.Dataset] = math.NaN()
-		// missing, failed or cut
-		partly := slices.ContainsFunc(c.Evaluations,
-			func(e reports.Evaluation) bool { return e.Status != reports.Done })
-		if times != nil && c.Missing == 0 && c.Status != reports.Failed && !partly {
-			rows[at].seconds[c.Dataset] = times.Configurations[i].Seconds
-		}
-		add(&datasets, c.Dataset)
-		add(&methods, c.Inference.Text)
+		add(&p.datasets, c.Dataset)
+		add(&p.methods, c.Inference.Text)
 		for _, e := range c.Evaluations {
-			name, cell := c.Dataset, Cell{Text: string(e.Status)}
+			name := c.Dataset
 			if several {
 				name += " " + e.Name
 			}
-			if s, known := e.Scores.Value(score.Name); known && score.Count {
-				cell = decimals(s.Value, 0).over(e.Scores.Partial)
-			} else if known {
-				cell = decimals(s.Value, 3).over(e.Scores.Partial)
-			}
-			add(&names, name)
-			rows[at].cells[name] = cell
+			add(&p.names, name)
+			row.cells[name] = p.cell(e)
 		}
 	}
-	if len(datasets) < 2 || len(rows) < 2 || len(names) == 0 {
-		return t, false
+	return p, true
+}
+
+// row is the row of a configuration with these parts, a new one if there is none.
+func (p *pivot) row(parts []string) pivotRow {
+	at := slices.IndexFunc(p.rows, func(row pivotRow) bool { return slices.Equal(row.parts, parts) })
+	if at < 0 {
+		at = len(p.rows)
+		p.rows = append(p.rows, pivotRow{parts, map[string]Cell{}, map[string]float64{}})
 	}
-	for _, name := range pivotParts {
-		t.Columns = append(t.Columns, Column{Name: name, gaps: true})
+	return p.rows[at]
+}
+
+// cell is the score of an evaluation, or what has become of it.
+func (p *pivot) cell(e reports.Evaluation) Cell {
+	s, known := e.Scores.Value(p.score.Name)
+	if !known {
+		return Cell{Text: string(e.Status)}
 	}
-	for _, name := range names {
-		t.Columns = append(t.Columns, Column{Name: name, Right: true, Keep: true})
+	digits := 3
+	if p.score.Count {
+		digits = 0
 	}
-	for _, row := range rows {
-		var line []Cell
-		for _, part := range row.parts {
-			line = append(line, Cell{Text: part})
-		}
-		for _, name := range names {
-			line = append(line, row.cells[name])
-		}
-		t.Rows = append(t.Rows, line)
-	}
-	var note []string
-	if ratios := relative(rows, datasets); ratios != nil && len(methods) > 1 {
-		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
-			"mean over the data sets, in this one run"}
-		t.Columns = append(t.Columns, Column{Name: "time", Right: true, Keep: true})
-		for i := range t.Rows {
-			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
-		}
-	}
-	t.Lift()
-	t.Caption = slices.Concat([]string{reports.Spaced(score.Name)}, t.Caption, note)
-	return t, true
+	return decimals(s.Value, digits).over(e.Scores.Partial)
 }
 
 // relative are the times of rows as ratios to the least of them, NaN where a data set is missing;

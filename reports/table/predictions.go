@@ -19,73 +19,104 @@ func PredictionsCSV(w io.Writer, r *reports.Report) error { return rowsCSV(w, pr
 // predicted for them, noise included. A cell is empty where there is nothing. Columns beside the
 // ids are named by BesideIDs.
 func predictionRows(r *reports.Report) Rows {
-	var t Rows
-	var ids []string
-	for _, of := range r.Manifest.IDs {
-		for _, c := range of.Columns {
-			if !slices.Contains(ids, c.Name) {
-				ids = append(ids, c.Name)
-			}
-		}
-	}
-	at := func(name string) int {
-		i := slices.Index(t.Columns, name)
-		if i < 0 {
-			i, t.Columns = len(t.Columns), append(t.Columns, name)
-		}
-		return i
-	}
-	for i, name := range slices.Concat([]string{"configuration", "evaluation", "repeat", "fold", "case"}, ids,
-		[]string{"label", "decision"}) {
-		if i < 5 || i >= 5+len(ids) {
-			name = BesideIDs(ids, name)
-		}
-		at(name)
-	}
-	label := 5 + len(ids)
+	t := newPredictionTable(r)
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
 			if s.Predictions == nil {
 				continue
 			}
-			carried := carried(r, c.Record.DataHash, s.Evaluation == "test")
+			ids := carried(r, c.Record.DataHash, s.Evaluation == "test")
 			for k, row := range s.Fit.Rows {
-				cells := append([]any{i, s.Evaluation, s.Repeat, s.Fold, row}, make([]any, len(ids)+2)...)
-				for name, values := range carried {
-					cells[at(name)] = values[row]
+				t.start(i, s.Evaluation, s.Repeat, s.Fold, row)
+				for name, values := range ids {
+					t.put(name, values[row])
 				}
-				set := func(name string, value float64) {
-					j := at(BesideIDs(ids, name))
-					cells = append(cells, make([]any, max(0, j+1-len(cells)))...)
-					cells[j] = reports.Number(value)
-				}
-				if s.Predictions.Numeric() {
-					cells[label] = s.Fit.Targets[k]
-					set("mean", float64(s.Fit.Mean[k]))
-					set("variance", float64(s.Fit.Variance[k]))
-				} else {
-					proba := s.Predictions.Proba.RawRowView(k)
-					cells[label], cells[label+1] = c.Classes[s.Fit.Labels[k]], c.Classes[cv.Decide(proba)]
-					for class, p := range proba {
-						set("p["+c.Classes[class]+"]", p)
-					}
-				}
-				if s.Predictions.Confidence != nil {
-					set("confidence", s.Predictions.Confidence[k])
-				}
-				for process, mean := range s.Fit.LatentMean {
-					of := ""
-					if len(s.Fit.LatentMean) > 1 {
-						of = "[" + c.Classes[process] + "]"
-					}
-					set("latent_mean"+of, float64(mean[k]))
-					set("latent_variance"+of, float64(s.Fit.LatentVariance[process][k]))
-				}
-				t.cells = append(t.cells, cells)
+				t.predicted(c, s, k)
 			}
 		}
 	}
+	return t.Rows
+}
+
+// predictionTable is the table of predictions as far as it is done.
+type predictionTable struct {
+	Rows
+	ids []string
+	at  map[string]int // of columns
+}
+
+func newPredictionTable(r *reports.Report) *predictionTable {
+	t := &predictionTable{at: map[string]int{}}
+	for _, of := range r.Manifest.IDs {
+		for _, c := range of.Columns {
+			if !slices.Contains(t.ids, c.Name) {
+				t.ids = append(t.ids, c.Name)
+			}
+		}
+	}
+	for _, name := range []string{"configuration", "evaluation", "repeat", "fold", "case"} {
+		t.column(BesideIDs(t.ids, name))
+	}
+	for _, name := range t.ids {
+		t.column(name)
+	}
+	t.column(BesideIDs(t.ids, "label"))
+	t.column(BesideIDs(t.ids, "decision"))
 	return t
+}
+
+// column is the place of a column, a new one if there is none of that name.
+func (t *predictionTable) column(name string) int {
+	i, known := t.at[name]
+	if !known {
+		i = len(t.Columns)
+		t.at[name], t.Columns = i, append(t.Columns, name)
+	}
+	return i
+}
+
+// start begins a row.
+func (t *predictionTable) start(cells ...any) {
+	t.Add(append(cells, make([]any, len(t.ids)+2)...)...)
+}
+
+// put sets a cell of the last row.
+func (t *predictionTable) put(column string, value any) {
+	row, at := &t.cells[len(t.cells)-1], t.column(column)
+	*row = append(*row, make([]any, max(0, at+1-len(*row)))...)
+	(*row)[at] = value
+}
+
+// set sets a number beside the id columns.
+func (t *predictionTable) set(name string, value float64) {
+	t.put(BesideIDs(t.ids, name), reports.Number(value))
+}
+
+// predicted sets what a study predicts for its k-th held-out case.
+func (t *predictionTable) predicted(c reports.Configuration, s reports.Study, k int) {
+	if s.Predictions.Numeric() {
+		t.put(BesideIDs(t.ids, "label"), s.Fit.Targets[k])
+		t.set("mean", float64(s.Fit.Mean[k]))
+		t.set("variance", float64(s.Fit.Variance[k]))
+	} else {
+		proba := s.Predictions.Proba.RawRowView(k)
+		t.put(BesideIDs(t.ids, "label"), c.Classes[s.Fit.Labels[k]])
+		t.put(BesideIDs(t.ids, "decision"), c.Classes[cv.Decide(proba)])
+		for class, p := range proba {
+			t.set("p["+c.Classes[class]+"]", p)
+		}
+	}
+	if s.Predictions.Confidence != nil {
+		t.set("confidence", s.Predictions.Confidence[k])
+	}
+	for process, mean := range s.Fit.LatentMean {
+		of := ""
+		if len(s.Fit.LatentMean) > 1 {
+			of = "[" + c.Classes[process] + "]"
+		}
+		t.set("latent_mean"+of, float64(mean[k]))
+		t.set("latent_variance"+of, float64(s.Fit.LatentVariance[process][k]))
+	}
 }
 
 // carried maps the name of an id column to its values by row of the file.

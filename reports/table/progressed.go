@@ -12,7 +12,7 @@ import (
 )
 
 // ProgressForms are the forms in which a Progress is written.
-var ProgressForms = reports.Forms[*reports.Progress]{{Name: "text", Render: progressText},
+var ProgressForms = Forms[*reports.Progress]{{Name: "text", Render: progressText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Progress]}}
 
 // progressText writes a line on the whole run, a table of its configurations, what failed first in

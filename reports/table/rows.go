@@ -108,23 +108,12 @@ func rowsJSON(out io.Writer, t Rows) error {
 
 // Spread gives every name of the Values of a column a column of its own, if there are not too many.
 func (t Rows) Spread() Rows {
-	at := func(row []any, c int) any { // a row may end early
-		if c < len(row) {
-			return row[c]
-		}
-		return nil
-	}
 	names := make([][]string, len(t.Columns)) // nil: not Values
 	uses := map[string]int{}
 	for c := range t.Columns {
-		for _, row := range t.cells {
-			v, _ := at(row, c).(reports.Values)
-			for _, value := range v {
-				if !slices.Contains(names[c], value.Name) {
-					names[c] = append(names[c], value.Name)
-					uses[value.Name]++
-				}
-			}
+		names[c] = t.names(c)
+		for _, name := range names[c] {
+			uses[name]++
 		}
 		if len(names[c]) > Widest {
 			names[c] = nil
@@ -156,4 +145,25 @@ func (t Rows) Spread() Rows {
 		}
 	}
 	return out
+}
+
+// names are those of the Values in a column, in the order in which they come.
+func (t Rows) names(column int) (names []string) {
+	for _, row := range t.cells {
+		v, _ := at(row, column).(reports.Values)
+		for _, value := range v {
+			if !slices.Contains(names, value.Name) {
+				names = append(names, value.Name)
+			}
+		}
+	}
+	return names
+}
+
+// at is a cell of a row, which may end early.
+func at(row []any, column int) any {
+	if column < len(row) {
+		return row[column]
+	}
+	return nil
 }

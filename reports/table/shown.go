@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -46,7 +47,7 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 }
 
 // ShownForms are the forms in which it is written.
-var ShownForms = reports.Forms[*reports.Shown]{{Name: "text", Render: shownText},
+var ShownForms = Forms[*reports.Shown]{{Name: "text", Render: shownText},
 	{Name: "json", Render: reports.WriteJSON[*reports.Shown]}}
 
 func shownText(out io.Writer, s *reports.Shown) error {
@@ -79,7 +80,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(t, "%s\t%s\n", reports.OneLine(name), reports.OneLine(text))
+			fmt.Fprintf(t, "%s\t%s\n", terminal.OneLine(name), terminal.OneLine(text))
 		}
 	}
 	for _, f := range Facts(c, reports.Shortest) {
@@ -101,10 +102,10 @@ func writeAll(c reports.Configuration, w io.Writer) {
 		h.Table(reports.Shortest).section(w, h.Heading)
 	}
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
 	}
 	for _, f := range c.Failures {
-		fmt.Fprintf(w, "FAILED %s\n", reports.OneLine(f.String()))
+		fmt.Fprintf(w, "FAILED %s\n", terminal.OneLine(f.String()))
 	}
 }
 
@@ -202,10 +203,10 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 	}
 	path.section(w, "path")
 	for _, warning := range t.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
 	}
 	if t.Failure != "" {
-		fmt.Fprintf(w, "FAILED %s\n", reports.OneLine(t.Failure))
+		fmt.Fprintf(w, "FAILED %s\n", terminal.OneLine(t.Failure))
 	}
 }
 

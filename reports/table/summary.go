@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -219,12 +220,12 @@ func Text(out io.Writer, r *reports.Report) error {
 	}
 	t := Summary(r)
 	if len(t.Caption) > 0 {
-		fmt.Fprintf(w, "%s\n", reports.OneLine(strings.Join(t.Caption, ", ")))
+		fmt.Fprintf(w, "%s\n", terminal.OneLine(strings.Join(t.Caption, ", ")))
 	}
 	fmt.Fprintln(w)
 	t.write(w)
 	if t, ok := Pivot(r, nil); ok {
-		fmt.Fprintf(w, "\n%s\n\n", reports.OneLine(strings.Join(t.Caption, ", ")))
+		fmt.Fprintf(w, "\n%s\n\n", terminal.OneLine(strings.Join(t.Caption, ", ")))
 		t.write(w)
 	}
 	for i, c := range r.Configurations {
@@ -236,7 +237,7 @@ func Text(out io.Writer, r *reports.Report) error {
 		fmt.Fprintln(w)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", reports.OneLine(warning))
+		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
 	}
 	return w.Flush()
 }

@@ -314,7 +314,7 @@ func result(ctx context.Context, name, digits, dir string) (*reports.Report, *re
 // compare sets published figures beside ours, and counts those that are within the uncertainty. The
 // others need a reason.
 func compare(r *reports.Report) (t table.Table, within int, faults []error) {
-	labels := r.Labels()
+	labels := picture.Labels(r)
 	var sources []string
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {

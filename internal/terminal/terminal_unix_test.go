@@ -1,18 +1,13 @@
 //go:build unix
 
-package table
+package terminal
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
 // hostile are texts for shells and terminals.
@@ -37,8 +32,8 @@ func FuzzCommandLine(f *testing.F) {
 // throughShell has a shell take a command line apart again.
 func throughShell(t *testing.T, args ...string) {
 	t.Helper()
-	line := reports.CommandLine(append([]string{"printf", `%s\000`}, args...)...)
-	if reports.Printable(line) != line {
+	line := CommandLine(append([]string{"printf", `%s\000`}, args...)...)
+	if Printable(line) != line {
 		t.Errorf("%q is not for a terminal", line)
 	}
 	c := exec.Command("sh", "-c", line)
@@ -64,37 +59,19 @@ func TestCommandLinesGoThroughAShell(t *testing.T) {
 	throughShell(t, args...)
 }
 
-func TestPrintableOneLine(t *testing.T) {
+func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\nc é 日本 👩‍🚀 ±…": "a\tb\nc é 日本 👩‍🚀 ±…", "\x1b[2J": `\x1b[2J`, "\x7f\x00": `\x7f\x00`, "\u009b": `\u009b`, "\x9b": `\x9b`, "a\rb": `a\x0db`,
 		"\u202eabc\u2069": `\u202eabc\u2069`, "\u2028": `\u2028`, "\ufffd": "\ufffd", "\xc3(": `\xc3(`, "\xff": `\xff`, "\xe2\x82": `\xe2\x82`, "\u061c": `\u061c`,
 	} {
-		if got := reports.Printable(text); got != want {
+		if got := Printable(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 	for _, text := range hostile {
-		got := reports.Printable(text)
+		got := Printable(text)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }); i >= 0 {
 			t.Errorf("%q has a control character", got)
-		}
-	}
-	// The text of a report has a line for a line, whatever names it has.
-	name := "F\nresults: done\t\x1b[1m"
-	for _, write := range []func(*bytes.Buffer) error{
-		func(b *bytes.Buffer) error {
-			return Text(b, &reports.Report{Experiment: "x", Warnings: []string{name}, Configurations: []reports.Configuration{{Dataset: name, Label: record.Label{Kernel: reporttest.Declared(name)}, Warnings: []string{name}}}})
-		},
-		func(b *bytes.Buffer) error {
-			return shownText(b, &reports.Shown{Experiment: "x", Configurations: []reports.ShownConfiguration{{Configuration: reports.Configuration{Dataset: name, Classes: []string{name}, Warnings: []string{name}, Failures: []reports.Failure{{Message: name}}}}}})
-		},
-	} {
-		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(b.String(), "\nresults") || !strings.Contains(b.String(), `F\nresults: done\t`) {
-			t.Errorf("%q", &b)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package reports
+// Package terminal writes texts of any origin so that a terminal shows them and a shell takes them
+// as they are.
+package terminal
 
 import (
 	"fmt"
