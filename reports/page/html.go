@@ -2,18 +2,16 @@ package page
 
 import (
 	"crypto/sha256"
-
-	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/reports/picture"
-	"github.com/gpc-tune/gpc-tune/reports/table"
-
 	_ "embed"
 	"encoding/base64"
 	"html/template"
 	"io"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // the parts of the page

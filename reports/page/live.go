@@ -1,13 +1,10 @@
 package page
 
 import (
-	"github.com/gpc-tune/gpc-tune/reports"
-
-	_ "embed"
 	"io"
-)
 
-// the script of the page
+	"github.com/gpc-tune/gpc-tune/reports"
+)
 
 // fileSet is a file of a report, or with Names one for every figure.
 type fileSet struct {

@@ -46,13 +46,12 @@ func checkText(out io.Writer, c *reports.Check) error {
 
 // checkTable has a row for every CheckRow.
 func checkTable(c *reports.Check) Table {
-	words := func(name string) Column { return Column{Name: name} }
-	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 	t := Table{Columns: []Column{
-		number("#"), words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("theta"),
+		numbers("#"), words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("theta"),
 		words("likelihood"), {Name: "inference", Keep: true},
-		number("log evidence"), number("±"), number("converged"), number("gradient error"), number("above sampled"),
-		number("in s.e."), {Name: "check", Keep: true},
+		numbers("log evidence"), numbers("±"), numbers("converged"), numbers("gradient error"),
+		numbers("above sampled"),
+		numbers("in s.e."), {Name: "check", Keep: true},
 	}}
 	cell := func(format string, x reports.Number) string {
 		if math.IsNaN(float64(x)) {

@@ -52,6 +52,12 @@ type Column struct {
 	gaps  bool // an empty cell is no difference
 }
 
+// words, parted and numbers are columns: of words that may be the same in every row, of such words
+// that not every row has, and of numbers, which stay where they are.
+func words(name string) Column   { return Column{Name: name} }
+func parted(name string) Column  { return Column{Name: name, gaps: true} }
+func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
+
 // Lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
 func (t *Table) Lift() {
 	for c := len(t.Columns) - 1; c >= 0; c-- {

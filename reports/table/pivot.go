@@ -35,10 +35,10 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		return t, false
 	}
 	for _, name := range pivotParts {
-		t.Columns = append(t.Columns, Column{Name: name, gaps: true})
+		t.Columns = append(t.Columns, parted(name))
 	}
 	for _, name := range p.names {
-		t.Columns = append(t.Columns, Column{Name: name, Right: true, Keep: true})
+		t.Columns = append(t.Columns, numbers(name))
 	}
 	for _, row := range p.rows {
 		var line []Cell
@@ -54,7 +54,7 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	if ratios := relative(p.rows, p.datasets); ratios != nil && len(p.methods) > 1 {
 		note = []string{"time: the seconds of all jobs of a row, divided by those of the quickest row, geometric " +
 			"mean over the data sets, in this one run"}
-		t.Columns = append(t.Columns, Column{Name: "time", Right: true, Keep: true})
+		t.Columns = append(t.Columns, numbers("time"))
 		for i := range t.Rows {
 			t.Rows[i] = append(t.Rows[i], decimals(ratios[i], 1))
 		}

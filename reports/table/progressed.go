@@ -57,11 +57,9 @@ func progressText(out io.Writer, p *reports.Progress) error {
 }
 
 func progressTable(p *reports.Progress) Table {
-	words := func(name string) Column { return Column{Name: name} }
-	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
-	t := Table{Columns: []Column{number("#"), words("dataset"), words("kernel"), words("likelihood"),
+	t := Table{Columns: []Column{numbers("#"), words("dataset"), words("kernel"), words("likelihood"),
 		words("inference"),
-		number("done"), number("known"), number("failed"), number("time"), number("left")}}
+		numbers("done"), numbers("known"), numbers("failed"), numbers("time"), numbers("left")}}
 	var parts []record.Component
 	for _, c := range p.Configurations {
 		parts = append(parts, c.Kernel, c.Likelihood, c.Inference)

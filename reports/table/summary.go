@@ -19,13 +19,11 @@ import (
 // illustrations is the summary of a run without data: a row for every illustration, but of a
 // posterior one for the prior, one for its exact moments and one for every inference method.
 func illustrations(r *reports.Report) Table {
-	words := func(name string) Column { return Column{Name: name} }
-	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
-	t := Table{Columns: []Column{number("#"), words("illustration"), words("kernel"), words("prior mean"),
+	t := Table{Columns: []Column{numbers("#"), words("illustration"), words("kernel"), words("prior mean"),
 		words("likelihood"), words("hyperparameters"),
-		number("points"), number("jitter"), {Name: "inference", Keep: true}, number("mean"),
-		number("standard deviation"), number("correlation"),
-		number("log evidence"), number("iterations"), {Name: "status", Keep: true}}}
+		numbers("points"), numbers("jitter"), {Name: "inference", Keep: true}, numbers("mean"),
+		numbers("standard deviation"), numbers("correlation"),
+		numbers("log evidence"), numbers("iterations"), {Name: "status", Keep: true}}}
 	short := reports.IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
 		var values []string
@@ -107,24 +105,21 @@ func Summary(r *reports.Report) Table {
 	if len(r.Illustrations) > 0 {
 		return illustrations(r)
 	}
-	words := func(name string) Column { return Column{Name: name} }
-	part := func(name string) Column { return Column{Name: name, gaps: true} }
-	number := func(name string) Column { return Column{Name: name, Right: true, Keep: true} }
 	t := Table{Columns: []Column{
-		number("#"), words("dataset"), words("preprocess"), part("kernel"), part("mean"), part("likelihood"),
-		words("inference"), words("tuned with"), part("tune"), words("evaluation"), number("log evidence"),
-		number("loo"),
+		numbers("#"), words("dataset"), words("preprocess"), parted("kernel"), parted("mean"), parted("likelihood"),
+		words("inference"), words("tuned with"), parted("tune"), words("evaluation"), numbers("log evidence"),
+		numbers("loo"),
 	}}
 	for _, s := range cv.Scores {
 		if s.Column.Heading == "" {
 			continue
 		}
-		t.Columns = append(t.Columns, number(s.Column.Heading))
+		t.Columns = append(t.Columns, numbers(s.Column.Heading))
 		if s.Column.Interval {
-			t.Columns = append(t.Columns, number("95 % interval"))
+			t.Columns = append(t.Columns, numbers("95 % interval"))
 		}
 		if s.Name == decisionScore {
-			t.Columns = append(t.Columns, number("cost"), number("rejected"))
+			t.Columns = append(t.Columns, numbers("cost"), numbers("rejected"))
 		}
 	}
 	t.Columns = append(t.Columns, Column{Name: "status", Keep: true})
