@@ -213,8 +213,11 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 	})
 }
 
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and b = 1 -
-// πq, [B_c⁻¹]_ii. I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P with P = I - √π√πᵀ
+// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and
+// b = 1 - πq, [B_c⁻¹]_ii. With P = I - √π√πᵀ,
+//
+//	I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P
+//
 // has eigenvalues between 0 and 1.
 func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
 	classes := len(pi)

@@ -15,7 +15,8 @@ var Table = registry.Table[Kernel]{
 	registry.Of[Polynomial, Kernel]("polynomial", "σ² (1 + x·x'/d)^degree for d input columns, degree 2 by default"),
 	registry.Of[Constant, Kernel]("constant", "σ²"),
 	registry.Of[Noise, Kernel]("noise", "white noise: σ² between a case and itself, else 0"),
-	registry.Of[Periodic, Kernel]("periodic", "σ² exp(-2 Σ sin²(π(x - x')/p)/l²) summed over columns, p = period; ard"),
+	registry.Of[Periodic, Kernel]("periodic",
+		"σ² exp(-2 Σ sin²(π(x - x')/p)/l²) summed over columns, p = period; ard"),
 	registry.Of[NeuralNetwork, Kernel]("neural_network",
 		"arcsine kernel of an infinite network of error functions, weights of deviation 1/l, "+
 			"biases of bias_amplitude; ard"),

@@ -39,8 +39,8 @@ func checkText(out io.Writer, c *reports.Check) error {
 	for _, n := range c.Notes {
 		fmt.Fprintln(w, n)
 	}
-	fmt.Fprintf(w, "gradient error: largest |g - d| / max(1, |g|, |log evidence|) with differences d = (8(L₁ - L₋₁) "+
-		"- (L₂ - L₋₂))/12h, h = %v on the theta scale\n", float64(c.Step))
+	fmt.Fprintf(w, "gradient error: largest |g - d| / max(1, |g|, |log evidence|) with differences "+
+		"d = (8(L₁ - L₋₁) - (L₂ - L₋₂))/12h, h = %v on the theta scale\n", float64(c.Step))
 	return w.Flush()
 }
 
