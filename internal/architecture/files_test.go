@@ -88,7 +88,8 @@ func circles(of map[arrow][]string) (out [][]string) {
 	return out
 }
 
-// TestFilesUseEachOtherOneWay: `go test ./internal/architecture -run Files` holds the files of a package to an order: what a file uses is in files that do not use it.
+// TestFilesUseEachOtherOneWay holds the files of a package to an order: what a file uses is in files
+// that do not use it, directly or through others.
 func TestFilesUseEachOtherOneWay(t *testing.T) {
 	for _, p := range program(t) {
 		of := arrows(p)
