@@ -58,11 +58,11 @@ lint: ## gofmt, go vet, staticcheck, cognitive complexity
 bench: ## time the hot paths (compare two runs with benchstat)
 	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search
 
-bench-peers: ## measure beside scikit-learn, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
+bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./bench $(ARGS)
 
-gallery: ## run the published experiments, write docs/gallery.md (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md
+gallery: ## run the published experiments, write docs/gallery.md and docs/gallery, end with the counts of the ledger (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md
 	go run ./experiments/gallery/page -digits $(DIGITS) $(if $(NAME),-o runs/page.md) $(ARGS) $(NAME)
 
-gallery-full: ## the same of the longest, docs/gallery-full.md: one takes most of an hour, one many; runs/gallery keeps what is done
-	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery -o docs/gallery-full.md $(ARGS)
+gallery-full: ## the same with the longest in place of the others, which keep their pages and rows: one takes most of an hour, one many; runs/gallery keeps what is done
+	go run ./experiments/gallery/page -digits $(DIGITS) -full -runs runs/gallery $(ARGS)

@@ -35,23 +35,17 @@ func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
 // Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint
 // has the same shape.
 type Cov struct {
-	K     *mat.SymDense // dense: n×n over the training inputs; sparse: m×m over the inducing inputs
-	Cross *mat.Dense    // sparse only: m×n
-	Diag  []float64     // sparse only: n
-	Mean  []float64     // n; nil means zero
+	// K is n×n over the training inputs; or m×m over inducing inputs, without noise.
+	K *mat.SymDense
+	// With inducing inputs, their covariance m×n with the training inputs, and the prior variances
+	// at those: without noise, and of the noise that every case has of its own (nil: none).
+	Cross       *mat.Dense
+	Diag, Noise []float64
+	Mean        []float64 // n; nil means zero
 }
-
-// Need says which covariance an approximation reads.
-type Need int
-
-const (
-	Dense    Need = iota // K over the training inputs
-	Inducing             // K over inducing inputs, Cross and Diag
-)
 
 // Caps is what an approximation can do with a likelihood.
 type Caps struct {
-	Covariance          Need
 	Gradient            bool // of the log evidence
 	LowerBound          bool // the log evidence is never above the true one
 	LeaveOneOut         bool

@@ -111,7 +111,7 @@ func (p *meanField) ensembleFields() error {
 func (p *meanField) independent() (inverse blas64.Symmetric, uncertainty float64) {
 	n := len(p.y)
 	inverse = linalg.NewSym(n)
-	copy(inverse.Data, p.a.Data)
+	copyTriangle(inverse, p.a)
 	u, ok := linalg.Cholesky(inverse)
 	if !ok {
 		return inverse, math.Inf(1)
@@ -132,8 +132,8 @@ func (p *meanField) addJitter(share float64) {
 	n := len(p.y)
 	k, d := linalg.NewSym(n), &p.diagnostics
 	d.Jitter = share * p.largest()
+	copyTriangle(k, p.k)
 	for i := range n {
-		copy(k.Data[i*n+i:(i+1)*n], p.k.Data[i*p.k.Stride+i:i*p.k.Stride+n])
 		k.Data[i*n+i] += d.Jitter
 		p.a.Data[i*n+i] += d.Jitter
 	}
@@ -152,12 +152,15 @@ func (p *meanField) ensembleAdjoint(dst *Cov, inverse blas64.Symmetric) {
 	checkAdjoint(dst.K, n)
 	v := make([]float64, n)
 	g := dst.K.RawSymmetric()
-	for i, b := range p.b {
-		v[i] = p.lambda[i] * p.cut[i].Variance
-		for j := i; j < n; j++ {
-			g.Data[i*g.Stride+j] = (b*p.b[j] - inverse.Data[i*n+j]) / 2
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			v[i] = p.lambda[i] * p.cut[i].Variance
+			row, b := g.Data[i*g.Stride+i:i*g.Stride+n], p.b[i]
+			for j, r := range inverse.Data[i*n+i : (i+1)*n] {
+				row[j] = (b*p.b[i+j] - r) / 2
+			}
 		}
-	}
+	})
 	linalg.SyrkDiag(blas.NoTrans, 0.5, full(inverse), v, 1, g)
 	if dst.Mean != nil {
 		copy(dst.Mean, p.b)

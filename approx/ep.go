@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -26,6 +27,8 @@ var _ Approximation = EP{}
 // above at the last sites, and its adjoint is ErrNotConverged.
 type EP struct {
 	Iteration `yaml:",inline"`
+	// Inducing takes a prior of lower rank in place of K.
+	Inducing Inducing `yaml:"inducing"`
 	// NegativeSites says what to do with a negative site precision.
 	NegativeSites NegativeSites `yaml:"negative_sites"`
 	// Evidence is the form of the log evidence; the formula above is the default, cavity.
@@ -39,6 +42,10 @@ type EP struct {
 func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := e.Iteration.check("ep"); err != nil {
 		return Caps{}, err
+	}
+	if e.NegativeSites == NarrowNegative && !e.accepts() {
+		return Caps{}, errors.New("ep: negative_sites: narrow need not have a fixed point; " +
+			"add unconverged: accept or trust")
 	}
 	if err := usesOneProcess("ep", lik, classes, nil); err != nil {
 		return Caps{}, err
@@ -56,7 +63,7 @@ func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	implicit := positive || e.NegativeSites != KeepNegative
 	return Caps{
 		Gradient: params && (stationary || smooth && implicit), Unconverged: e.accepts(),
-		LeaveOneOut: true, LeaveOneOutGradient: params && implicit,
+		LeaveOneOut: e.Inducing.cavities(1), LeaveOneOutGradient: e.Inducing.cavities(1) && params && implicit,
 	}, nil
 }
 
@@ -75,25 +82,46 @@ func (e EP) Memory(s Size) Memory {
 
 // Fit implements Approximation.
 func (e EP) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	if e.Inducing.Points > 0 {
+		return fitInduced(ctx, e, cov, y, lik, start, false)
+	}
 	return fitSites(ctx, e, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (e EP) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	if e.Inducing.Points > 0 {
+		return fitInduced(context.Background(), e, cov, y, lik, s, true)
+	}
 	return restoreSites(e, cov, y, lik, s)
+}
+
+func (e EP) inducing() Inducing { return e.Inducing }
+
+func (e EP) with(i Inducing) Approximation {
+	e.Inducing = i
+	return e
+}
+
+func (e EP) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
+	p, err := newInducedSites("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik, e.Inducing.Correction.power(1))
+	if err == nil {
+		p.rule, p.penalised = matching{p.marginals, e.NegativeSites}, p.power < 1
+	}
+	return p, err
 }
 
 func (e EP) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
 	p, err := newSiteFit("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik)
 	if err == nil {
-		p.rule = matching{p, e.NegativeSites}
+		p.rule = matching{p.marginals, e.NegativeSites}
 	}
 	return p, err
 }
 
 // matching is EP's rule: a site makes the marginal have the moments of the tilted distribution.
 type matching struct {
-	*siteFit
+	*marginals
 	policy NegativeSites
 }
 
@@ -103,21 +131,27 @@ func (p matching) match(i int, v, b float64) (site, error) {
 	if rest := 1 - p.tau[i]*v; rest <= 0 && p.policy == KeepNegative {
 		return site{}, fmt.Errorf("%w: ep: the cavity of case %d has variance %.4g in iteration %d; use "+
 			"negative_sites: floor, damping, or inference: pl, whose sites are "+
-			"positive", ErrNotPositiveDefinite, i, v/rest, p.diagnostics.Iterations+1)
+			"positive", ErrNotPositiveDefinite, i, v/rest, p.of.diagnostics.Iterations+1)
 	}
 	cavity := v / p.share(i, v)
-	own := averaged(p.moments, p.y[i], gaussian{p.mu[i] - cavity*b, cavity})
+	own := averaged(p.moments, p.of.y[i], gaussian{p.mu[i] - cavity*b, cavity})
 	d := own.d
 	s := site{tau: -d[1] / max(1+cavity*d[1], eps), own: own}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*cavity < -negligible
+		if s.floored && p.policy == NarrowNegative { // ν/τ is that of the site it stands for
+			mean := p.mu[i] + (d[0]+s.tau*cavity*(d[0]-b))/s.tau
+			s.tau = 1 / narrow
+			s.pull = s.tau * (mean - p.mu[i])
+			return s, nil
+		}
 		s.tau = 0
 	}
 	s.pull = d[0] + s.tau*cavity*(d[0]-b)
 	if s.floored && p.policy == RefuseNegative {
 		return s, fmt.Errorf("ep: the site of case %d has negative precision in iteration %d; use negative_sites: "+
 			"floor or keep, a log-concave likelihood, or inference: pl, whose sites are "+
-			"positive", i, p.diagnostics.Iterations+1)
+			"positive", i, p.of.diagnostics.Iterations+1)
 	}
 	return s, nil
 }
@@ -132,7 +166,7 @@ func (p matching) stationary(f fixedPoint) bool {
 // term: the averages are those that the site was made of.
 func (p matching) term(i int) term {
 	if p.nodes != nil || isRule(p.moments) {
-		return p.siteFit.term(i)
+		return p.marginals.term(i)
 	}
 	return p.cavityTerm(i, p.next[i].own)
 }
@@ -150,9 +184,9 @@ type tilt struct {
 }
 
 func (p matching) tilt(i int) tilt {
-	t := tilt{cavity: p.siteFit.cavity(i)}
+	t := tilt{cavity: p.marginals.cavity(i)}
 	c := t.cavity.variance
-	at, by, byC := p.momentSlopes(p.next[i].own, p.y[i], t.cavity)
+	at, by, byC := p.momentSlopes(p.next[i].own, p.of.y[i], t.cavity)
 	d1, d2 := at[1], at[2]
 	t.one = 1 + c*d2
 	t.byMean = [4]float64{1 + c*by[1], c * c * by[2], -by[2] / (t.one * t.one), by[1]}
@@ -175,7 +209,7 @@ func (p matching) slopes(i int) siteSlopes {
 	t := p.tilt(i)
 	if p.next[i].floored {
 		return siteSlopes{pullByMean: t.byMean[3] / t.byMean[0],
-			pullByVariance: (t.byC[3] - t.byMean[3]*p.b[i]) / t.byMean[0]}
+			pullByVariance: (t.byC[3] - t.byMean[3]*p.of.b[i]) / t.byMean[0]}
 	}
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = t.along(1, 0)
@@ -189,7 +223,7 @@ func (p matching) paramSlopes(i int, tau, pull []float64) {
 	t, n := p.tilt(i), len(tau)
 	c := t.cavity.variance
 	rest, d1, d2 := make([]float64, n), make([]float64, n), make([]float64, n)
-	p.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.y[i], t.cavity.mean, c)
+	p.of.lik.(likelihood.Parametric).DMoments(rest, d1, d2, p.of.y[i], t.cavity.mean, c)
 	for j := range tau {
 		if p.next[i].floored {
 			tau[j], pull[j] = 0, d1[j]/t.byMean[0]

@@ -124,7 +124,7 @@ func (p *exactPosterior) functional(value float64, adjoint func(dst *Cov)) funct
 //	Σ_i log p(y_i|y_-i) = Σ_i [ ½ log R_ii - ½ b_i²/R_ii - ½ log 2π ]
 func (p *exactPosterior) LeaveOneOut() (Functional, error) {
 	r := mat.NewSymDense(len(p.y), nil)
-	p.information(r, nil)
+	p.information(r)
 	value := -float64(len(p.y)) * math.Log(2*math.Pi) / 2
 	for i, b := range p.b {
 		value += (math.Log(r.At(i, i)) - b*b/r.At(i, i)) / 2
@@ -154,11 +154,14 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 	linalg.Symv(1, r.RawSymmetric(), q, 0, rq)
 	checkAdjoint(dst.K, n)
 	g := dst.K.RawSymmetric()
-	for i, b := range p.b {
-		for j := i; j < n; j++ {
-			g.Data[i*g.Stride+j] = (rq[i]*p.b[j] + b*rq[j]) / 2
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, b, q := g.Data[i*g.Stride+i:i*g.Stride+n], p.b[i], rq[i]
+			for j := range row {
+				row[j] = (q*p.b[i+j] + b*rq[i+j]) / 2
+			}
 		}
-	}
+	})
 	linalg.SyrkDiag(blas.NoTrans, -1, root, c, 1, g)
 	if dst.Mean != nil {
 		copy(dst.Mean, rq)
@@ -174,7 +177,7 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 	n := len(p.y)
 	r := mat.NewSymDense(n, nil)
-	p.information(r, nil)
+	p.information(r)
 	value, q := -float64(n)*math.Log(2*math.Pi)/2, make([]float64, n)
 	roots := make([]blas64.Triangular, len(groups))
 	for k, g := range groups {
@@ -232,7 +235,8 @@ func groupRoot(groups [][]int, r *mat.SymDense, roots []blas64.Triangular) blas6
 		for a := range g {
 			copy(u.Data[a*m+a:(a+1)*m], roots[k].Data[a*roots[k].Stride+a:])
 		}
-		for from := 0; from < n; from += block {
+		linalg.Parallel((n+block-1)/block, func(job int) {
+			from := job * block
 			rows := min(block, n-from)
 			columns, product := linalg.NewGeneral(rows, m), linalg.NewGeneral(rows, m)
 			for row := range rows {
@@ -246,7 +250,7 @@ func groupRoot(groups [][]int, r *mat.SymDense, roots []blas64.Triangular) blas6
 					root.Data[(from+row)*n+i] = product.Data[row*m+a]
 				}
 			}
-		}
+		})
 	}
 	return root
 }

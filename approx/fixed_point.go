@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -49,6 +50,7 @@ func restoreSites(m siteMethod, cov []Cov, y Targets, lik likelihood.Bound, s St
 	if err != nil {
 		return nil, err
 	}
+	p.account()
 	return p, p.finish(f)
 }
 
@@ -59,14 +61,14 @@ type pursuit struct {
 	v          blas64.General // workspace
 	swept      *sweepWork     // nil before the first sweep
 	course     *course
-	schedule   Schedule // of the options, or Sequential from where Mixed goes over to it
+	schedule   Schedule // in force: Sequential too where that is quickest, or from where Mixed goes over to it
 	limit      int      // of iterations
 	damping    float64  // what is taken of a new site at most
 	step       float64  // and of the next parallel ones
 	before     State    // the sites before the last update that may be taken back
 	reached    float64  // and how near they were
 	within     float64  // how near Newton's method takes over
-	tried      bool     // whether it made the last update
+	length     float64  // of the step of Newton's method that made the last update; 0 where another did
 	linearised float64  // how near the sites were whose correlations swept.sigma holds
 	idle       bool     // whether the last sweep had nothing left to do
 }
@@ -78,6 +80,7 @@ const (
 	done     move = iota
 	takeBack      // the last update went wrong
 	halve         // it went too far: half the way back
+	shorten       // and it was a step of Newton's method
 	newton        // for all sites at once
 	update        // of all sites at once
 	sweeps        // one site after the other
@@ -97,11 +100,28 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 		limit: o.MaxIterations, damping: o.Damping, step: o.Damping, before: slices.Clone(p.state),
 		reached: math.Inf(1), within: p.newtonWithin(), linearised: math.Inf(1),
 	}
+	if r.within > 0 { // the fixed point is the same by every way; parallel updates overshoot far from it
+		r.schedule = Sequential
+		if start == nil { // the marginals are those of the prior
+			copy(p.mu, p.mean)
+			if err := r.sweeps(ctx); err != nil {
+				return r.at, err
+			}
+		}
+	}
 	for {
 		var err error
 		r.at, err = r.refresh(r.v)
+		// of plain updates the target may change with every one
+		early := err == nil && (r.within == 0 || r.at.distance <= o.Tolerance)
+		if early {
+			r.account()
+		}
 		switch r.judge(err) {
 		case done:
+			if err == nil && !early {
+				r.account()
+			}
 			return r.at, err
 		case takeBack:
 			copy(r.state, r.before)
@@ -110,6 +130,12 @@ func (p *siteFit) run(ctx context.Context, start State) (fixedPoint, error) {
 				r.state[j] = (r.state[j] + s) / 2
 			}
 			r.step /= 2
+			r.diagnostics.Iterations++
+		case shorten:
+			for j, s := range r.before {
+				r.state[j] = (r.state[j] + s) / 2
+			}
+			r.length /= 2
 			r.diagnostics.Iterations++
 		case newton:
 			r.stepOfNewton()
@@ -136,28 +162,29 @@ const (
 	// sweepsPerRefresh bounds the sweeps before Σ is computed afresh, as rounding errors add up in
 	// it.
 	sweepsPerRefresh = 8
-	// near is the distance from a fixed point at which Newton's method takes over from sweeps.
-	near = 0.3
+	// leastLength is the shortest step of Newton's method that is tried.
+	leastLength = 0.25
+	// blurred is how many times the estimate of the rounding error the distance may be where a step
+	// of Newton's method gains nothing: then rounding is why, as so near it squares the distance.
+	blurred = 16
 )
-
-// newtonWithin is near where Newton's method is to be had, and else 0. Of several fixed points,
-// which a likelihood that is not log-concave may have, it could reach one that sweeps leave.
-func (p *siteFit) newtonWithin() float64 {
-	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
-		return near
-	}
-	return 0
-}
 
 // judge says what comes next, given the error of refresh.
 func (r *pursuit) judge(err error) move {
 	distance, iterations := r.at.distance, r.diagnostics.Iterations
-	if r.tried {
-		r.tried = false
-		if err != nil || !(distance <= r.reached/2) {
-			r.within = r.reached / 10
+	if r.length > 0 {
+		switch blur := blurred * max(r.at.rounding, r.at.drift); {
+		case err == nil && (r.at.settled(r.target) || distance <= (1-r.length/4)*r.reached):
+		case err == nil && r.length == 1 && distance <= min(blur, unresolved):
+			r.at.drift = max(r.at.drift, distance)
+			return done
+		case r.length > leastLength && iterations < r.limit:
+			return shorten
+		default:
+			r.within, r.length = r.reached/10, 0
 			return takeBack
 		}
+		r.length = 0
 	}
 	if err != nil {
 		return done
@@ -177,10 +204,10 @@ func (r *pursuit) judge(err error) move {
 		return halve
 	case math.IsNaN(distance):
 		return done
-	case r.schedule != Sequential:
-		return update
 	case r.nearby():
 		return newton
+	case r.schedule != Sequential:
+		return update
 	}
 	return sweeps
 }
@@ -188,17 +215,25 @@ func (r *pursuit) judge(err error) move {
 // nearby says whether Newton's method may take over.
 func (r *pursuit) nearby() bool { return r.at.distance <= r.within && r.at.floors == 0 }
 
-// stepOfNewton moves all sites at once. The correlations of a step ago leave about the product of
-// both distances.
+// stepOfNewton moves all sites at once, after refresh. The correlations of a step ago leave about
+// the product of both distances.
 func (r *pursuit) stepOfNewton() {
 	r.room()
-	copy(r.before, r.state)
-	r.reached, r.tried = r.at.distance, true
+	square := blas64.Symmetric{Uplo: blas.Upper, N: len(r.y), Stride: r.v.Stride, Data: r.v.Data}
 	if r.linearised*r.at.distance > r.target/2 {
-		r.correlate(r.swept.sigma, linalg.SquareTri(upper(r.v)).Data)
 		r.linearised = r.at.distance
+		r.correlate(r.sigma, r.swept.sigma, square, linalg.SquareTri(upper(r.v)))
+	} else {
+		squares(r.swept.sigma, square)
 	}
-	r.newton(r.swept.sigma, r.v, r.at.distance/8)
+	r.follow(square)
+}
+
+// follow takes the step, given the squares of the correlations.
+func (r *pursuit) follow(square blas64.Symmetric) {
+	copy(r.before, r.state)
+	r.reached, r.length = r.at.distance, 1
+	r.newton(r.newResponse(byCorrelation(r.swept.sigma, square)), r.at.distance/8)
 	r.diagnostics.Iterations++
 }
 
@@ -216,7 +251,8 @@ func (r *pursuit) updates(ctx context.Context) error {
 	return nil
 }
 
-// sweeps goes through the sites a few times.
+// sweeps goes through the sites a few times, and takes a step of Newton's method where that comes
+// near enough: Σ is at hand then.
 func (r *pursuit) sweeps(ctx context.Context) (err error) {
 	r.room()
 	if r.negative.f.Rows == 0 {
@@ -233,7 +269,27 @@ func (r *pursuit) sweeps(ctx context.Context) (err error) {
 		}
 		r.count()
 		r.idle = r.at.settled(r.target)
-		if r.idle || r.diagnostics.Iterations == r.limit || r.nearby() {
+		if r.idle || r.diagnostics.Iterations == r.limit {
+			return nil
+		}
+		if r.within == 0 {
+			continue
+		}
+		sigma := r.swept.sigma
+		for i := range r.tau {
+			r.sigma[i], r.b[i] = sigma.Data[i*sigma.Stride+i], r.nu[i]-r.tau[i]*r.mu[i]
+		}
+		if r.at, err = r.consult(); err != nil {
+			return err
+		}
+		if r.at.settled(r.target) { // or it is all rounding: refresh knows better
+			return nil
+		}
+		if r.nearby() {
+			square := blas64.Symmetric{Uplo: blas.Upper, N: sigma.N, Stride: r.v.Stride, Data: r.v.Data}
+			r.linearised = r.at.distance
+			r.scale(sigma, square)
+			r.follow(square)
 			return nil
 		}
 	}
@@ -307,87 +363,4 @@ func (c *course) circles(state State, sigma []float64, distance, damping float64
 	clear(c.path)
 	c.nearest, c.previous, c.iterations = math.Inf(1), c.nearest, 0
 	return stuck
-}
-
-// finish makes the posterior's evidence where the iteration ended.
-func (p *siteFit) finish(f fixedPoint) error {
-	err := p.conclude(p.method, f, p.target)
-	if err == nil && !p.diagnostics.Converged {
-		p.explain(p.method, f, p.sharpest)
-		if p.options.accepts() {
-			err = p.accept(f)
-		}
-	}
-	value, failure := p.evidence.value, p.evidence.err
-	if p.rule.stationary(f) {
-		p.evidence = functional{value: value, adjoint: p.stationaryAdjoint}
-		if _, ok := p.lik.(likelihood.Parametric); ok {
-			p.evidence.likelihood = func(grad []float64) {
-				for i := range p.b {
-					p.rule.explicit(grad, i)
-				}
-			}
-		}
-	} else {
-		p.evidence = p.differentiate(value, 1, func(i int) weight { return p.terms[i].weight }, p.rule.explicit)
-		p.evidence.err = p.noGradient(true)
-	}
-	if failure != nil {
-		p.evidence.err = failure
-	}
-	return err
-}
-
-// accept takes a fit that has not converged as it is.
-func (p *siteFit) accept(f fixedPoint) error {
-	d := &p.diagnostics
-	if p.evidence.value > 0 && p.lik.Likelihood().Domain() != likelihood.Numeric {
-		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, "+
-			"and no labels have a probability above 1; lower "+
-			"damping", ErrNotConverged, p.method, d.Iterations, p.evidence.value)
-	}
-	p.evidence.err = nil                                      // noGradient has another
-	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
-	d.Warnings = append(d.Warnings, fmt.Sprintf("%s stopped unconverged, within %.0g posterior standard deviations "+
-		"of its fixed point, and is taken as it is", p.method, within))
-	return nil
-}
-
-// noGradient says why the implicit part of a derivative cannot be had, of the evidence or of
-// another scalar; nil where it can.
-func (p *siteFit) noGradient(evidence bool) error {
-	_, smooth := p.lik.(likelihood.Differentiable)
-	switch {
-	case p.options.accepts():
-		return fmt.Errorf("%w: unconverged: accept takes a fit where it stops, not at a fixed point", ErrNoGradient)
-	case evidence && p.nodes != nil && !smooth:
-		return fmt.Errorf("%w: p(y|f) jumps, and its quadrature with it", ErrNoGradient)
-	case p.rule.negative() && !isConcave(p.moments): // at this point or at the next: Uses promises none
-		return fmt.Errorf("%w: sites may have negative precision, and are kept", ErrNoGradient)
-	}
-	return nil
-}
-
-// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈
-// Σ_i log ∫ p(y_i|f) N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site:
-// 1/c = 1/v - τ, m = μ - c(ν - τμ).
-func (p *siteFit) LeaveOneOut() (Functional, error) {
-	if !p.diagnostics.Converged && !p.options.accepts() {
-		return nil, p.evidence.err
-	}
-	sum, weights := 0.0, make([]weight, len(p.y))
-	for i := range p.y {
-		c, v := p.cavity(i), p.sigma[i]
-		a := averaged(p.lik, p.y[i], c)
-		sum += a.log
-		ratio := c.variance / v
-		byVariance := ((a.d[1]+a.d[0]*a.d[0])/2 - a.d[0]*p.b[i]) * ratio * c.variance // ∂log Z/∂v · v
-		byMean := a.d[0] * ratio * math.Sqrt(v)
-		weights[i] = weight{byMean, byVariance, -byMean, byVariance}
-	}
-	f := p.differentiate(sum, 0, func(i int) weight { return weights[i] }, func(grad []float64, i int) {
-		p.byParams(grad, 1, i, p.cavity(i))
-	})
-	f.err = p.noGradient(false)
-	return f, nil
 }

@@ -2,34 +2,53 @@ package approx
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 )
 
+// krylov is the memory of one gmres: the vectors of its basis.
+type krylov struct{ vectors [][]float64 }
+
+var krylovPool = sync.Pool{New: func() any { return new(krylov) }}
+
+// vector is vector k of the basis, of undefined value.
+func (s *krylov) vector(k, n int) []float64 {
+	if k == len(s.vectors) {
+		s.vectors = append(s.vectors, nil)
+	}
+	if cap(s.vectors[k]) < n {
+		s.vectors[k] = make([]float64, n)
+	}
+	return s.vectors[k][:n]
+}
+
 // gmres solves A x = b by the generalised minimal residual method (Saad & Schultz 1986) from x = 0,
 // given dst ← A x, and returns x with its residual |b - A x|/|b|. It stops at the tolerance, or
-// when the residual no longer falls.
+// when the residual no longer falls. The basis is orthogonal as modified Gram-Schmidt makes it,
+// with which the solution is backward stable (Paige, Rozložník & Strakoš 2006).
 func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x []float64, residual float64) {
 	const limit = 400
-	x = make([]float64, len(b))
+	n := len(b)
+	x = make([]float64, n)
 	norm := floats.Norm(b, 2)
 	if norm == 0 {
 		return x, 0
 	}
-	scaled := func(c float64, v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), c, v) }
-	basis := [][]float64{scaled(1/norm, b)} // of the Krylov space
-	var columns [][]float64                 // of the triangular factor of A in that basis
+	space := krylovPool.Get().(*krylov)
+	defer krylovPool.Put(space)
+	floats.ScaleTo(space.vector(0, n), 1/norm, b)
+	// the triangular factor of A in that basis
+	var columns [][]float64
 	var cosines, sines []float64
 	rest := []float64{norm} // b in that basis, rotated
-	for k := 0; k < min(limit, len(b)); k++ {
-		v, h := make([]float64, len(b)), make([]float64, k+2)
-		multiply(v, basis[k])
-		for range 2 { // twice is enough to make it orthogonal to rounding
-			for j, q := range basis {
-				c := floats.Dot(q, v)
-				h[j] += c
-				floats.AddScaled(v, -c, q)
-			}
+	for k := 0; k < min(limit, n); k++ {
+		v, h := space.vector(k+1, n), make([]float64, k+2)
+		multiply(v, space.vector(k, n))
+		for j := range k + 1 {
+			q := space.vector(j, n)
+			h[j] = floats.Dot(q, v)
+			floats.AddScaled(v, -h[j], q)
 		}
 		h[k+1] = floats.Norm(v, 2)
 		for j, c := range cosines {
@@ -47,15 +66,15 @@ func gmres(multiply func(dst, x []float64), b []float64, tolerance float64) (x [
 		if h[k+1] <= 1e-13*size || math.Abs(rest[k+1]) <= tolerance*norm {
 			break
 		}
-		basis = append(basis, scaled(1/h[k+1], v))
+		floats.Scale(1/h[k+1], v)
 	}
 	// back substitution
 	for k := len(columns) - 1; k >= 0; k-- {
 		y := rest[k] / columns[k][k]
 		floats.AddScaled(rest[:k], -y, columns[k][:k])
-		floats.AddScaled(x, y, basis[k])
+		floats.AddScaled(x, y, space.vector(k, n))
 	}
-	check := make([]float64, len(b))
+	check := space.vector(0, n)
 	multiply(check, x)
 	floats.Sub(check, b)
 	return x, floats.Norm(check, 2) / norm

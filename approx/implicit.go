@@ -12,41 +12,40 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// response is how marginals and sites of a siteFit move with each other, in units of the marginals:
-// the correlations of the posterior and their squares, and the slopes of the rule.
+// response is how marginals and sites move with each other, in units of the marginals.
 type response struct {
-	correlation, square blas64.Symmetric
-	slopes              []siteSlopes
+	// marginals sets dst to what the sites' changes x make of the marginals, M x, and weights on
+	// marginals to those on the sites, as M is symmetric: correlations of the posterior, and minus
+	// their squares. Vectors hold ν or means first, and then τ or variances.
+	marginals func(dst, x []float64)
+	slopes    []siteSlopes // of the rule
 }
 
-// newResponse is that at the fixed point or near it, given the correlations and memory for the
-// squares.
-func (p *siteFit) newResponse(correlation, square blas64.Symmetric) response {
+// newResponse is that at the fixed point or near it.
+func (p *marginals) newResponse(marginals func(dst, x []float64)) response {
 	n := len(p.tau)
-	for i := range n {
-		row := square.Data[i*n+i : (i+1)*n]
-		for j, c := range correlation.Data[i*n+i : (i+1)*n] {
-			row[j] = c * c
+	r := response{marginals, make([]siteSlopes, n)}
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ { // in units of the marginal, for ν at fixed τ instead of pull
+			v := p.sigma[i]
+			s, sd := p.rule.slopes(i), math.Sqrt(v)
+			r.slopes[i] = siteSlopes{
+				s.tauByMean * v * sd, s.tauByVariance * v * v, (s.pullByMean + p.tau[i]) * v, s.pullByVariance * v * sd,
+				s.mean / sd, s.variance / v,
+			}
 		}
-	}
-	r := response{correlation, square, make([]siteSlopes, n)}
-	for i, v := range p.sigma { // in units of the marginal, for ν at fixed τ instead of pull
-		s, sd := p.rule.slopes(i), math.Sqrt(v)
-		r.slopes[i] = siteSlopes{
-			s.tauByMean * v * sd, s.tauByVariance * v * v, (s.pullByMean + p.tau[i]) * v, s.pullByVariance * v * sd,
-			s.mean / sd, s.variance / v,
-		}
-	}
+	})
 	return r
 }
 
-// marginals sets dst to what the sites' changes x make of the marginals, M x, and weights on
-// marginals to those on the sites, as M is symmetric. Vectors hold ν or means first, and then τ or
-// variances.
-func (r response) marginals(dst, x []float64) {
-	n := len(r.slopes)
-	linalg.Symv(1, r.correlation, x[:n], 0, dst[:n])
-	linalg.Symv(-1, r.square, x[n:], 0, dst[n:])
+// byCorrelation is the marginals of a response, given the correlations and their squares.
+func byCorrelation(correlation, square blas64.Symmetric) func(dst, x []float64) {
+	n := correlation.N
+	row := func(x []float64) blas64.General { return blas64.General{Rows: 1, Cols: n, Stride: n, Data: x} }
+	return func(dst, x []float64) {
+		linalg.SymvRows(1, correlation, row(x[:n]), 0, row(dst[:n])) // on several threads, unlike Symv
+		linalg.SymvRows(-1, square, row(x[n:]), 0, row(dst[n:]))
+	}
 }
 
 // weights sets dst to Tᵀs: weights on the sites as those on the marginals that they are made from.
@@ -59,38 +58,67 @@ func (r response) weights(dst, s []float64) {
 }
 
 // correlate sets dst to the correlations of the posterior, which off the diagonal are
-// -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), as B⁻¹ = I - S^½ Σ S^½. inverse holds B⁻¹ in its upper triangle.
-func (p *siteFit) correlate(dst blas64.Symmetric, inverse []float64) {
-	n := len(p.tau)
-	scale := make([]float64, n)
-	for i, v := range p.sigma {
+// -[B⁻¹]_ij/√(τ_i v_i τ_j v_j), as B⁻¹ = I - S^½ Σ S^½, and square to their squares. Any of the
+// three may share memory.
+func (p *sites) correlate(sigma []float64, dst, square, inverse blas64.Symmetric) {
+	scale := make([]float64, len(sigma))
+	for i, v := range sigma {
 		scale[i] = 1 / (math.Sqrt(v) * p.root[i])
 	}
-	for i := range n {
-		row := dst.Data[i*n+i : (i+1)*n]
-		for j, b := range inverse[i*n+i : (i+1)*n] {
-			row[j] = -b * scale[i] * scale[i+j]
-		}
-		row[0] = 1
-	}
+	correlations(dst, square, inverse, -1, scale)
 }
 
-// newton moves all sites by a step of Newton's method towards their fixed point, given correlations
-// of the posterior here or nearby, and n×n workspace for their squares: with T and M as in
-// differentiate, r what the rule makes of the marginals less the sites, and e what the marginals
+// scale makes Σ the correlations of the posterior, and sets square to their squares.
+func (p *siteFit) scale(sigma, square blas64.Symmetric) {
+	scale := make([]float64, len(p.tau))
+	for i, v := range p.sigma {
+		scale[i] = 1 / math.Sqrt(v)
+	}
+	correlations(sigma, square, sigma, 1, scale)
+}
+
+// correlations sets dst to sign s_i s_j a_ij, and to 1 on the diagonal, and square to the squares.
+func correlations(dst, square, a blas64.Symmetric, sign float64, s []float64) {
+	n := a.N
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			scale, row, squares := sign*s[i], dst.Data[i*n+i:(i+1)*n], square.Data[i*n+i:(i+1)*n]
+			for j, v := range a.Data[i*n+i : (i+1)*n] {
+				c := v * scale * s[i+j]
+				row[j], squares[j] = c, c*c
+			}
+			row[0], squares[0] = 1, 1
+		}
+	})
+}
+
+// squares sets dst to the squares of the entries of a.
+func squares(a, dst blas64.Symmetric) {
+	n := a.N
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row := dst.Data[i*n+i : (i+1)*n]
+			for j, c := range a.Data[i*n+i : (i+1)*n] {
+				row[j] = c * c
+			}
+		}
+	})
+}
+
+// newton moves all sites by a step of Newton's method towards their fixed point, given how they
+// respond here, with correlations of the posterior here or nearby: with T and M as in
+// differentiate, ρ what the rule makes of the marginals less the sites, and e what the marginals
 // lack of those to which the rule's sites belong, the changes x of the sites solve
 //
-//	x = r + T(M x - e)
+//	x = ρ + T(M x - e)
 //
 // up to a relative residual of tolerance, and no precision is taken below 0.
-func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, tolerance float64) {
+func (p *marginals) newton(r response, tolerance float64) {
 	n := len(p.tau)
-	square := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: v.Data}
-	r := p.newResponse(correlation, square)
 	x, moved := make([]float64, 2*n), make([]float64, 2*n)
 	for i, v := range p.sigma {
 		t := r.slopes[i]
-		x[i] = (p.next[i].pull-p.b[i])*math.Sqrt(v) - t.pullByMean*t.mean - t.pullByVariance*t.variance
+		x[i] = (p.next[i].pull-p.of.b[i])*math.Sqrt(v) - t.pullByMean*t.mean - t.pullByVariance*t.variance
 		x[n+i] = (p.next[i].tau-p.tau[i])*v - t.tauByMean*t.mean - t.tauByVariance*t.variance
 	}
 	x, _ = gmres(func(dst, x []float64) {
@@ -123,27 +151,30 @@ func (p *siteFit) newton(correlation blas64.Symmetric, v blas64.General, toleran
 // and the share σ of the evidence, 1 or 0, adds its explicit σ(½ b bᵀ - ½ R) and σb. weights are
 // the explicit ones of a case, and explicit adds its explicit derivative over the likelihood's
 // parameters.
-func (p *siteFit) differentiate(
+func (p *marginals) differentiate(
 	value, share float64, weights func(i int) weight, explicit func(grad []float64, i int),
 ) functional {
-	var solved *implicit
+	var total []weight
+	var pull func(dst *Cov, total []weight, share float64)
 	f := functional{
 		value: value,
 		solve: func() (err error) {
-			if solved == nil {
-				solved, err = p.implicit(weights)
+			if total == nil {
+				var marginals func(dst, x []float64)
+				marginals, pull = p.storage.respond(p)
+				total, err = p.implicit(p.newResponse(marginals), weights)
 			}
 			return err
 		},
-		adjoint: func(dst *Cov) { p.pullImplicit(dst, solved, share/2) },
+		adjoint: func(dst *Cov) { pull(dst, total, share) },
 	}
-	if _, ok := p.lik.(likelihood.Parametric); ok {
+	if _, ok := p.of.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
-			for i := range p.b {
+			for i := range p.tau {
 				explicit(grad, i)
 			}
 			tau, pull := make([]float64, len(grad)), make([]float64, len(grad))
-			for i, w := range solved.total { // those of the sites at fixed marginals
+			for i, w := range total { // those of the sites at fixed marginals
 				v := p.sigma[i]
 				p.rule.paramSlopes(i, tau, pull)
 				floats.AddScaled(grad, w.tau*v, tau)
@@ -154,22 +185,13 @@ func (p *siteFit) differentiate(
 	return f
 }
 
-// implicit is the solution of the equation for w.
-type implicit struct {
-	total   []weight
-	inverse blas64.General // B⁻¹, all of it
-}
-
 // residualBound is the relative residual with which the implicit part of a gradient keeps eight
 // digits.
 const residualBound = 1e-9
 
 // implicit solves the equation for w.
-func (p *siteFit) implicit(weights func(i int) weight) (*implicit, error) {
-	n := len(p.b)
-	inverse, correlation := p.inverse(), linalg.NewSym(n)
-	p.correlate(correlation, inverse.Data)
-	r := p.newResponse(correlation, linalg.NewSym(n))
+func (p *marginals) implicit(r response, weights func(i int) weight) ([]weight, error) {
+	n := len(p.tau)
 	vector := func() []float64 { return make([]float64, 2*n) }
 	own, site, right, s := vector(), vector(), vector(), vector()
 	for i := range n {
@@ -191,38 +213,50 @@ func (p *siteFit) implicit(weights func(i int) weight) (*implicit, error) {
 	}
 	r.marginals(s, w)
 	floats.Add(s, site)
-	solved := &implicit{make([]weight, n), inverse}
+	total := make([]weight, n)
 	for i := range n {
-		solved.total[i] = weight{w[i], w[n+i], s[i], s[n+i]}
+		total[i] = weight{w[i], w[n+i], s[i], s[n+i]}
 	}
-	return solved, nil
+	return total, nil
+}
+
+// respond implements storage, with B⁻¹ and the correlations.
+func (s *sites) respond(p *marginals) (
+	marginals func(dst, x []float64), pull func(dst *Cov, total []weight, share float64),
+) {
+	n := len(s.b)
+	inverse, correlation, square := s.inverse(), linalg.NewSym(n), linalg.NewSym(n)
+	symmetric := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: inverse.Data}
+	s.correlate(p.sigma, correlation, square, symmetric)
+	return byCorrelation(correlation, square), func(dst *Cov, total []weight, share float64) {
+		s.pullImplicit(dst, inverse, p.sigma, total, share/2)
+	}
 }
 
 // pullImplicit sets dst to G and u, with share times b bᵀ - R and 2 share times b.
-func (p *siteFit) pullImplicit(dst *Cov, solved *implicit, share float64) {
+func (p *sites) pullImplicit(dst *Cov, inverse blas64.General, sigma []float64, total []weight, share float64) {
 	n := len(p.b)
 	checkAdjoint(dst.K, n)
 	gamma, u, weights := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i, w := range solved.total {
-		sd := math.Sqrt(p.sigma[i])
+	for i, w := range total {
+		sd := math.Sqrt(sigma[i])
 		gamma[i] = w.mu / sd
 		weights[i] = w.v / (p.root[i] * sd) / (p.root[i] * sd) // γ_v/τ, as I - RK = S^½ B⁻¹ S^-½
 	}
-	p.latentAt(u, gamma)
-	for i, m := range p.mean {
-		u[i] -= m
-	}
+	p.multiply(u, gamma)
 	p.shrink(u, gamma, u)
 	raw := dst.K.RawSymmetric()
-	linalg.SyrkDiag(blas.NoTrans, 1, solved.inverse, weights, 0, raw)
-	for i, ri := range p.root {
-		bi, ui := p.b[i], u[i]/2+share/2*p.b[i]
-		row, inverse := raw.Data[i*raw.Stride+i:i*raw.Stride+n], solved.inverse.Data[i*n+i:(i+1)*n]
-		for j := range row {
-			bj, uj := p.b[i+j], u[i+j]/2+share/2*p.b[i+j]
-			row[j] = ri*p.root[i+j]*(row[j]-share*inverse[j]) + bi*uj + ui*bj
+	linalg.SyrkDiag(blas.NoTrans, 1, inverse, weights, 0, raw)
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			ri, bi, ui := p.root[i], p.b[i], u[i]/2+share/2*p.b[i]
+			row, inverse := raw.Data[i*raw.Stride+i:i*raw.Stride+n], inverse.Data[i*n+i:(i+1)*n]
+			for j := range row {
+				bj, uj := p.b[i+j], u[i+j]/2+share/2*p.b[i+j]
+				row[j] = ri*p.root[i+j]*(row[j]-share*inverse[j]) + bi*uj + ui*bj
+			}
 		}
-	}
+	})
 	if dst.Mean != nil {
 		for i, b := range p.b {
 			dst.Mean[i] = u[i] + 2*share*b

@@ -3,6 +3,7 @@ package approx
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -48,8 +49,9 @@ func TestNewtonOfSites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.correlate(w.sigma, linalg.SquareTri(upper(v)).Data)
-			p.newton(w.sigma, v, 1e-12)
+			inverse := linalg.SquareTri(upper(v))
+			p.correlate(p.sigma, w.sigma, inverse, inverse)
+			p.newton(p.newResponse(byCorrelation(w.sigma, inverse)), 1e-12)
 			after, err := p.refresh(v)
 			if err != nil {
 				t.Fatal(err)
@@ -57,6 +59,46 @@ func TestNewtonOfSites(t *testing.T) {
 			if !(after.distance <= 10*before.distance*before.distance) {
 				t.Errorf("%s, %T: distance %.2g before and %.2g after", name, lik, before.distance, after.distance)
 			}
+		}
+	}
+}
+
+// TestMeansOfSites: after a fit b is ν - τμ to its last digits, and μ is m + K b but for the rounding error of b, though terms
+// of 1e4 cancel in K b. Sums in doubles leave more, which is where sites would stop on their way to the fixed point.
+func TestMeansOfSites(t *testing.T) {
+	const n = 300
+	rng := rand.New(rand.NewPCG(1, 5))
+	x, y, mean := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], mean[i] = 6*rng.Float64(), rng.NormFloat64()
+		y[i] = math.Copysign(1, math.Sin(x[i])+rng.NormFloat64())
+	}
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			k.SetSym(i, j, 1e4*math.Exp(-(x[i]-x[j])*(x[i]-x[j])/8))
+		}
+	}
+	p, err := PL{}.begin([]Cov{{K: k, Mean: mean}}, Targets{Classes: 2, Value: y}, likelihood.Probit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.run(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+	for i := range n {
+		mu, square := number(mean[i]), 0.0
+		for j, b := range p.b {
+			mu.Add(mu, new(big.Float).Mul(number(k.At(i, j)), number(b)))
+			square += k.At(i, j) * k.At(i, j) * b * b
+		}
+		want, _ := mu.Float64()
+		if math.Abs(p.mu[i]-want) > 2*eps*math.Sqrt(square) {
+			t.Errorf("case %d: μ = %v, want %v", i, p.mu[i], want)
+		}
+		if b := p.nu[i] - p.tau[i]*p.mu[i]; math.Abs(p.b[i]-b) > 8*eps*(math.Abs(p.nu[i])+p.tau[i]*math.Abs(p.mu[i])) {
+			t.Errorf("case %d: b = %v, want %v", i, p.b[i], b)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 // Iteration is how EP and PL come to their fixed points: options of both.
 type Iteration struct {
 	// Schedule is the order of the updates: sequential (GPML Algorithm 3.5), parallel or mixed.
-	// Sequential updates end in steps of Newton's method for all sites at once, to the same fixed
-	// point, where p(y|f) is log-concave and nothing is damped.
+	// Where p(y|f) is log-concave, nothing is damped and Unconverged is error, all of them go the
+	// same way to the same fixed point, the quickest: a few sequential sweeps and then steps of
+	// Newton's method for all sites at once.
 	Schedule Schedule `yaml:"schedule"`
 	// Damping is the share of a site's new value that is taken, 0 < Damping ≤ 1. Default 1. It is
 	// halved, with a warning, where the updates go in circles, as parallel ones of PL do with
@@ -30,7 +31,7 @@ type Iteration struct {
 	// accept, which takes it as it is, with a warning. With accept the updates are plain: no Newton
 	// steps, and no damping but Damping. The evidence, the method's formula at the last sites, has
 	// no gradient then, as it is not that of a fixed point. Above 0 it is an error, for then the
-	// updates diverge.
+	// updates diverge; trust takes that as well.
 	Unconverged Unconverged `yaml:"unconverged"`
 
 	work *Work
@@ -57,17 +58,14 @@ func (o Iteration) filled() Iteration {
 
 // accepts says whether a fit that has not converged is taken as it is. Then its updates are plain
 // ones: it would not be told from their number what others came to.
-func (o Iteration) accepts() bool { return o.Unconverged == AcceptUnconverged }
+func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 
-// memory: the factor stays, U⁻ᵀ S^½ K and, to sweep, Σ do not. stationary says that the evidence
-// does not change with the sites; the derivative of what does takes B⁻¹, the correlations and their
-// squares.
+// memory: the factor stays; U⁻¹ or U⁻ᵀ S^½ K, and Σ or the correlations, do not. stationary says
+// that the evidence does not change with the sites; the derivative of what does takes B⁻¹, the
+// correlations and their squares.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
-	m := Memory{Fit: words(n2, n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
-	if o.Schedule != Parallel {
-		m.Fit.Passing += words(0, n2).Passing
-	}
+	m := Memory{Fit: words(n2, 2*n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
 	if !stationary {
 		m.Evidence = m.LeaveOneOut
 	}
@@ -79,9 +77,10 @@ type Schedule int
 
 const (
 	// Sequential: one after the other, in the order of the cases, each on the marginals that the
-	// one before left; Newton's method near the fixed point.
+	// one before left.
 	Sequential Schedule = iota
-	// Parallel: all of them on the same marginals: one factorisation and no Σ per iteration.
+	// Parallel: all of them on the same marginals: one factorisation per iteration, but more
+	// iterations where the prior is wide.
 	Parallel
 	// Mixed: parallel, and sequential from where that draws no nearer.
 	Mixed
@@ -100,10 +99,11 @@ type Unconverged int
 const (
 	RefuseUnconverged Unconverged = iota // nothing is made of it
 	AcceptUnconverged                    // it is taken as it is, with a warning
+	TrustUnconverged                     // and with a log evidence above 0 too, which a search then follows
 )
 
 // Names are the names of what may become of it.
-func (Unconverged) Names() []string { return []string{"error", "accept"} }
+func (Unconverged) Names() []string { return []string{"error", "accept", "trust"} }
 
 // UnmarshalText reads one of the names.
 func (u *Unconverged) UnmarshalText(text []byte) error {
@@ -120,10 +120,17 @@ const (
 	// KeepNegative: keep it; a cavity or a posterior without a positive definite covariance is an
 	// error.
 	KeepNegative
+	// NarrowNegative: give the site the small variance narrow about the mean ν/τ that it has, as
+	// García-Fernández, Tronarp & Särkkä do. Such updates need not have a fixed point: it takes
+	// unconverged: accept or trust.
+	NarrowNegative
 )
 
+// narrow is a small positive variance. The paper does not print its own.
+const narrow = 1e-6
+
 // Names are the policies' names.
-func (NegativeSites) Names() []string { return []string{"floor", "error", "keep"} }
+func (NegativeSites) Names() []string { return []string{"floor", "error", "keep", "narrow"} }
 
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {

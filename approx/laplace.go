@@ -38,6 +38,8 @@ type Laplace struct {
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations bounds the steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
+	// Inducing takes a prior of lower rank in place of K.
+	Inducing Inducing `yaml:"inducing"`
 	// Points is how many points of the latent space the average of a prediction for more than two
 	// classes takes, up to 1048576, rounded down to a multiple of 8. By default it takes what
 	// brings the error estimate of every probability to 1e-5, but at most 65536 points of a
@@ -58,6 +60,10 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 "+
 			"takes, to %d", l.Points, likelihood.MostPoints)
 	}
+	if lik.Domain() == likelihood.Categorical && l.Inducing.Points > 0 {
+		return Caps{}, errors.New("laplace has inducing inputs for two classes and for numbers, and the " +
+			"likelihood has several; use likelihood: logit with classes: one_vs_rest, or leave inducing out")
+	}
 	if lik.Domain() == likelihood.Categorical {
 		return Caps{Gradient: !hasFree(lik), LeaveOneOut: true}, usesMulticlass(lik, classes)
 	}
@@ -69,31 +75,40 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	gradient := knowsParameters(lik)
+	if l.Inducing.Points > 0 {
+		return Caps{Gradient: !hasFree(lik), LeaveOneOut: l.Inducing.Correction.power(1) == 1}, nil
+	}
 	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
 }
 
-// Memory implements Approximation. Merging cases takes a covariance, a factor and an R of the
-// distinct values; parts of the cases, a third of them, a ninth and so on, take an eighth of what
-// the matrices of all do.
+// Memory implements Approximation. Merging cases takes a covariance, a factor and an inverse of the
+// distinct values.
 func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
-		const block = 64 // of covariances, whose work a prediction needs
 		points := s.Classes * cmp.Or(l.Points, likelihood.DefaultPoints)
 		return Memory{
-			Fit:      words((s.Classes+2)*n2, s.Classes*s.Cases*min(block, s.New)+points),
-			Evidence: words(s.Kernels*n2, s.Classes*n2), LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*block),
+			Fit:         words((s.Classes+2)*n2, s.Classes*s.Cases*min(inputsAtOnce, s.New)+points),
+			Evidence:    words(s.Kernels*n2, s.Classes*n2),
+			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(inputsAtOnce, s.Cases)),
 		}
 	}
-	m := Memory{Fit: words(n2, n2/4+s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
 	switch {
 	case s.Classes == 0: // the likelihood has a parameter
 		m.Evidence = words(0, n2)
 	case s.Distinct < s.Cases:
 		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, m2/4+2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
+		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
 	}
 	return m
+}
+
+func (l Laplace) inducing() Inducing { return l.Inducing }
+
+func (l Laplace) with(i Inducing) Approximation {
+	l.Inducing = i
+	return l
 }
 
 func (l Laplace) in(w *Work) Approximation {
@@ -137,9 +152,13 @@ func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (lat
 		p, err := newMulticlass(l.work, tolerance, l.Points, cov, y, lik)
 		return p, s, err
 	}
+	if l.Inducing.Points > 0 {
+		p, err := newInducedLaplace(l.work, tolerance, l.Inducing, cov, y, lik)
+		return p, s, err
+	}
 	p, err := newLaplacePosterior(l.work, tolerance, cov, y, lik)
 	if err != nil || len(lik.Likelihood().Params()) > 0 {
 		return p, s, err
 	}
-	return p.tie(cov, y, s, cmp.Or(l.MaxIterations, defaultIterations))
+	return p.tie(cov, y, s)
 }

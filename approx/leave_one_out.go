@@ -20,81 +20,123 @@ var _ LeaveOneOuter = (*laplacePosterior)(nil)
 // b_i, the others held.
 type cavities struct {
 	sum            float64
+	rounding       float64   // relative, of a cavity's variance
 	marginal       []float64 // v
 	mean, variance []float64
 	byMu, byV      []float64
 	byTau, byB     []float64
-	inverse        blas64.General // B⁻¹, of the sites τ ≥ 0
+	inverse        blas64.General // U⁻¹ and, once completed, B⁻¹, of the sites τ ≥ 0
+	completed      bool
 }
 
-// cavities fills all of it, given the marginal means.
+// cavities fills what the sum takes, given the marginal means.
 func (s *sites) cavities(mu []float64) (*cavities, error) {
-	n := len(s.b)
+	c := newCavities(len(s.b))
+	var marginals []marginal
+	marginals, c.inverse = s.marginals()
+	for i, m := range marginals {
+		c.add(i, m, s.root[i]*s.root[i], s.b[i], mu[i], s.lik, s.y[i])
+	}
+	return c, c.check()
+}
+
+// newCavities makes those of n cases.
+func newCavities(n int) *cavities {
 	vector := func() []float64 { return make([]float64, n) }
-	c := &cavities{
+	return &cavities{
 		marginal: vector(), mean: vector(), variance: vector(),
-		byMu: vector(), byV: vector(), byTau: vector(), byB: vector(), inverse: s.inverse(),
+		byMu: vector(), byV: vector(), byTau: vector(), byB: vector(),
 	}
-	projected, raised := vector(), vector() // v_i as K_ii less a square, and what sites of negative precision add to it
-	v := linalg.NewGeneral(n, n)
-	s.project(v)
-	for i := range projected {
-		projected[i] = s.variance(i)
+}
+
+// marginal is the variance v of a latent value, its share 1 - τv, τ the precision of the sites of
+// that value, and the rounding error of v.
+type marginal struct{ v, share, blur float64 }
+
+// marginals returns those of all values, and U⁻¹.
+func (s *sites) marginals() (m []marginal, inverse blas64.General) {
+	n := len(s.b)
+	inverse = linalg.NewGeneral(n, n)
+	shares := s.invert(inverse) // [B⁻¹]_ii
+	var weak []int
+	for i, r := range s.root {
+		if !(r*r*s.variance(i) > 1) {
+			weak = append(weak, i)
+		}
 	}
-	subtractSquares(projected, v)
+	left, raised := make([]float64, n), make([]float64, n) // v, and what sites of negative precision add to it
+	s.remaining(left, weak)
 	addSquares(1, raised, s.negative.fk)
-	rounding := 0.0 // relative, of a cavity's variance where the posterior's is (1 - share)/τ
-	for i, b := range s.b {
+	m = make([]marginal, n)
+	for i, v := range left {
 		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share
 		// 1 - τ_i v_i = [B⁻¹]_ii does not.
-		tau, share, v := s.root[i]*s.root[i], c.inverse.Data[i*n+i], projected[i]
+		tau, share := s.root[i]*s.root[i], shares[i]
 		if tau*s.variance(i) > 1 {
-			v = (1 - share) / tau
-			rounding = max(rounding, 8*eps*tau*s.variance(i)/(share*(1-share)))
+			v, m[i].blur = (1-share)/tau, 8*eps*s.variance(i)
 		}
 		v += raised[i]
-		share = max(share-tau*raised[i]-s.negative.tau[i]*v, eps)
-		c.marginal[i] = max(v, 0)
-		c.variance[i] = c.marginal[i] / share
-		c.mean[i] = mu[i] - c.variance[i]*b
-		logZ, d := s.lik.Moments(s.y[i], c.mean[i], c.variance[i])
-		c.sum += logZ
-		byVariance := (d[1]+d[0]*d[0])/2 - d[0]*b // of the cavity
-		c.byMu[i], c.byB[i] = d[0], -c.variance[i]*d[0]
-		c.byV[i], c.byTau[i] = byVariance/(share*share), byVariance*c.variance[i]*c.variance[i]
+		m[i].v, m[i].share = max(v, 0), max(share-tau*raised[i]-s.negative.tau[i]*v, eps)
 	}
-	if !(rounding < unresolved) {
-		return nil, fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding "+
-			"error hides to a relative %.1g; a smaller amplitude or noise in the kernel "+
-			"helps", ErrNotConverged, rounding)
-	}
-	if !finite(c.sum) {
-		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, c.sum)
-	}
-	return c, nil
+	return m, inverse
 }
 
-// precisions adds to byTau what a change of τ_j does to all v_i, by dv_i = -Σ_ij² dτ_j, where Σ =
-// S^-½(I - B⁻¹)S^-½ but for what sites of negative precision add.
-func (s *sites) precisions(c *cavities) {
+// add adds case i, with the precision of its own site, its b and its marginal mean.
+func (c *cavities) add(i int, m marginal, tau, b, mu float64, lik likelihood.MomentMatcher, y float64) {
+	c.marginal[i], c.variance[i] = m.v, m.v/m.share
+	c.mean[i] = mu - c.variance[i]*b
+	logZ, d := lik.Moments(y, c.mean[i], c.variance[i])
+	c.sum += logZ
+	byVariance := (d[1]+d[0]*d[0])/2 - d[0]*b // of the cavity
+	c.byMu[i], c.byB[i] = d[0], -c.variance[i]*d[0]
+	c.byV[i], c.byTau[i] = byVariance/(m.share*m.share), byVariance*c.variance[i]*c.variance[i]
+	if m.blur > 0 {
+		c.rounding = max(c.rounding, m.blur*(1/m.v+tau/m.share))
+	}
+}
+
+// check says why the sum is not to be relied on.
+func (c *cavities) check() error {
+	if !(c.rounding < unresolved) {
+		return fmt.Errorf("%w: leave-one-out needs what the other cases leave of a variance, which rounding "+
+			"error hides to a relative %.1g; a smaller amplitude or noise in the kernel "+
+			"helps", ErrNotConverged, c.rounding)
+	}
+	if !finite(c.sum) {
+		return fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, c.sum)
+	}
+	return nil
+}
+
+// complete adds what derivatives take: B⁻¹, and to byTau what a change of τ_j does to all v_i, by
+// dv_i = -Σ_ij² dτ_j, where Σ = S^-½(I - B⁻¹)S^-½ but for what sites of negative precision add.
+func (s *sites) complete(c *cavities) {
+	if c.completed {
+		return
+	}
+	c.completed = true
 	n := len(s.b)
+	linalg.SquareTri(upper(c.inverse))
+	linalg.Reflect(blas.Lower, c.inverse, c.inverse)
 	var raised blas64.General
 	if s.negative.fk.Rows > 0 {
 		raised = linalg.NewGeneral(n, n)
 		linalg.Gemm(blas.Trans, blas.NoTrans, 1, s.negative.fk, s.negative.fk, 0, raised)
 	}
-	for j, rj := range s.root {
-		for i, ri := range s.root {
-			sigma := -c.inverse.Data[j*n+i] / ri / rj
-			switch {
-			case i == j:
-				sigma = c.marginal[i]
-			case raised.Data != nil:
-				sigma += raised.Data[j*n+i]
+	linalg.Rows(n, func(j0, j1 int) {
+		for j := j0; j < j1; j++ {
+			for i, ri := range s.root {
+				sigma := -c.inverse.Data[j*n+i] / ri / s.root[j]
+				switch {
+				case i == j:
+					sigma = c.marginal[i]
+				case raised.Data != nil:
+					sigma += raised.Data[j*n+i]
+				}
+				c.byTau[j] -= c.byV[i] * sigma * sigma
 			}
-			c.byTau[j] -= c.byV[i] * sigma * sigma
 		}
-	}
+	})
 }
 
 // pullBack sets dst to what weights γ_v on the marginal variances and u = (I - RK)γ_μ on the means,
@@ -105,22 +147,27 @@ func (s *sites) pullBack(dst *Cov, inverse blas64.General, u, gamma []float64) {
 	n := len(s.b)
 	checkAdjoint(dst.K, n)
 	rest := linalg.NewGeneral(n, n) // I - RK
-	for i, ri := range s.root {
-		for j, rj := range s.root {
-			rest.Data[i*n+j] = ri * inverse.Data[i*n+j] / rj
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			ri := s.root[i]
+			for j, rj := range s.root {
+				rest.Data[i*n+j] = ri * inverse.Data[i*n+j] / rj
+			}
 		}
-	}
+	})
 	if s.negative.f.Rows > 0 {
 		linalg.Gemm(blas.Trans, blas.NoTrans, 1, s.negative.f, s.negative.fk, 1, rest)
 	}
 	raw := dst.K.RawSymmetric()
 	linalg.SyrkDiag(blas.NoTrans, 1, rest, gamma, 0, raw)
-	for i, b := range s.b {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for j := range row {
-			row[j] += (u[i]*s.b[i+j] + b*u[i+j]) / 2
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, b := raw.Data[i*raw.Stride+i:i*raw.Stride+n], s.b[i]
+			for j := range row {
+				row[j] += (u[i]*s.b[i+j] + b*u[i+j]) / 2
+			}
 		}
-	}
+	})
 	if dst.Mean != nil {
 		copy(dst.Mean, u)
 	}
@@ -138,6 +185,7 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 		return nil, err
 	}
 	solve := func() (gamma, u []float64) {
+		p.complete(c)
 		n := len(p.b)
 		gamma, u = make([]float64, n), make([]float64, n)
 		for i, w := range p.mode.concave {
@@ -147,7 +195,6 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 		p.moving.shrink(u, gamma, u)
 		return gamma, u
 	}
-	p.precisions(c)
 	f := functional{value: c.sum, err: p.evidence.err, adjoint: func(dst *Cov) {
 		_, u := solve()
 		p.pullBack(dst, c.inverse, u, c.byV)

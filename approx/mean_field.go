@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -88,8 +90,8 @@ func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mea
 		a: linalg.NewSym(n), lambda: v(), noise: lik.(likelihood.GaussianNoise).NoiseVariance(),
 		z: v(), cut: make([]linalg.Truncated, n), product: v(), residual: v(), tau: v(), step: v(),
 	}
+	copyTriangle(p.a, s.k)
 	for i := range n {
-		copy(p.a.Data[i*n+i:(i+1)*n], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+n])
 		p.a.Data[i*n+i] += p.noise
 		p.scale = max(p.scale, p.a.Data[i*n+i])
 		if !(p.a.Data[i*n+i] > 0) {
@@ -98,6 +100,15 @@ func (t meanFieldTheory) begin(cov []Cov, y Targets, lik likelihood.Bound) (*mea
 		}
 	}
 	return p, t.fields(p)
+}
+
+// copyTriangle copies the upper triangle of a matrix.
+func copyTriangle(dst, src blas64.Symmetric) {
+	linalg.Rows(src.N, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			copy(dst.Data[i*dst.Stride+i:i*dst.Stride+src.N], src.Data[i*src.Stride+i:i*src.Stride+src.N])
+		}
+	})
 }
 
 // meanField is the posterior of the mean-field methods. They describe a case by its noisy latent
@@ -159,11 +170,20 @@ func (p *meanField) set(s State) error {
 	return nil
 }
 
+// remembered is how many values of D a step may reach the largest of.
+const remembered = 10
+
 // solve minimises D by Newton's method in z: b is a fast-growing function of z where a case is
 // surely on its side, and <h> is where it is surely not, but z changes steadily with either.
+//
+// D need not fall with every step, only below the largest of its last values (Grippo, Lampariello &
+// Lucidi 1986, SIAM J. Numer. Anal. 23:707). Where D is to fall each time, a few cases that change
+// sides keep the steps of all others short: without noise, where λ is tiny beside A_ii, for dozens
+// of steps.
 func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 	p.evaluate()
 	z, last := make([]float64, len(p.z)), math.Inf(1)
+	var values []float64 // the last ones of D
 	for ; ; p.diagnostics.Iterations++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -177,7 +197,9 @@ func (p *meanField) solve(ctx context.Context, maxIterations int) error {
 		}
 		last = p.length
 		copy(z, p.z)
-		target := p.d + p.slack
+		values = append(values, p.d)
+		values = values[max(0, len(values)-remembered):]
+		target := slices.Max(values) + p.slack
 		for s := 1.0; s > 1e-12; s /= 2 {
 			for i, d := range p.step {
 				p.z[i] = z[i] + s*d
@@ -250,13 +272,17 @@ func (p *meanField) newton() error {
 }
 
 // rounding is the length of a Newton step that may be left: an error η of A b gives
-// √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη).
+// √(ηᵀ(A + T)⁻¹η) ≤ √(ηᵀSη). A sum of n terms has an error of some √n ε times the sum of their
+// absolute values (Higham & Mary 2019, SIAM J. Sci. Comput. 41:A2815), here Σ_j |A_ij b_j|. But for
+// a factor it is as large where the cases of one class come before those of the other: partial sums
+// reach half of that then, and each of the n additions rounds one. Steps that still shrink to half
+// go on below this bound.
 func (p *meanField) rounding() float64 {
 	weight := 0.0
 	for _, t := range p.tau {
 		weight += t
 	}
-	return eps * p.scale * p.size * math.Sqrt(weight)
+	return eps * p.scale * p.size * math.Sqrt(weight*float64(len(p.b)))
 }
 
 // finish makes the posterior at z, whose factor of B must be there.
@@ -273,12 +299,13 @@ func (p *meanField) LeaveOneOut() (Functional, error) {
 		return nil, p.evidence.err
 	}
 	mu := make([]float64, len(p.b))
-	p.latentAt(mu, p.b)
+	p.multiply(mu, p.b)
+	floats.Add(mu, p.mean)
 	c, err := p.cavities(mu)
 	if err != nil {
 		return nil, err
 	}
-	p.precisions(c)
+	p.complete(c)
 	adjoint := func(dst *Cov) { p.leaveOneOutAdjoint(dst, c) }
 	return functional{value: c.sum, err: p.evidence.err, adjoint: adjoint}, nil
 }

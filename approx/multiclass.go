@@ -1,10 +1,10 @@
 package approx
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -170,11 +170,10 @@ func (p *multiclass) linearise(at *point) {
 	}
 }
 
-// eachRow calls work with every row of an n×n matrix, in blocks of rows that threads share.
+// eachRow calls work with every row of a matrix, in blocks that threads share.
 func eachRow(n int, work func(i int)) {
-	const block = 64
-	linalg.Parallel((n+block-1)/block, func(job int) {
-		for i := job * block; i < min(n, (job+1)*block); i++ {
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
 			work(i)
 		}
 	})
@@ -276,128 +275,31 @@ func (p *multiclass) newton(at *point) float64 {
 	return math.Sqrt(math.Abs(dot(at.kr, at.delta)))
 }
 
-// conjugateSteps is how many steps of conjugate gradients the mode may take before factorisations
-// look for it.
-const conjugateSteps = 500
-
-// approach implements approacher by Newton steps that are solved for by conjugate gradients, a
-// product with K each.
-func (p *multiclass) approach(
-	ctx context.Context, at, next *point, start State, maxIterations int,
-) (_, _ *point, iterations int, last float64, err error) {
-	left := conjugateSteps
-	if start != nil {
-		_, f, err := at.read(start)
-		if err != nil {
-			return nil, nil, 0, 0, err
-		}
-		copy(next.f, f)
-		p.differentiate(next)
-		p.linearise(next)
-		p.conjugate(next, at, 0.1, &left)
-		copy(next.a, next.delta)
-		if evaluate(p, next); next.psi > at.psi {
-			at, next = next, at
-		} else {
-			evaluate(p, at)
-		}
-	}
-	for last = math.Inf(1); iterations < maxIterations; iterations++ {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, 0, 0, err
-		}
-		target, rounding := p.precision(at)
-		length := p.conjugate(at, next, target/2, &left)
-		if !(length > target/2) || length <= min(rounding, unresolved) && length > last/2 {
-			break
-		}
-		climb(p, at, next, at.delta, at.kr, length*length) // K r has done its work
-		at, next, last = next, at, length
-		if left <= 0 {
-			iterations++
-			break
-		}
-	}
-	return at, next, iterations, last, nil
-}
-
-// conjugate fills δ ≈ (I + W K)⁻¹ r by conjugate gradients with respect to the product xᵀK y, for
-// which I + W K is symmetric and at least I. It returns √(rᵀKδ), or where that is at most the floor
-// a bound on it, √(rᵀK r), and leaves K r in at. For every step it takes one off left.
-//
-// The error of δ in posterior standard deviations is at most √(ρᵀKρ), where ρ is the residual. It
-// falls to a tenth, and to a tenth of the square of the step where that is less, as the next step
-// will be of that order; or to the floor.
-func (p *multiclass) conjugate(at, scratch *point, floor float64, left *int) float64 {
-	residual, kResidual, d, kd, wkd := scratch.r, scratch.kr, scratch.delta, p.e, p.b // b is free up to finish
-	p.multiplyK(at.r, 0, at.kr)
-	copy(residual, at.r)
-	copy(kResidual, at.kr)
-	clear(at.delta)
-	clear(d)
-	clear(kd)
-	square, square0, decrement := dot(residual, kResidual), math.Inf(1), 0.0
-	size := math.Sqrt(square)
-	if size <= floor {
-		return size
-	}
-	floor = max(floor, size*min(1, size)/10)
-	for ; square > floor*floor && *left > 0; *left-- {
-		beta := square / square0
-		clear(p.z) // Σ_c π_c K_c d_c
-		for c := range p.classes {
-			pi, kd, kResidual := p.of(c, at.w), p.of(c, kd), p.of(c, kResidual)
-			for i, v := range kResidual {
-				kd[i] = v + beta*kd[i]
-				p.z[i] += pi[i] * kd[i]
-			}
-		}
-		curvature := 0.0
-		for c := range p.classes {
-			pi, residual, d, kd, wkd := p.of(c, at.w), p.of(c, residual), p.of(c, d), p.of(c, kd), p.of(c, wkd)
-			for i, v := range kd {
-				d[i] = residual[i] + beta*d[i]
-				wkd[i] = pi[i] * (v - p.z[i])
-				curvature += v * (d[i] + wkd[i])
-			}
-		}
-		if !(curvature > 0) { // K has no more digits
-			break
-		}
-		alpha := square / curvature
-		for j, v := range wkd {
-			at.delta[j] += alpha * d[j]
-			residual[j] -= alpha * (d[j] + v)
-		}
-		decrement += alpha * square
-		p.multiplyK(residual, 0, kResidual)
-		square, square0 = dot(residual, kResidual), square
-	}
-	return math.Sqrt(decrement)
-}
-
 // precision returns the length of a Newton step that is short enough, and one that rounding may
 // leave in every step.
 //
 // Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of
-// length λ has |x_c| ≤ λ t_c with t_c² = min(4 max K, 1/π_c(1-π_c)): the first from the prior, the
-// second because Σ_c π_c x_c² ≤ λ². As the third derivative of log p is -Σ_c π_c x_c³, it changes ½
-// log|I + W K| by at most ½ λ Σ π_c(1-π_c) t_c³. An error η in f leaves steps of about √(ηᵀWη), and
+// length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c with q_c =
+// min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c x_c = 0. So
+// q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c π_c x_c³, so
+// that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is at most
+// ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη), and
 // |η_i^c| is about eps max K_jj Σ|a_j^c|.
 func (p *multiclass) precision(at *point) (target, rounding float64) {
 	var reach, noise float64
+	most := slices.Max(p.scale)
 	for c, scale := range p.scale {
 		weight, size := 0.0, 0.0
 		for j, pi := range p.of(c, at.w) {
-			w := pi * (1 - pi)
-			t := math.Sqrt(min(4*scale, 1/w))
-			reach += w * t * t * t / 2
-			weight += w
+			rest := 1 - pi
+			q := min(2*most*rest*rest, rest/pi)
+			reach += pi * q * q
+			weight += pi * rest
 			size += math.Abs(at.a[c*p.n+j])
 		}
 		noise += weight * (eps * scale * size) * (eps * scale * size)
 	}
-	return p.tolerance / max(1, reach), math.Sqrt(noise)
+	return p.tolerance / max(1, math.Sqrt(reach)/2), math.Sqrt(noise)
 }
 
 // finish makes the posterior at a point, given the length of the Newton step there. The factors

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -19,38 +20,32 @@ type LatentCovariancer interface {
 	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
 }
 
-// project returns what class c contributes to the covariance of the latent values at new inputs,
-// GPML Algorithm 3.4 lines 4-9: between classes c and d it is, with k* = cross and k** = diag,
+// project sets q and x, n×m, to what class c contributes to the covariance of the latent values at
+// m new inputs, GPML Algorithm 3.4 lines 4-9: between classes c and d it is, with k* = cross and
+// k** = diag,
 //
 //	δ_cd q_c + x_cᵀx_d,   q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
-// q_c is floored at 0, which only rounding can reach.
-func (p *multiclass) project(c int, cross *mat.Dense, diag []float64) (q []float64, x blas64.General) {
+// q_c is floored at 0, which only rounding can reach. It takes 3 n² operations for each input.
+func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	n, m := cross.Dims()
 	if n != p.n || len(diag) != m {
 		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), p.n))
 	}
 	root, k := p.of(c, p.root), cross.RawMatrix()
-	x = linalg.NewGeneral(n, m)
-	for i, r := range root {
-		for j, v := range k.Data[i*k.Stride : i*k.Stride+m] {
-			x.Data[i*m+j] = r * v
-		}
-	}
+	row := func(i int) []float64 { return x.Data[i*x.Stride : i*x.Stride+m] }
+	eachRow(n, func(i int) { floats.ScaleTo(row(i), root[i], k.Data[i*k.Stride:i*k.Stride+m]) })
 	linalg.SolveTri(blas.Trans, p.u[c], x)
-	q = slices.Clone(diag)
-	subtractSquares(q, x)
+	clear(q)
+	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
+		addSquares(1, sum, blas64.General{Rows: i1 - i0, Cols: m, Stride: x.Stride, Data: x.Data[i0*x.Stride:]})
+	})
 	for j, v := range q {
-		q[j] = max(v, 0)
+		q[j] = max(diag[j]-v, 0)
 	}
 	linalg.SolveTri(blas.NoTrans, p.u[c], x)
-	for i, r := range root {
-		for j := range m {
-			x.Data[i*m+j] *= r
-		}
-	}
+	eachRow(n, func(i int) { floats.Scale(root[i], row(i)) })
 	linalg.SolveTri(blas.Trans, p.m, x)
-	return q, x
 }
 
 // Latent implements Posterior.
@@ -60,12 +55,9 @@ func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 	if variance == nil {
 		return
 	}
-	q, x := p.project(class, cross, diag)
-	clear(variance)
-	subtractSquares(variance, x)
-	for j, v := range variance {
-		variance[j] = q[j] - v
-	}
+	x := linalg.NewGeneral(p.n, len(diag))
+	p.project(variance, x, class, cross, diag)
+	addSquares(1, variance, x)
 }
 
 // LatentCovariance implements LatentCovariancer.
@@ -73,67 +65,77 @@ func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, d
 	p.covariances(cross, diag, false, func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
 }
 
+// inputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
+// triangle is read three times for all of them. Threads take inputsEach of them.
+const inputsAtOnce, inputsEach = 384, 16
+
 // covariances calls visit with the covariance of the latent values at every new input, and with the
-// q_c of its diagonal; differences says that only those matter, and then a term common to all
-// entries is left out, which may exceed them by orders of magnitude.
+// q_c of its diagonal; calls for several inputs may be made at once. differences says that only
+// those matter, and then a term common to all entries is left out, which may exceed them by orders
+// of magnitude.
 func (p *multiclass) covariances(
 	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense),
 ) {
-	const block = 64 // new inputs at a time: C n numbers for each
+	block := min(inputsAtOnce, len(diag[0]))
 	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
-	s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
-	sum := linalg.NewGeneral(p.classes*p.classes, block) // of products, row c·C + d of classes c ≤ d
+	for c := range x {
+		x[c] = linalg.NewGeneral(p.n, block)
+	}
 	for from := 0; from < len(diag[0]); from += block {
 		to := min(from+block, len(diag[0]))
-		for c := range p.classes {
-			k := share(cross, c)
-			q[c], x[c] = p.project(c, k.Slice(0, p.n, from, to).(*mat.Dense), share(diag, c)[from:to])
+		for c := range x {
+			x[c].Cols, q[c] = to-from, make([]float64, to-from)
+			p.project(q[c], x[c], c, share(cross, c).Slice(0, p.n, from, to).(*mat.Dense), share(diag, c)[from:to])
 		}
-		if differences {
-			center(x)
-		}
-		clear(sum.Data)
-		for c := range p.classes {
-			for d := c; d < p.classes; d++ {
-				addProducts(sum.Data[(c*p.classes+d)*block:][:to-from], x[c], x[d])
-			}
-		}
-		for j := range to - from {
-			for c := range p.classes {
-				for d := c; d < p.classes; d++ {
-					s.SetSym(c, d, sum.Data[(c*p.classes+d)*block+j])
+		linalg.Parallel((to-from+inputsEach-1)/inputsEach, func(job int) {
+			first := job * inputsEach
+			columns := min(inputsEach, to-from-first)
+			sum := gram(x, first, columns, differences)
+			s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
+			for j := range columns {
+				for c := range p.classes {
+					for d := c; d < p.classes; d++ {
+						s.SetSym(c, d, sum[(c*p.classes+d)*columns+j])
+					}
+					own[c] = q[c][first+j]
+					s.SetSym(c, c, s.At(c, c)+own[c])
 				}
-				own[c] = q[c][j]
-				s.SetSym(c, c, s.At(c, c)+own[c])
+				visit(from+first+j, own, s)
 			}
-			visit(from+j, own, s)
-		}
+		})
 	}
 }
 
-// center takes off every number the mean of those in its place.
-func center(x []blas64.General) {
-	for i := range x[0].Data {
-		mean := 0.0
-		for c := range x {
-			mean += x[c].Data[i]
+// gram returns the products x_cᵀx_d of some columns, row c·C + d of classes c ≤ d. Of differences
+// every number is taken less the mean of those in its place.
+func gram(x []blas64.General, first, columns int, differences bool) []float64 {
+	classes := len(x)
+	sum, at := make([]float64, classes*classes*columns), make([]float64, classes*columns)
+	mean := make([]float64, columns)
+	for i := range x[0].Rows {
+		clear(mean)
+		for c, x := range x {
+			row := at[c*columns : (c+1)*columns]
+			copy(row, x.Data[i*x.Stride+first:])
+			floats.Add(mean, row)
 		}
-		mean /= float64(len(x))
-		for c := range x {
-			x[c].Data[i] -= mean
+		for c := range classes {
+			row := at[c*columns : (c+1)*columns]
+			if differences {
+				floats.AddScaled(row, -1/float64(classes), mean)
+			}
+		}
+		for c := range classes {
+			row := at[c*columns : (c+1)*columns]
+			for d := c; d < classes; d++ {
+				to := sum[(c*classes+d)*columns : (c*classes+d+1)*columns]
+				for j, v := range at[d*columns : (d+1)*columns] {
+					to[j] += row[j] * v
+				}
+			}
 		}
 	}
-}
-
-// addProducts adds to dst[j] the product of the columns j of x and y.
-func addProducts(dst []float64, x, y blas64.General) {
-	m := len(dst)
-	for i := range x.Rows {
-		row := y.Data[i*m : (i+1)*m]
-		for j, v := range x.Data[i*m : (i+1)*m] {
-			dst[j] += v * row[j]
-		}
-	}
+	return sum
 }
 
 // PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4
@@ -149,9 +151,8 @@ func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean
 		}
 		linalg.Gemv(blas.Trans, 1, share(cross, c).RawMatrix(), p.of(c, p.b), 1, row)
 	}
-	center := make([]float64, p.classes)
 	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
-		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(center, j, mu), s, p.points))
+		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(nil, j, mu), s, p.points))
 	})
 }
 
@@ -164,11 +165,13 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
 	}
-	proba, sum := make([]float64, p.classes), 0.0
+	logs := make([]float64, p.n)
 	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
+		proba := make([]float64, p.classes)
 		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
-		sum += math.Log(max(proba[p.y[i]], leastProbability))
+		logs[i] = math.Log(max(proba[p.y[i]], leastProbability))
 	})
+	sum := floats.Sum(logs)
 	if !finite(sum) {
 		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
 	}
@@ -178,10 +181,10 @@ func (p *multiclass) LeaveOneOut() (Functional, error) {
 // leastProbability is the smallest whose logarithm is taken.
 const leastProbability = 0x1p-1022
 
-// blockCavities calls visit for every case with the mean and covariance of its latent values
-// without its site, of precision W_i = D - ππᵀ, D = diag π, and slope g_i = e_y - π: the marginal
-// N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ - W_i)⁻¹. But for what is common to
-// all classes, which softmax does not see,
+// blockCavities calls visit for every case, perhaps for several at once, with the mean and
+// covariance of its latent values without its site, of precision W_i = D - ππᵀ, D = diag π, and
+// slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ -
+// W_i)⁻¹. But for what is common to all classes, which softmax does not see,
 //
 //	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
 //
@@ -195,9 +198,9 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 			diag[j][i] = cross[j].At(i, i)
 		}
 	}
-	vector := func() []float64 { return make([]float64, classes) }
-	pi, root, b, mean := vector(), vector(), vector(), vector()
 	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
+		vector := func() []float64 { return make([]float64, classes) }
+		pi, root, b, mean := vector(), vector(), vector(), vector()
 		for c, j := 0, i; c < classes; c, j = c+1, j+n {
 			pi[c], root[c] = p.at.w[j], math.Sqrt(p.at.w[j])
 			b[c] = p.left[j] // which is 1 - πq without the cancellation

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // NaiveMeanField is the naive mean-field theory of Csató et al. (2000), equation (9): the field on
@@ -73,13 +74,15 @@ func (p *meanField) naiveAdjoint(dst *Cov) {
 	n := len(p.b)
 	checkAdjoint(dst.K, n)
 	raw := dst.K.RawSymmetric()
-	for i, b := range p.b {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for j := range row {
-			row[j] = b * p.b[i+j] / 2
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, b := raw.Data[i*raw.Stride+i:i*raw.Stride+n], p.b[i]
+			for j := range row {
+				row[j] = b * p.b[i+j] / 2
+			}
+			row[0] = -p.cut[i].Hazard * p.z[i] / p.lambda[i] / 2
 		}
-		row[0] = -p.cut[i].Hazard * p.z[i] / p.lambda[i] / 2
-	}
+	})
 	if dst.Mean != nil {
 		copy(dst.Mean, p.b)
 	}

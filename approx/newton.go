@@ -90,9 +90,9 @@ func restore(p latentModel, s State) (*point, float64, error) {
 // climber is on its way to the mode.
 type climber struct {
 	latentModel
-	at, next      *point // where it is, and another point
-	fresh         bool   // whether the factor is that of W here
-	last          float64
+	at, next      *point    // where it is, and another point
+	fresh         bool      // whether the factor is that of W here
+	last, before  float64   // lengths of the last two steps; infinite where the factor is younger
 	d, df         []float64 // the last step, and its K d
 	curvature     float64   // along it
 	iterations    int
@@ -110,7 +110,8 @@ func seek(
 	ctx context.Context, p latentModel, start State, maxIterations int,
 ) (at *point, length float64, iterations int, err error) {
 	c := climber{
-		latentModel: p, at: p.newPoint(), next: p.newPoint(), last: math.Inf(1), maxIterations: maxIterations,
+		latentModel: p, at: p.newPoint(), next: p.newPoint(),
+		last: math.Inf(1), before: math.Inf(1), maxIterations: maxIterations,
 	}
 	if err := c.depart(ctx, start); err != nil {
 		return nil, 0, 0, err
@@ -193,7 +194,7 @@ func (c *climber) measure() (length float64, arrived bool, err error) {
 		limit = min(limit, 50) // hopeless, but the nearer the better
 	}
 	stop := c.iterations >= limit
-	if !c.fresh && (length <= target || stop || exhausted(len(c.at.a), c.last, length, target)) {
+	if !c.fresh && (length <= target || stop || c.exhausted(length, max(target, min(rounding, unresolved)))) {
 		evaluate(c.latentModel, c.at) // as Restore will find it
 		if err := c.factorise(c.at.w); err != nil {
 			return 0, false, err
@@ -220,6 +221,10 @@ func (c *climber) step(length float64) {
 	}
 	c.curvature = climb(c.latentModel, c.at, c.next, c.d, c.df, slope)
 	c.at, c.next = c.next, c.at
+	c.before = c.last
+	if c.fresh {
+		c.before = math.Inf(1)
+	}
 	c.fresh, c.last = false, length
 }
 
@@ -241,12 +246,25 @@ func guess(ctx context.Context, p latentModel, next *point, maxIterations int) e
 	return nil
 }
 
-// exhausted says whether a new factor serves better than that of an earlier W: where steps no
-// longer shrink to half, and near the mode, where it would make them shrink much faster, if more of
-// them are to come than it costs, about n/64.
-func exhausted(n int, last, length, target float64) bool {
-	return !(length <= last/2) || length < 0.1 && math.Log(length/target) > math.Log(last/length)*float64(n)/64
+// exhausted says whether a new factor serves better than that of an earlier W: far from the mode
+// where steps no longer shrink to half; near it, where it would make them shrink much faster, if
+// more of them are to come, at the rate of the last two, than it costs; and where no more are to
+// come.
+func (c *climber) exhausted(length, goal float64) bool {
+	shrinks := length <= c.last/2
+	switch {
+	case length >= 0.1 || length <= goal:
+		return !shrinks
+	case math.IsInf(c.before, 1):
+		return !(math.Log(length/goal) <= math.Log(c.last/length)*c.factorCost())
+	default:
+		return !(math.Log(length/goal) <= math.Log(c.before/length)/2*c.factorCost())
+	}
 }
+
+// factorCost is how many steps take as long as a factorisation: n/64, and no more than 16 where
+// large matrices wait for the memory.
+func (c *climber) factorCost() float64 { return min(float64(len(c.at.a))/64, 16) }
 
 // climb sets next to a + sd with the step 0 < s ≤ 2 that, along d, takes nine tenths off the slope
 // of Ψ, at first slope = rᵀKd > 0, and returns how much it took off. As Ψ is concave it cannot fall

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // OneVsRest makes a classifier for C > 2 classes of a binary method: C independent binary problems,
@@ -29,6 +30,10 @@ func (a OneVsRest) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}
 	return a.Binary.Uses(lik, 2)
 }
+
+func (a OneVsRest) inducing() Inducing { return InducingOf(a.Binary) }
+
+func (a OneVsRest) with(i Inducing) Approximation { return OneVsRest{a.Binary.(inducer).with(i)} }
 
 func (a OneVsRest) powers() bool {
 	p, ok := a.Binary.(powers)
@@ -181,6 +186,8 @@ func (p *oneVsRest) Diagnostics() Diagnostics {
 	for c, class := range p.classes {
 		d := class.Diagnostics()
 		all.Iterations += d.Iterations
+		all.Factorizations += d.Factorizations
+		all.Products += d.Products
 		all.Converged = all.Converged && d.Converged
 		if d.Failure != nil && all.Failure == nil {
 			all.Failure = fmt.Errorf("class %d against the rest: %w", c, d.Failure)
@@ -216,16 +223,31 @@ func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
 	if err := s.terms[0].Adjoint(dst, 0); err != nil {
 		return err
 	}
-	one := Cov{K: mat.NewSymDense(dst.K.SymmetricDim(), nil)}
+	one := Cov{K: mat.NewSymDense(dst.K.SymmetricDim(), nil), Diag: make([]float64, len(dst.Diag)),
+		Noise: make([]float64, len(dst.Noise))}
 	if dst.Mean != nil {
 		one.Mean = make([]float64, len(dst.Mean))
+	}
+	if dst.Cross != nil {
+		m, n := dst.Cross.Dims()
+		one.Cross = mat.NewDense(m, n, nil)
 	}
 	for _, t := range s.terms[1:] {
 		if err := t.Adjoint(&one, 0); err != nil {
 			return err
 		}
-		dst.K.AddSym(dst.K, one.K)
+		to, from := dst.K.RawSymmetric(), one.K.RawSymmetric()
+		linalg.Rows(from.N, func(i0, i1 int) {
+			for i := i0; i < i1; i++ {
+				floats.Add(to.Data[i*to.Stride+i:i*to.Stride+from.N], from.Data[i*from.Stride+i:i*from.Stride+from.N])
+			}
+		})
 		floats.Add(dst.Mean, one.Mean)
+		floats.Add(dst.Diag, one.Diag)
+		floats.Add(dst.Noise, one.Noise)
+		if dst.Cross != nil {
+			dst.Cross.Add(dst.Cross, one.Cross)
+		}
 	}
 	return nil
 }

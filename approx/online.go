@@ -213,11 +213,14 @@ type visit struct {
 
 // reorder copies k in the order of the visits.
 func (p *onlinePosterior) reorder(dst, k blas64.Symmetric) {
-	for t, i := range p.order {
-		for u, j := range p.order[t:] {
-			dst.Data[t*dst.Stride+t+u] = k.Data[min(i, j)*k.Stride+max(i, j)]
+	linalg.Rows(len(p.order), func(t0, t1 int) {
+		for t := t0; t < t1; t++ {
+			i := p.order[t]
+			for u, j := range p.order[t:] {
+				dst.Data[t*dst.Stride+t+u] = k.Data[min(i, j)*k.Stride+max(i, j)]
+			}
 		}
-	}
+	})
 }
 
 // pass visits the first seen cases once and returns Σ log Z. The prior of the pass has mean mu and
@@ -276,7 +279,12 @@ func (p *onlinePosterior) visit(v *visit, i int, mean, variance float64) float64
 func (p *onlinePosterior) differentiate() {
 	p.evidence.adjoint = func(dst *Cov) {
 		checkAdjoint(dst.K, len(p.order))
-		dst.K.Zero()
+		raw := dst.K.RawSymmetric()
+		linalg.Rows(raw.N, func(i0, i1 int) {
+			for i := i0; i < i1; i++ {
+				clear(raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N])
+			}
+		})
 		clear(dst.Mean)
 		p.addReverse(dst, visitWeights{logZ: 1})
 	}
@@ -290,14 +298,20 @@ func (p *onlinePosterior) addReverse(dst *Cov, w visitWeights) {
 	n := len(p.order)
 	g := linalg.NewSym(n)
 	mean, _, _ := p.reverse(g, w)
+	turn, raw := make([]int, n), dst.K.RawSymmetric()
 	for t, i := range p.order {
-		for u, j := range p.order[t:] {
-			dst.K.SetSym(i, j, dst.K.At(i, j)+g.Data[t*n+t+u])
-		}
+		turn[i] = t
 		if dst.Mean != nil {
 			dst.Mean[i] += mean[t]
 		}
 	}
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			for j, u := range turn[i:] {
+				raw.Data[i*raw.Stride+i+j] += g.Data[min(turn[i], u)*n+max(turn[i], u)]
+			}
+		}
+	})
 }
 
 // addParams adds to grad what weights on the visits make of the likelihood's parameters.
@@ -362,7 +376,8 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 	}
 	n := len(p.b)
 	mu := make([]float64, n)
-	p.latentAt(mu, p.b)
+	p.multiply(mu, p.b)
+	floats.Add(mu, p.mean)
 	c, err := p.cavities(mu)
 	if err != nil {
 		return nil, err
@@ -372,7 +387,7 @@ func (p *onlinePosterior) LeaveOneOut() (Functional, error) {
 		f.err = fmt.Errorf("%w: online with several sweeps", ErrNoGradient)
 		return f, nil
 	}
-	p.precisions(c)
+	p.complete(c)
 	solve := func() (u []float64, w visitWeights) {
 		gamma, u := make([]float64, n), make([]float64, n)
 		w = visitWeights{tau: make([]float64, n), nu: make([]float64, n)}

@@ -32,6 +32,8 @@ var (
 // false, and its adjoint is ErrNotConverged.
 type PL struct {
 	Iteration `yaml:",inline"`
+	// Inducing takes a prior of lower rank in place of K.
+	Inducing Inducing `yaml:"inducing"`
 	// Evidence is the form of the log evidence: cavity, the default, or the paper's.
 	Evidence EvidenceForm `yaml:"evidence"`
 	// Quadrature is the paper's, in place of exact averages.
@@ -52,7 +54,8 @@ func (l PL) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	}
 	slopes := knowsParameters(lik) && !l.accepts()
 	return Caps{
-		Gradient: slopes && smooth, Unconverged: l.accepts(), LeaveOneOut: true, LeaveOneOutGradient: slopes,
+		Gradient: slopes && smooth, Unconverged: l.accepts(),
+		LeaveOneOut: l.Inducing.cavities(1), LeaveOneOutGradient: l.Inducing.cavities(1) && slopes,
 	}, nil
 }
 
@@ -68,32 +71,67 @@ func (l PL) Memory(s Size) Memory { return l.memory(s, false) }
 
 // Fit implements Approximation.
 func (l PL) Fit(ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State) (Posterior, error) {
+	if l.Inducing.Points > 0 {
+		return fitInduced(ctx, l, cov, y, lik, start, false)
+	}
 	return fitSites(ctx, l, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (l PL) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	if l.Inducing.Points > 0 {
+		return fitInduced(context.Background(), l, cov, y, lik, s, true)
+	}
 	return restoreSites(l, cov, y, lik, s)
+}
+
+func (l PL) inducing() Inducing { return l.Inducing }
+
+func (l PL) with(i Inducing) Approximation {
+	l.Inducing = i
+	return l
+}
+
+func (l PL) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
+	p, err := newInducedSites("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik, l.Inducing.Correction.power(1))
+	if err == nil {
+		p.rule, p.penalised = linearisation{p.marginals}, p.power < 1
+	}
+	return p, err
 }
 
 func (l PL) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
 	p, err := newSiteFit("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik)
 	if err == nil {
-		p.rule = linearisation{p}
+		p.rule = linearisation{p.marginals}
 	}
 	return p, err
 }
 
 // linearisation is the rule of PL.
-type linearisation struct{ *siteFit }
+type linearisation struct{ *marginals }
 
 // match returns the site of statistical linear regression on N(μ_i, v).
 func (p linearisation) match(i int, v, _ float64) (site, error) {
 	at := gaussian{p.mu[i], v}
-	own, other := averaged(p.moments, p.y[i], at), averaged(p.moments, -p.y[i], at)
+	own, other := p.labels(p.of.y[i], at)
 	product := -own.d[0] * other.d[0]
 	rest := 1 - v*product // Ω/Var(y)
 	return site{tau: product / rest, pull: own.d[0] / rest, own: own, other: other}, nil
+}
+
+// labels are the averages for the label y, and for the other.
+func (p linearisation) labels(y float64, at gaussian) (own, other averages) {
+	both, ok := p.moments.(likelihood.Complementary)
+	if !ok {
+		return averaged(p.moments, y, at), averaged(p.moments, -y, at)
+	}
+	logZ, d := both.MomentsOfBoth(at.mean, at.variance)
+	minus, plus := averages{logZ[0], d[0]}, averages{logZ[1], d[1]}
+	if y < 0 {
+		return minus, plus
+	}
+	return plus, minus
 }
 
 func (linearisation) negative() bool { return false }
@@ -104,8 +142,8 @@ func (linearisation) stationary(fixedPoint) bool { return false }
 // slopes differentiates match.
 func (p linearisation) slopes(i int) siteSlopes {
 	marginal, kept := gaussian{p.mu[i], p.sigma[i]}, p.next[i]
-	own, byMean, byVariance := p.momentSlopes(kept.own, p.y[i], marginal)
-	other, otherByMean, otherByVariance := p.momentSlopes(kept.other, -p.y[i], marginal)
+	own, byMean, byVariance := p.momentSlopes(kept.own, p.of.y[i], marginal)
+	other, otherByMean, otherByVariance := p.momentSlopes(kept.other, -p.of.y[i], marginal)
 	at := linearised{own[1], other[1], marginal.variance}
 	var s siteSlopes
 	s.tauByMean, s.pullByMean = at.slope(byMean[1], otherByMean[1], 0)
@@ -116,11 +154,11 @@ func (p linearisation) slopes(i int) siteSlopes {
 func (p linearisation) paramSlopes(i int, tau, pull []float64) {
 	mu, v, n := p.mu[i], p.sigma[i], len(tau)
 	at := linearised{p.next[i].own.d[0], p.next[i].other.d[0], v}
-	model := p.lik.(likelihood.Parametric)
+	model := p.of.lik.(likelihood.Parametric)
 	value, second := make([]float64, n), make([]float64, n) // not in use
 	dt, et := make([]float64, n), make([]float64, n)
-	model.DMoments(value, dt, second, p.y[i], mu, v)
-	model.DMoments(value, et, second, -p.y[i], mu, v)
+	model.DMoments(value, dt, second, p.of.y[i], mu, v)
+	model.DMoments(value, et, second, -p.of.y[i], mu, v)
 	for j := range tau {
 		tau[j], pull[j] = at.slope(dt[j], et[j], 0)
 	}

@@ -249,7 +249,8 @@ func TestPlainUpdates(t *testing.T) {
 	}
 }
 
-// TestDivergedUpdates: labels have a probability of at most 1, and updates that say otherwise are refused.
+// TestDivergedUpdates: labels have a probability of at most 1, and updates that say otherwise are refused, or trusted where
+// that is asked for.
 func TestDivergedUpdates(t *testing.T) {
 	const n = 40
 	x, y := twoClasses(n, 9)
@@ -264,6 +265,11 @@ func TestDivergedUpdates(t *testing.T) {
 		switch {
 		case errors.Is(err, approx.ErrNotConverged) && strings.Contains(err.Error(), "diverge"):
 			refused++
+			method.Unconverged = approx.TrustUnconverged
+			post, err := method.Fit(context.Background(), []approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y}, likelihood.Logit{}, nil)
+			if err != nil || !(post.Evidence().Value() > 0) || post.Diagnostics().Converged {
+				t.Errorf("after %d updates that are trusted: error %v, log evidence %v", updates, err, post)
+			}
 		case err != nil:
 			t.Fatal(err)
 		case post.Evidence().Value() > 0:

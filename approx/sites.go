@@ -28,42 +28,52 @@ const eps = 0x1p-52
 // may be singular and τ_i may be 0. R is never formed on the way to b: at large amplitudes the
 // explicit product loses whole nats of log evidence.
 type sites struct {
-	k    blas64.Symmetric
-	mean []float64 // prior mean m
-	y    []float64
-	lik  likelihood.MomentMatcher
-
+	*cases
+	k        blas64.Symmetric
 	root     []float64 // S^½
 	u        blas64.Triangular
 	negative negativeSites
-	b        []float64
-	work     *Work
+}
+
+// cases are those of a fit with one latent process, and what becomes of them.
+type cases struct {
+	mean []float64 // prior mean m
+	y    []float64
+	lik  likelihood.MomentMatcher
+	b    []float64
+	work *Work
 	outcome
 }
 
 // newSites checks the arguments of a Fit or Restore with one latent process.
 func newSites(cov []Cov, y Targets, lik likelihood.Bound) (*sites, error) {
+	c, err := newCases(cov, y, lik)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPrior(cov[0], len(c.y)); err != nil {
+		return nil, err
+	}
+	return &sites{cases: c, k: cov[0].K.RawSymmetric(), root: make([]float64, len(c.y))}, nil
+}
+
+// newCases checks the arguments but for the covariances.
+func newCases(cov []Cov, y Targets, lik likelihood.Bound) (*cases, error) {
 	n := y.Len()
 	if len(cov) != 1 || y.Classes != 2 && y.Classes != 0 || len(y.Value) != n || n == 0 {
 		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels of ±1 or numbers, want 1, 2 or 0, and at "+
 			"least 1", len(cov), y.Classes, len(y.Value)))
 	}
-	if err := checkPrior(cov[0], n); err != nil {
-		return nil, err
+	c := &cases{mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher), b: make([]float64, n)}
+	if c.mean == nil {
+		c.mean = make([]float64, n)
 	}
-	s := &sites{
-		k: cov[0].K.RawSymmetric(), mean: cov[0].Mean, y: y.Value, lik: lik.(likelihood.MomentMatcher),
-		root: make([]float64, n), b: make([]float64, n),
-	}
-	if s.mean == nil {
-		s.mean = make([]float64, n)
-	}
-	for i, v := range s.y {
+	for i, v := range c.y {
 		if !finite(v) {
 			return nil, fmt.Errorf("target of case %d is %v, want a finite number", i, v)
 		}
 	}
-	return s, nil
+	return c, nil
 }
 
 // checkPrior says what is wrong with the prior of one latent process at n training inputs.
@@ -77,18 +87,22 @@ func checkPrior(cov Cov, n int) error {
 		}
 	}
 	k := cov.K.RawSymmetric()
-	for i := range n {
-		row := k.Data[i*k.Stride+i : i*k.Stride+n]
-		if !allFinite(row) {
-			j := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
-			return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range",
-				ErrNotPositiveDefinite, i, i+j, row[j])
+	row := func(i int) []float64 { return k.Data[i*k.Stride+i : i*k.Stride+n] }
+	wrong := make([]bool, n)
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			wrong[i] = !allFinite(row(i)) || row(i)[0] < 0
 		}
-		if row[0] < 0 {
-			return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row[0])
-		}
+	})
+	i := slices.Index(wrong, true)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	if j := slices.IndexFunc(row(i), func(v float64) bool { return !finite(v) }); j >= 0 {
+		return fmt.Errorf("%w: K[%d,%d] = %v; an input or a hyperparameter is out of range",
+			ErrNotPositiveDefinite, i, i+j, row(i)[j])
+	}
+	return fmt.Errorf("%w: K[%d,%d] = %v, want a variance", ErrNotPositiveDefinite, i, i, row(i)[0])
 }
 
 // variance is the prior variance K_ii.
@@ -143,6 +157,13 @@ func full(s blas64.Symmetric) blas64.General {
 	return a
 }
 
+// room takes the memory of the factor, once.
+func (s *sites) room() {
+	if n := len(s.root); s.u.Data == nil {
+		s.u = upper(s.work.general(n, n))
+	}
+}
+
 // factorise sets S = diag(tau) and factors B.
 func (s *sites) factorise(tau []float64) error {
 	s.diagnostics.Factorizations++
@@ -150,16 +171,24 @@ func (s *sites) factorise(tau []float64) error {
 	for i, t := range tau {
 		s.root[i] = max(math.Sqrt(max(t, 0)), leastRoot)
 	}
-	if s.u.Data == nil {
-		s.u = upper(s.work.general(n, n))
-	}
-	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.u.Data}
-	for i, r := range s.root {
-		row := b.Data[i*n : (i+1)*n]
-		for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
-			row[i+j] = r * v * s.root[i+j]
+	s.room()
+	b := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: s.u.Stride, Data: s.u.Data}
+	silent := s.silent()
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, r, root := b.Data[i*b.Stride+i:i*b.Stride+n], s.root[i], s.root[i:n]
+			if silent { // B = I
+				clear(row)
+			} else {
+				for j, v := range s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n] {
+					row[j] = r * v * root[j]
+				}
+			}
+			row[0]++
 		}
-		row[i]++
+	})
+	if silent {
+		return s.addNegative(tau)
 	}
 	var ok bool
 	if s.u, ok = linalg.Cholesky(b); !ok {
@@ -230,7 +259,7 @@ const leastRoot = 1e-140
 
 // silent reports S = 0: no site says anything yet.
 func (s *sites) silent() bool {
-	return !slices.ContainsFunc(s.root, func(r float64) bool { return r > leastRoot })
+	return !slices.ContainsFunc(s.root, func(r float64) bool { return !(r <= leastRoot) })
 }
 
 // shrink sets dst = (I - R K) x = (I + S K)⁻¹ x by two triangular solves, given kx = K x; it
@@ -250,6 +279,52 @@ func (s *sites) shrink(dst, x, kx []float64) {
 	}
 	if len(fkx) > 0 {
 		linalg.Gemv(blas.Trans, 1, s.negative.f, fkx, 1, dst)
+	}
+}
+
+// invert sets v to U⁻¹, and returns the diagonal of B⁻¹.
+func (s *sites) invert(v blas64.General) []float64 {
+	n, shares := len(s.root), make([]float64, len(s.root))
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			copy(v.Data[i*n+i:(i+1)*n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
+		}
+	})
+	if !s.silent() { // or it is the identity
+		linalg.InverseTri(upper(v))
+	}
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row := v.Data[i*n+i : (i+1)*n]
+			shares[i] = floats.Dot(row, row)
+		}
+	})
+	return shares
+}
+
+// remaining sets dst[j] = K_jj - |U⁻ᵀ S^½ k_j|² of some cases, k_j their columns of K: what sites τ
+// ≥ 0 leave of their variances.
+func (s *sites) remaining(dst []float64, cases []int) {
+	for _, j := range cases {
+		dst[j] = s.variance(j)
+	}
+	m := len(cases)
+	if m == 0 || s.silent() {
+		return
+	}
+	x := linalg.NewGeneral(len(s.root), m)
+	linalg.Rows(x.Rows, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			for a, j := range cases {
+				x.Data[i*m+a] = s.root[i] * s.k.Data[min(i, j)*s.k.Stride+max(i, j)]
+			}
+		}
+	})
+	linalg.SolveTri(blas.Trans, s.u, x)
+	for i := range x.Rows {
+		for a, j := range cases {
+			dst[j] -= x.Data[i*m+a] * x.Data[i*m+a]
+		}
 	}
 }
 
@@ -276,54 +351,68 @@ func (s *sites) project(v blas64.General) {
 }
 
 // locate sets b and μ = m + K b for the sites that were factorised.
-func (s *sites) locate(tau, nu, mu []float64) {
+//
+// In K b terms as large as the prior's variances cancel to what the posterior leaves, so that its
+// rounding error would decide how near the sites get to a fixed point and how many digits bᵀK b
+// has: n ε max K_ii Σ|b| at worst, beside standard deviations that can be √(τ max K_ii) times
+// smaller than the prior's. So it is summed in twice the precision. What is left are the rounding
+// errors of μ and b themselves, and of the product of K with the refinement, of which refined is
+// Σ|Δb|.
+func (s *sites) locate(tau, nu, mu []float64) (refined float64) {
 	r, kr := make([]float64, len(tau)), make([]float64, len(tau))
 	// b = (I - R K)(ν - S m), then one step of refinement: the first result carries the rounding
 	// error of K (ν - S m).
 	for i, t := range tau {
 		r[i] = nu[i] - t*s.mean[i]
 	}
-	clear(s.b)
-	for range 2 {
-		linalg.Symv(1, s.k, r, 0, kr)
-		s.shrink(r, r, kr)
-		for i, d := range r {
-			s.b[i] += d
-		}
-		s.latentAt(mu, s.b)
-		for i, t := range tau {
-			r[i] = nu[i] - t*mu[i] - s.b[i]
-		}
+	linalg.Symv(1, s.k, r, 0, kr)
+	s.shrink(s.b, r, kr)
+	copy(mu, s.mean)
+	linalg.SymvCompensated(s.k, s.b, mu)
+	for i, t := range tau {
+		r[i] = nu[i] - t*mu[i] - s.b[i]
 	}
+	linalg.Symv(1, s.k, r, 0, kr)
+	s.shrink(r, r, kr)
+	for i, d := range r {
+		s.b[i] += d
+		refined += math.Abs(d)
+	}
+	linalg.Symv(1, s.k, r, 1, mu) // not K times what b takes of it: μ need not follow the last digit of b
+	return refined
 }
 
-// latentAt sets f = m + K a.
-func (s *sites) latentAt(f, a []float64) {
-	copy(f, s.mean)
-	linalg.Symv(1, s.k, a, 1, f)
-}
+// multiply sets dst = K x.
+func (s *sites) multiply(dst, x []float64) { linalg.Symv(1, s.k, x, 0, dst) }
 
-// information sets dst to R = S^½ B⁻¹ S^½ and q to the diagonal of B⁻¹; q may be nil.
-func (s *sites) information(dst *mat.SymDense, q []float64) {
-	n := len(s.root)
-	checkAdjoint(dst, n)
-	r := dst.RawSymmetric()
-	for i := range n {
-		copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
-	}
-	linalg.InverseCholesky(upper(blas64.General{Rows: n, Cols: n, Stride: r.Stride, Data: r.Data}))
-	for i, si := range s.root {
-		row := r.Data[i*r.Stride+i : i*r.Stride+n]
-		if q != nil {
-			q[i] = row[0]
+// information sets dst to R = S^½ B⁻¹ S^½.
+func (s *sites) information(dst *mat.SymDense) {
+	s.inverseTo(dst)
+	n, r := len(s.root), dst.RawSymmetric()
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, si := r.Data[i*r.Stride+i:i*r.Stride+n], s.root[i]
+			for j := range row {
+				row[j] *= si * s.root[i+j]
+			}
 		}
-		for j := range row {
-			row[j] *= si * s.root[i+j]
-		}
-	}
+	})
 	if s.negative.f.Rows > 0 {
 		linalg.Syrk(blas.Trans, -1, s.negative.f, 1, r)
 	}
+}
+
+// inverseTo sets dst to B⁻¹.
+func (s *sites) inverseTo(dst *mat.SymDense) {
+	n := len(s.root)
+	checkAdjoint(dst, n)
+	r := dst.RawSymmetric()
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			copy(r.Data[i*r.Stride+i:i*r.Stride+n], s.u.Data[i*s.u.Stride+i:i*s.u.Stride+n])
+		}
+	})
+	linalg.InverseCholesky(upper(blas64.General{Rows: n, Cols: n, Stride: r.Stride, Data: r.Data}))
 }
 
 // inverse returns B⁻¹, all of it.
@@ -403,36 +492,47 @@ func checkProbabilities(dst *mat.Dense, m, classes int) {
 //	G = ½ b bᵀ - ½ R,   ∂L/∂m = b
 func (s *sites) stationaryAdjoint(dst *Cov) {
 	n := len(s.b)
-	s.information(dst.K, nil)
+	s.information(dst.K)
 	raw := dst.K.RawSymmetric()
-	for i, b := range s.b {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for j, r := range row {
-			row[j] = (b*s.b[i+j] - r) / 2
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			row, b := raw.Data[i*raw.Stride+i:i*raw.Stride+n], s.b[i]
+			for j, r := range row {
+				row[j] = (b*s.b[i+j] - r) / 2
+			}
 		}
-	}
+	})
 	if dst.Mean != nil {
 		copy(dst.Mean, s.b)
 	}
 }
 
-// PredictProba implements Posterior by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
+// PredictProba implements Posterior.
+func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	averageTwoClasses(s, s.lik, dst, cross, diag, mean)
+}
+
+// averageTwoClasses is PredictProba by averaging over the latent Gaussian, GPML (3.25): p(y = ±1) =
 // ∫ p(y|f) q(f) df. It panics where the targets are numbers, for they have no classes; Latent has
 // their mean and variance.
-func (s *sites) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
-	if s.lik.Likelihood().Domain() == likelihood.Numeric {
+func averageTwoClasses(
+	p interface {
+		Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int)
+	}, lik likelihood.MomentMatcher, dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64,
+) {
+	if lik.Likelihood().Domain() == likelihood.Numeric {
 		panic("approx: class probabilities of numeric targets")
 	}
 	m := len(diag[0])
 	checkProbabilities(dst, m, 2)
 	mu, variance := make([]float64, m), make([]float64, m)
-	s.Latent(mu, variance, cross[0], diag[0], 0)
+	p.Latent(mu, variance, cross[0], diag[0], 0)
 	for j := range mu {
 		if mean != nil {
 			mu[j] += mean[0][j]
 		}
-		minus, _ := s.lik.Moments(-1, mu[j], variance[j])
-		plus, _ := s.lik.Moments(+1, mu[j], variance[j])
+		minus, _ := lik.Moments(-1, mu[j], variance[j])
+		plus, _ := lik.Moments(+1, mu[j], variance[j])
 		minus, plus = math.Exp(minus), math.Exp(plus)
 		dst.Set(j, 0, minus/(minus+plus)) // the sum is 1 but for the likelihood's own rounding
 		dst.Set(j, 1, plus/(minus+plus))
@@ -471,9 +571,14 @@ const unresolved = 1e-3
 // within what rounding allows.
 func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
 
-// reached reports whether the fixed point is reached.
+// reached reports whether the fixed point is reached. Where rounding may leave more than unresolved
+// a distance below that is luck, unless it is far below.
 func (f fixedPoint) reached(tolerance float64) bool {
-	return f.distance <= max(tolerance, f.rounding, f.drift) && f.distance <= max(tolerance, unresolved)
+	limit := unresolved
+	if f.rounding > unresolved {
+		limit /= 1000
+	}
+	return f.distance <= max(tolerance, f.rounding, f.drift) && f.distance <= max(tolerance, limit)
 }
 
 // conclude records in the diagnostics where an iteration ended. Its evidence must be set.
@@ -485,7 +590,7 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
 	if f.floors > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s took %d negative site precisions as 0; with a likelihood "+
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s raised %d negative site precisions; with a likelihood "+
 			"that calls for them its fixed point may depend on schedule and start", method, f.floors))
 	}
 	switch {

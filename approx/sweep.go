@@ -15,8 +15,9 @@ func (p *siteFit) update(damping float64) {
 	}
 }
 
-// block is how many sites share one update of Σ.
-const block = 64
+// block is how many sites share one update of Σ, and width how many of its rows a thread makes up
+// for that at a time.
+const block, width = 128, 256
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
@@ -24,23 +25,25 @@ type sweepWork struct {
 	columns blas64.General    // the columns of a block, in rows
 	own     blas64.Triangular // of a block: its own part of the s_t, from their diagonal on, and then U
 	c, x    []float64         // of a block: c_t, and how far μ moves along s_t
+	f       []float64         // of a site: -c_r s_r[t] of those before it
 	mu      []float64         // of a block: μ as the last finished block left it
 }
 
 func newSweep(work *Work, n int) *sweepWork {
-	v := func() []float64 { return make([]float64, block) }
+	v, rows := func() []float64 { return make([]float64, block) }, min(block, n)
 	return &sweepWork{
 		sigma:   blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: work.take(n * n)},
-		columns: work.general(block, n), own: upper(linalg.NewGeneral(block, block)),
-		c: v(), x: v(), mu: v(),
+		columns: work.general(rows, n), own: upper(linalg.NewGeneral(rows, rows)), c: v(), x: v(), f: v(), mu: v(),
 	}
 }
 
 // covariance sets sigma to Σ = K - vᵀv + (FK)ᵀFK.
 func (s *sites) covariance(sigma blas64.Symmetric, v blas64.General) {
-	for i := range sigma.N {
-		copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
-	}
+	linalg.Rows(sigma.N, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			copy(sigma.Data[i*sigma.Stride+i:i*sigma.Stride+sigma.N], s.k.Data[i*s.k.Stride+i:i*s.k.Stride+sigma.N])
+		}
+	})
 	if !s.silent() {
 		linalg.Syrk(blas.Trans, -1, v, 1, sigma)
 	}
@@ -62,23 +65,23 @@ func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 	n := len(p.tau)
 	for i0 := 0; i0 < n; i0 += block {
 		k := min(block, n-i0)
-		w.gather(i0, i0+k)
+		own := w.begin(i0, k)
 		mu := p.mu[i0 : i0+k]
 		copy(w.mu, mu)
 		for t := range k {
 			i := i0 + t
-			s := w.own.Data[t*block+t : t*block+k]
-			copy(s, w.columns.Data[t*n+i:])
-			for r := range t {
-				before := w.own.Data[r*block+t : r*block+k]
-				f := w.c[r] * before[0]
-				for j, v := range before {
-					s[j] -= f * v
+			s := own.Data[t*own.Stride+t : t*own.Stride+k]
+			if t > 0 {
+				for r := range t {
+					w.f[r] = -w.c[r] * own.Data[r*own.Stride+t]
 				}
+				before := blas64.General{Rows: t, Cols: k - t, Stride: own.Stride, Data: own.Data[t:]}
+				linalg.Gemv(blas.Trans, 1, before, w.f[:t], 1, s)
 			}
 			v := p.atLeast(i, s[0])
 			tau, b := p.tau[i], p.nu[i]-p.tau[i]*mu[t]
-			next, err := p.propose(i, v, b, &fit)
+			next, err := p.rule.match(i, v, b)
+			p.compare(i, next, v, b, &fit)
 			if err != nil {
 				return fit, err
 			}
@@ -92,47 +95,57 @@ func (p *siteFit) sweep(w *sweepWork, damping float64) (fixedPoint, error) {
 			}
 		}
 		copy(mu, w.mu)
-		w.flush(k)
-		linalg.Gemv(blas.Trans, 1, w.block(k), w.x[:k], 1, p.mu)
+		w.flush(i0, k, p.mu)
 	}
 	return fit, nil
 }
 
-// gather copies columns i0 to i1 of Σ.
-func (w *sweepWork) gather(i0, i1 int) {
-	n := w.sigma.N
-	for j := range i1 {
-		for i := max(i0, j); i < i1; i++ {
-			v := w.sigma.Data[j*n+i]
-			w.columns.Data[(i-i0)*n+j] = v
-			if j >= i0 {
-				w.columns.Data[(j-i0)*n+i] = v
-			}
-		}
+// begin copies the part of Σ that is a block's own.
+func (w *sweepWork) begin(i0, k int) blas64.Triangular {
+	own, n := w.own, w.sigma.Stride
+	own.N = k
+	for t := range k {
+		copy(own.Data[t*own.Stride+t:t*own.Stride+k], w.sigma.Data[(i0+t)*n+i0+t:(i0+t)*n+i0+k])
 	}
-	for i := i0; i < i1; i++ {
-		copy(w.columns.Data[(i-i0)*n+i1:(i-i0+1)*n], w.sigma.Data[i*n+i1:(i+1)*n])
-	}
+	return own
 }
 
-// block views the first k columns of a block.
-func (w *sweepWork) block(k int) blas64.General {
-	columns := w.columns
-	columns.Rows = k
-	return columns
-}
-
-// flush makes the columns of a block of k sites into the s_t and subtracts Σ_t c_t s_t s_tᵀ from Σ.
-func (w *sweepWork) flush(k int) {
-	u := w.own
+// flush makes the columns of a block of k sites the s_t, adds what they do to μ and subtracts
+// Σ_t c_t s_t s_tᵀ from Σ.
+func (w *sweepWork) flush(i0, k int, mu []float64) {
+	u, n := w.own, w.sigma.N
 	u.N = k
 	for t, c := range w.c[:k] {
-		row := u.Data[t*block+t : t*block+k]
+		row := u.Data[t*u.Stride+t : t*u.Stride+k]
 		for j := range row {
 			row[j] *= c
 		}
 		row[0] = 1
 	}
-	linalg.SolveTri(blas.Trans, u, w.block(k))
-	linalg.SyrkDiag(blas.Trans, -1, w.block(k), w.c[:k], 1, w.sigma)
+	linalg.Parallel((n+width-1)/width, func(job int) {
+		j0 := job * width
+		j1 := min(n, j0+width)
+		w.gather(i0, i0+k, j0, j1)
+		part := blas64.General{Rows: k, Cols: j1 - j0, Stride: w.columns.Stride, Data: w.columns.Data[j0:]}
+		linalg.SolveTri(blas.Trans, u, part)
+		linalg.Gemv(blas.Trans, 1, part, w.x[:k], 1, mu[j0:j1])
+	})
+	columns := w.columns
+	columns.Rows = k
+	linalg.SyrkDiag(blas.Trans, -1, columns, w.c[:k], 1, w.sigma)
+}
+
+// gather copies rows j0 to j1 of columns i0 to i1 of Σ.
+func (w *sweepWork) gather(i0, i1, j0, j1 int) {
+	n := w.sigma.N
+	for j := j0; j < min(j1, i1); j++ { // what stands in the rows of Σ, and on its diagonal block
+		for i := max(i0, j); i < i1; i++ {
+			w.columns.Data[(i-i0)*n+j] = w.sigma.Data[j*n+i]
+		}
+	}
+	for i := i0; i < i1; i++ {
+		if from := max(j0, i+1); from < j1 {
+			copy(w.columns.Data[(i-i0)*n+from:(i-i0)*n+j1], w.sigma.Data[i*n+from:i*n+j1])
+		}
+	}
 }

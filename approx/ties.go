@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // tied is Laplace's method for cases of which some share their latent value: rows of K and prior
@@ -18,8 +21,7 @@ import (
 // No other method merges cases. Laplace's sees log p(y|f) alone, which adds up over the cases that
 // share f; sites that match moments do not, so that merged cases have another evidence there.
 type tied struct {
-	*laplacePosterior // of the distinct values
-	maxIterations     int
+	*laplacePosterior       // of the distinct values
 	cov               []Cov // of all cases
 	targets           Targets
 	base              likelihood.Differentiable
@@ -44,6 +46,24 @@ func (l together) Derivs(y, f float64) (logp, d1, d2, d3 float64) {
 // ties finds the cases that share a latent value; nil, nil if none do.
 func (s *sites) ties() (of, first []int) {
 	n := len(s.y)
+	later := make([][]int, n) // of a case: those whose covariance with it is its own variance
+	linalg.Rows(n, func(i0, i1 int) {
+		known := make(map[int]bool) // equal to a case of this block, whose list has what theirs would
+		for i := i0; i < i1; i++ {
+			if known[i] {
+				continue
+			}
+			row := s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n]
+			for d, v := range row[1:] {
+				if j := i + 1 + d; v == row[0] {
+					later[i] = append(later[i], j)
+					if j < i1 && s.sameRow(i, j) {
+						known[j] = true
+					}
+				}
+			}
+		}
+	})
 	of = slices.Repeat([]int{-1}, n)
 	for i := range n {
 		if of[i] >= 0 {
@@ -51,9 +71,8 @@ func (s *sites) ties() (of, first []int) {
 		}
 		of[i] = len(first)
 		first = append(first, i)
-		row := s.k.Data[i*s.k.Stride+i : i*s.k.Stride+n]
-		for d, v := range row[1:] {
-			if j := i + 1 + d; v == row[0] && of[j] < 0 && s.sameRow(i, j) {
+		for _, j := range later[i] {
+			if of[j] < 0 && s.sameRow(i, j) {
 				of[j] = of[i]
 			}
 		}
@@ -76,9 +95,7 @@ func (s *sites) sameRow(i, j int) bool {
 
 // tie merges the cases of p that share latent values, if there are any, and takes the state from
 // them.
-func (p *laplacePosterior) tie(
-	cov []Cov, y Targets, start State, maxIterations int,
-) (latentModel, State, error) {
+func (p *laplacePosterior) tie(cov []Cov, y Targets, start State) (latentModel, State, error) {
 	of, first := p.ties()
 	if of == nil {
 		return p, start, nil
@@ -90,14 +107,14 @@ func (p *laplacePosterior) tie(
 	for i, a := range of {
 		labels[a] = append(labels[a], p.y[i])
 	}
-	prior := []Cov{{K: principal(p.k, first), Mean: mean}}
+	prior := []Cov{{K: principal(p.work.general(len(first), len(first)), p.k, first), Mean: mean}}
 	targets := Targets{Classes: y.Classes, Value: value}
 	distinct, err := newLaplacePosterior(p.work, p.tolerance, prior, targets, p.lik)
 	if err != nil {
 		return nil, nil, err
 	}
 	distinct.model = together{p.model, labels}
-	t := &tied{distinct, maxIterations, cov, y, p.model, of, first}
+	t := &tied{distinct, cov, y, p.model, of, first}
 	if start != nil {
 		start, err = t.gather(start)
 	}
@@ -142,40 +159,36 @@ func (t *tied) finish(at *point, length float64, iterations int) (Posterior, err
 //	g_i = ∇log p_i + q_i (a - Σ_j ∇log p_j),  u_i = s_i - W_i [Σs],
 //	R_ij = δ_ij W_i - δ_IJ W_i q_j + q_i q_j R_IJ
 func (t *tied) adjoint(dst *Cov) {
-	n, at := len(t.of), t.mode
+	n, m, at := len(t.of), len(t.first), t.mode
 	checkAdjoint(dst.K, n)
-	r := mat.NewSymDense(len(t.first), nil)
-	_, ks, variance := t.implicit(r, at)
-	g, u, w, q := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	defer t.work.release(t.work.mark())
+	r := t.work.general(m, m)
+	inverse := mat.NewSymDense(m, r.Data)
+	_, ks, variance := t.implicit(inverse, at)
+	linalg.Reflect(blas.Lower, r, r)
+	apart, u := t.apart(), make([]float64, n)
+	g, w, q := apart.g, apart.w, apart.q
 	for i, a := range t.of {
-		var d2, d3 float64
-		_, g[i], d2, d3 = t.base.Derivs(t.targets.Value[i], at.f[a])
-		if w[i], q[i] = -d2, -d2/at.w[a]; at.w[a] == 0 { // floored, or a straight tail
-			w[i], q[i], d3 = 0, 1/float64(len(t.model.(together).labels[a])), 0
-		}
-		u[i] = variance[a]/2*d3 + d2*ks[a]
+		u[i] = variance[a]/2*apart.d3[i] + apart.d2[i]*ks[a]
 	}
-	for i, a := range t.of {
-		g[i] += q[i] * (t.b[a] - at.g[a])
-	}
-	raw, shared := dst.K.RawSymmetric(), r.RawSymmetric()
-	for i, a := range t.of {
-		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
-		for d := range row {
-			j := i + d
-			b := t.of[j]
-			rij := q[i] * q[j] * shared.Data[min(a, b)*shared.Stride+max(a, b)]
-			if a == b {
-				rij -= w[i] * q[j]
+	raw := dst.K.RawSymmetric()
+	linalg.Rows(n, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			a := t.of[i]
+			row, of, shared := raw.Data[i*raw.Stride+i:i*raw.Stride+n], t.of[i:n], r.Data[a*m:(a+1)*m]
+			g, u, q, gi, ui, qi := g[i:n], u[i:n], q[i:n], g[i], u[i], q[i]*t.root[a]
+			for d, b := range of {
+				rij := qi * q[d] * (shared[b] * t.root[b])
+				if a == b {
+					rij -= w[i] * q[d]
+				}
+				row[d] = (gi*g[d] - rij + ui*g[d] + gi*u[d]) / 2
 			}
-			if d == 0 {
-				rij += w[i]
-			}
-			row[d] = (g[i]*g[j] - rij + u[i]*g[j] + g[i]*u[j]) / 2
+			row[0] -= w[i] / 2
 		}
-		if dst.Mean != nil {
-			dst.Mean[i] = g[i] + u[i]
-		}
+	})
+	if dst.Mean != nil {
+		floats.AddTo(dst.Mean, g, u)
 	}
 }
 
@@ -202,13 +215,62 @@ func (t *tied) rows(cross *mat.Dense) *mat.Dense {
 	return out
 }
 
-// LeaveOneOut implements LeaveOneOuter: every case has a cavity of its own.
+// LeaveOneOut implements LeaveOneOuter: every case has a cavity of its own. With what it has of the
+// precision W of its value, q_i, that leaves 1 - W_i v = 1 - q_i + q_i(1 - W v). The derivatives
+// are those of the equal posterior with a latent value for every case.
 func (t *tied) LeaveOneOut() (Functional, error) {
-	p, err := t.untied()
-	if err != nil {
+	if !t.diagnostics.Converged {
+		return nil, t.evidence.err
+	}
+	apart := t.apart()
+	if slices.ContainsFunc(apart.d2, func(d2 float64) bool { return d2 > 0 }) { // W_i is floored case by case
+		p, err := t.untied()
+		if err != nil {
+			return nil, err
+		}
+		return p.LeaveOneOut()
+	}
+	marginals, _ := t.marginals()
+	c := newCavities(len(t.of))
+	for i, a := range t.of {
+		m, q := marginals[a], apart.q[i]
+		m.share = 1 - q + q*m.share
+		c.add(i, m, apart.w[i], apart.g[i], t.mode.f[a], t.lik, t.targets.Value[i])
+	}
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return p.LeaveOneOut()
+	var equal Functional
+	return functional{value: c.sum, err: t.evidence.err, solve: func() error {
+		if equal != nil {
+			return nil
+		}
+		p, err := t.untied()
+		if err == nil {
+			equal, err = p.LeaveOneOut()
+		}
+		return err
+	}, adjoint: func(dst *Cov) { equal.(functional).adjoint(dst) }}, nil
+}
+
+// apart is what each case has of its value's b, W and ∂³log p/∂f³, over the cases j that share it.
+type apart struct {
+	g      []float64 // ∇log p_i + q_i (b - Σ_j ∇log p_j)
+	w, q   []float64 // W_i, and of ΣW_j the share of it
+	d2, d3 []float64 // its own derivatives of log p, but for d3 where ΣW_j = 0
+}
+
+func (t *tied) apart() apart {
+	vector := func() []float64 { return make([]float64, len(t.of)) }
+	c, at := apart{g: vector(), w: vector(), q: vector(), d2: vector(), d3: vector()}, t.mode
+	for i, a := range t.of {
+		_, c.g[i], c.d2[i], c.d3[i] = t.base.Derivs(t.targets.Value[i], at.f[a])
+		if c.w[i], c.q[i] = -c.d2[i], -c.d2[i]/at.w[a]; at.w[a] == 0 { // floored, or a straight tail
+			c.w[i], c.q[i], c.d3[i] = 0, 1/float64(len(t.model.(together).labels[a])), 0
+		}
+		c.g[i] += c.q[i] * (t.b[a] - at.g[a])
+	}
+	return c
 }
 
 // untier posteriors of Laplace's method have an equal one with a latent value for every case.
@@ -216,17 +278,28 @@ type untier interface {
 	untied() (*laplacePosterior, error)
 }
 
-// untied implements untier. It starts at the mode.
+// untied implements untier. The mode is known.
 func (t *tied) untied() (*laplacePosterior, error) {
 	p, err := newLaplacePosterior(t.work, t.tolerance, t.cov, t.targets, t.lik)
 	if err != nil {
 		return nil, err
 	}
-	at, length, iterations, err := seek(context.Background(), p, t.state, t.maxIterations)
+	// What a value's cases share of a is what their likelihoods ask for, as at a mode of their own.
+	state, at := slices.Clone(t.state), t.mode
+	for i, a := range t.of {
+		_, g, _, _ := t.base.Derivs(p.y[i], at.f[a])
+		state[i] = g + (at.a[a]-at.g[a])/float64(len(t.model.(together).labels[a]))
+	}
+	mode, length, err := restore(p, state)
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.finish(at, length, t.diagnostics.Iterations+iterations)
+	if target, _ := p.precision(mode); length > target {
+		if mode, length, _, err = seek(context.Background(), p, mode.state(), defaultIterations); err != nil {
+			return nil, err
+		}
+	}
+	_, err = p.finish(mode, length, t.diagnostics.Iterations)
 	return p, err
 }
 

@@ -24,7 +24,8 @@ var _ Approximation = Variational{}
 //
 // Natural-gradient steps for all sites at once swing wildly where the prior is wide. So the sites
 // are visited in the order of the cases, as those of EP are, and each is set to what maximises L
-// with the others fixed: L never falls. A State holds τ and then ν, 2n numbers.
+// with the others fixed: L never falls. Newton's method takes over near the maximum. A State holds
+// τ and then ν, 2n numbers.
 //
 // A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a
 // bound, and its adjoint is ErrNotConverged.
@@ -34,8 +35,10 @@ type Variational struct {
 	// so its own error is of the order of the square. Where the rounding error of the marginal
 	// variances allows no better, that is the bound. Default 1e-10.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
-	// MaxIterations bounds the sweeps. Default 1000.
+	// MaxIterations bounds the sweeps and Newton steps together. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
+	// Inducing takes a prior of lower rank in place of K.
+	Inducing Inducing `yaml:"inducing"`
 
 	work *Work
 }
@@ -55,7 +58,11 @@ func (m Variational) Uses(lik likelihood.Likelihood, classes int) (Caps, error) 
 		return Caps{}, err
 	}
 	gradient := knowsParameters(lik)
-	return Caps{Gradient: gradient, LowerBound: true, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	cavities := m.Inducing.cavities(0)
+	return Caps{
+		Gradient: gradient, LowerBound: m.Inducing.Points == 0 || m.Inducing.Correction.power(0) == 0,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
+	}, nil
 }
 
 func (Variational) powers() bool { return true }
@@ -72,12 +79,51 @@ func (m Variational) Memory(s Size) Memory { return Iteration{}.memory(s, true) 
 func (m Variational) Fit(
 	ctx context.Context, cov []Cov, y Targets, lik likelihood.Bound, start State,
 ) (Posterior, error) {
+	if m.Inducing.Points > 0 {
+		return fitInduced(ctx, m, cov, y, lik, start, false)
+	}
 	return fitSites(ctx, m, cov, y, lik, start)
 }
 
 // Restore implements Approximation.
 func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	if m.Inducing.Points > 0 {
+		return fitInduced(context.Background(), m, cov, y, lik, s, true)
+	}
 	return restoreSites(m, cov, y, lik, s)
+}
+
+func (m Variational) inducing() Inducing { return m.Inducing }
+
+func (m Variational) with(i Inducing) Approximation {
+	m.Inducing = i
+	return m
+}
+
+func (m Variational) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
+	p, err := newInducedSites("variational", m.iteration(), CavityForm, Quadrature{}, cov, y, lik,
+		m.Inducing.Correction.power(0))
+	if err != nil {
+		return nil, err
+	}
+	if p.power < 1 {
+		p.spread = scaled(p.spare, 1-p.power)
+	}
+	p.rule = bounding{p.marginals, lik.(likelihood.LogConcave)}
+	return p, m.bounded(p.lowRank)
+}
+
+func (m Variational) iteration() Iteration {
+	return Iteration{Tolerance: m.Tolerance, MaxIterations: m.MaxIterations, work: m.work}
+}
+
+// bounded refuses prior variances at which the bound has no digits.
+func (m Variational) bounded(k prior) error {
+	if v := k.largest(); v > largestVariance {
+		return fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
+			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
+	}
+	return nil
 }
 
 // largestVariance is that of a prior beyond which E log p(y|f), of the order of the standard
@@ -85,22 +131,20 @@ func (m Variational) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State
 const largestVariance = 1e18
 
 func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteFit, error) {
-	o := Iteration{Tolerance: m.Tolerance, MaxIterations: m.MaxIterations, work: m.work}
-	p, err := newSiteFit("variational", o, CavityForm, Quadrature{}, cov, y, lik)
+	p, err := newSiteFit("variational", m.iteration(), CavityForm, Quadrature{}, cov, y, lik)
+	if err == nil {
+		err = m.bounded(p.sites)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if v := p.largest(); v > largestVariance {
-		return nil, fmt.Errorf("%w: variational, prior variances up to %.3g; beyond %.0g double precision does not "+
-			"carry the bound: lower the amplitude", ErrNotConverged, v, largestVariance)
-	}
-	p.rule = bounding{p, lik.(likelihood.LogConcave)}
+	p.rule = bounding{p.marginals, lik.(likelihood.LogConcave)}
 	return p, nil
 }
 
 // bounding is the rule of the variational method.
 type bounding struct {
-	*siteFit
+	*marginals
 	model likelihood.LogConcave
 }
 
@@ -113,11 +157,12 @@ type bounding struct {
 func (p bounding) match(i int, v, b float64) (site, error) {
 	c := v / p.share(i, v)
 	m, mean, s := p.mu[i]-c*b, p.mu[i], math.Sqrt(v)
-	at := func(mean, s float64) (value float64, d [4]float64) {
-		e, d := p.model.Expected(p.y[i], mean, s*s)
-		return e + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c), d
+	at := func(mean, s float64) (a averages, value float64) {
+		a.log, a.d = p.model.Expected(p.of.y[i], mean, p.wider(i, s*s))
+		return a, a.log + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c)
 	}
-	value, d := at(mean, s)
+	own, value := at(mean, s)
+	d := own.d
 	for range 200 {
 		byMean, byS := d[0]-(mean-m)/c, s*d[1]+1/s-s/c
 		meanMean, meanS, sS := 1/c-d[1], -s*d[2], 1/c+1/(s*s)-d[1]-s*s*d[3] // minus the second derivatives
@@ -134,9 +179,9 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 			if s+share*stepS <= 0 {
 				continue
 			}
-			next, nextD := at(mean+share*stepMean, s+share*stepS)
+			a, next := at(mean+share*stepMean, s+share*stepS)
 			if slope < 1e-8 || next >= value+1e-4*share*slope { // a short step gains less than rounding shows
-				mean, s, value, d = mean+share*stepMean, s+share*stepS, next, nextD
+				mean, s, value, d = mean+share*stepMean, s+share*stepS, next, a.d
 				break
 			}
 		}
@@ -145,7 +190,7 @@ func (p bounding) match(i int, v, b float64) (site, error) {
 		}
 	}
 	tau := max(-d[1], 0)
-	return site{tau: tau, pull: d[0] + tau*(mean-p.mu[i])}, nil
+	return site{tau: tau, pull: d[0] + tau*(mean-p.mu[i]), own: own}, nil
 }
 
 func (bounding) negative() bool { return false }
@@ -155,20 +200,18 @@ func (bounding) stationary(fixedPoint) bool { return true }
 
 // term is E log p(y_i|f) + ½ τ_i v_i. L does not change with the marginals.
 func (p bounding) term(i int) term {
-	a := &p.next[i].own
-	a.log, a.d = p.model.Expected(p.y[i], p.mu[i], p.sigma[i])
-	return term{value: a.log + p.tau[i]*p.sigma[i]/2}
+	return term{value: p.next[i].own.log + p.tau[i]*p.sigma[i]/2}
 }
 
 func (p bounding) explicit(grad []float64, i int) {
 	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.sigma[i])
+	p.model.DExpected(e, d1, d2, p.of.y[i], p.mu[i], p.wider(i, p.sigma[i]))
 	for j, v := range e {
 		grad[j] += v
 	}
 }
 
-// slopes: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
+// slopes are those of own: at the fixed point τ = -∂²E/∂μ² and pull = ∂E/∂μ, and ∂/∂v is ½ ∂²/∂μ².
 func (p bounding) slopes(i int) siteSlopes {
 	d := p.next[i].own.d
 	s := siteSlopes{tauByMean: -d[2], tauByVariance: -d[3] / 2, pullByMean: d[1], pullByVariance: d[2] / 2}
@@ -178,7 +221,7 @@ func (p bounding) slopes(i int) siteSlopes {
 
 func (p bounding) paramSlopes(i int, tau, pull []float64) {
 	e := make([]float64, len(tau))
-	p.model.DExpected(e, pull, tau, p.y[i], p.mu[i], p.sigma[i])
+	p.model.DExpected(e, pull, tau, p.of.y[i], p.mu[i], p.wider(i, p.sigma[i]))
 	for j := range tau {
 		tau[j] = -tau[j]
 	}

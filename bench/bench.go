@@ -10,19 +10,22 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 )
 
 // bench is one run of the program.
 type bench struct {
 	page        bytes.Buffer
-	dir         string // for files that pass between processes
-	train, test string // the digits, if they are there
+	conclusions []string // the first lines of the page
+	dir         string   // for files that pass between processes
+	train, test string   // the digits, if they are there
 	tenTrain    string
+	spamFile    string
 	ways        []*peer // Python with OpenBLAS as it comes, and with the kernels for this processor
+	noGPBoost   string  // why the second of them has none; empty: it has
 	r           *peer   // kernlab
 	sets        []set
 	stride      int
@@ -35,14 +38,36 @@ type bench struct {
 //go:embed page.md
 var pageText string
 
-// say writes the text of that name.
-func (b *bench) say(name string, args ...any) {
+// text is the text of that name.
+func text(name string, args ...any) string {
 	_, text, ok := strings.Cut(pageText, "<!-- "+name+" -->\n")
 	if !ok {
 		panic("page.md has no text " + name)
 	}
 	text, _, _ = strings.Cut(text, "<!-- ")
-	fmt.Fprintf(&b.page, strings.TrimRight(text, "\n")+"\n\n", args...)
+	return fmt.Sprintf(strings.TrimRight(text, "\n"), args...)
+}
+
+// say writes the text of that name.
+func (b *bench) say(name string, args ...any) { b.page.WriteString(text(name, args...) + "\n\n") }
+
+// conclude puts what a section says in short before all sections.
+func (b *bench) conclude(section string, args ...any) {
+	b.conclusions = append(b.conclusions, text(section+", in short", args...))
+}
+
+// whole is the page.
+func (b *bench) whole() []byte {
+	return append([]byte(text("title", strings.Join(b.conclusions, "\n"))+"\n\n"), b.page.Bytes()...)
+}
+
+// span is the least and the greatest of some ratios.
+func span(v []float64) string {
+	least, most := fmt.Sprintf("%.2g", slices.Min(v)), fmt.Sprintf("%.2g", slices.Max(v))
+	if least == most {
+		return least
+	}
+	return least + " to " + most
 }
 
 // table writes one; every row has its bars.
@@ -66,12 +91,8 @@ func (b *bench) write(name string, parts ...[]float64) (path string) {
 // load reads the problems and hands them to the peers: the crabs, which come with gpc-tune, and the
 // digits 3 and 5 of USPS, which may not be distributed with it.
 func (b *bench) load(digits string) {
-	crabs := got(data.Load(data.Spec{Dataset: "crabs"}, ".", 1))
-	pre, _, err := preprocess.Fit(crabs.X, "standardize", "error")
-	must(err)
-	crabs.X = pre.Apply(crabs.X)
-	crabs.Test = crabs
-	b.sets = append(b.sets, newSet("crabs", crabs, [2]float64{math.Log(3), 0}))
+	b.sets = append(b.sets, newSet("crabs", standardized(data.Spec{Dataset: "crabs"}), [2]float64{math.Log(3), 0}))
+	b.spamFile = filepath.Join(digits, "spam.csv.gz")
 	train, test := filepath.Join(digits, "usps_3v5_train.csv.gz"), filepath.Join(digits, "usps_3v5_test.csv.gz")
 	if _, err := os.Stat(train); err == nil {
 		b.train, b.test, b.tenTrain = train, test, filepath.Join(digits, "usps_resampled_train.csv.gz")
@@ -99,4 +120,13 @@ func (b *bench) digits() (set, bool) {
 		b.say("digits missing")
 	}
 	return b.sets[len(b.sets)-1], b.train != ""
+}
+
+// spam is the spam data, standardised, if they are there; else the page says so.
+func (b *bench) spam() (*data.Data, bool) {
+	if _, err := os.Stat(b.spamFile); err != nil {
+		b.say("spam missing")
+		return nil, false
+	}
+	return standardized(data.Spec{Train: b.spamFile}), true
 }

@@ -66,18 +66,24 @@ func besidePeak(turn func() answer) answer {
 	return a
 }
 
-// here is one turn in this process.
+// here is one turn in this process, which begins without garbage.
 func here(f func() answer) func() answer {
 	return func() answer {
 		debug.FreeOSMemory()
 		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak of the resident set starts anew
 		before := resident("VmRSS")
-		cpu, wall := clock(unix.CLOCK_PROCESS_CPUTIME_ID), time.Now()
-		a := f()
-		a.CPU, a.Wall = clock(unix.CLOCK_PROCESS_CPUTIME_ID)-cpu, time.Since(wall).Seconds()
+		a := clocked(f)
 		a.Bytes = resident("VmHWM") - before
 		return a
 	}
+}
+
+// clocked is what f answers, with the times that it took in this process.
+func clocked(f func() answer) answer {
+	cpu, wall := clock(unix.CLOCK_PROCESS_CPUTIME_ID), time.Now()
+	a := f()
+	a.CPU, a.Wall = clock(unix.CLOCK_PROCESS_CPUTIME_ID)-cpu, time.Since(wall).Seconds()
+	return a
 }
 
 // field is the text behind a key and its colon, in a file of /proc.

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"cmp"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -22,13 +25,32 @@ type set struct {
 	theta  [2]float64
 }
 
-// newSet codes the labels of two classes.
+// newSet codes the labels of two classes. Without test cases those of training are both.
 func newSet(name string, d *data.Data, theta [2]float64) set {
-	s := set{name: name, x: d.X, z: d.Test.X, y: approx.Targets{Classes: 2}, labels: d.Test.Labels, theta: theta}
+	test := cmp.Or(d.Test, d)
+	s := set{name: name, x: d.X, z: test.X, y: approx.Targets{Classes: 2}, labels: test.Labels, theta: theta}
 	for _, l := range d.Labels {
 		s.y.Value = append(s.y.Value, float64(2*l-1))
 	}
 	return s
+}
+
+// standardized reads data and standardises the inputs.
+func standardized(spec data.Spec) *data.Data {
+	d := got(data.Load(spec, ".", 1))
+	pre, _, err := preprocess.Fit(d.X, "standardize", "error")
+	must(err)
+	d.X = pre.Apply(d.X)
+	return d
+}
+
+// every is n of the cases, evenly spaced.
+func every(d *data.Data, n int) *data.Data {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i * (len(d.Labels) / n)
+	}
+	return &data.Data{X: data.PickRows(d.X, rows), Labels: data.Pick(d.Labels, rows)}
 }
 
 func model(ard bool, l likelihood.Likelihood, inference approx.Approximation) objective.Model {

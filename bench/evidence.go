@@ -46,12 +46,15 @@ func (b *bench) gradients(s set, ard bool, free []float64) []contender {
 
 func (b *bench) laplace() {
 	b.say("laplace")
+	var ratios []float64
 	for _, s := range b.sets {
 		all := race(2*b.rounds, b.gradients(s, false, s.theta[:])...)
 		n, d := s.x.Dims()
 		b.say("laplace, one set", s.name, n, d, s.theta[0], s.theta[1], all[0].first().Value, compare(all, 1e-8, 1e-4))
 		b.times(all)
+		ratios = append(ratios, all[0].nearest(all[2:]))
 	}
+	b.conclude("laplace", span(ratios))
 }
 
 func (b *bench) ard() {
@@ -71,35 +74,7 @@ func (b *bench) ard() {
 	b.times(all, column{"memory", func(t timing) string {
 		return fmt.Sprintf("%.0f MiB", slices.Max(t.sorted(func(a answer) float64 { return a.Bytes }))/(1<<20))
 	}})
-}
-
-func (b *bench) tune() {
-	b.say("tune")
-	for _, s := range b.sets {
-		_, d := s.x.Dims()
-		begin := []float64{0, math.Log(float64(d)) / 2}
-		var lo, hi []float64
-		for _, p := range s.laplace(false).Layout.FreeSpecs() {
-			l, h := p.ThetaBounds()
-			lo, hi = append(lo, l), append(hi, h)
-		}
-		contenders := []contender{{"gpc-tune", here(func() answer {
-			best := got(objective.Optimize(context.Background(), s.laplace(false), begin, objective.Settings{}))
-			return answer{Value: best.Value, Out: best.Theta, Evaluations: best.Evaluations}
-		})}}
-		for _, p := range b.ways {
-			contenders = append(contenders, contender{"scikit-learn, " + p.name, func() answer {
-				a := p.do("tune set=%s theta=%s lo=%s hi=%s",
-					s.name, sklearnTheta(begin), sklearnTheta(lo), sklearnTheta(hi))
-				a.Out[0] /= 2
-				return a
-			}})
-		}
-		all := race(max(1, b.rounds/2), contenders...)
-		best := all[0].first()
-		b.say("tune, one set", s.name, best.Value, best.Out[0], best.Out[1], compare(all, 1e-6, 1e-2))
-		b.times(all, evaluations("evaluations"))
-	}
+	b.conclude("ard", len(free), span([]float64{all[0].nearest(all[2:])}))
 }
 
 // tolerance is EP's default.
@@ -107,6 +82,7 @@ const tolerance = 1e-10
 
 func (b *bench) sequentialEP() {
 	b.say("ep", tolerance)
+	var ratios []float64
 	for _, s := range b.sets {
 		o := s.objective(model(false, likelihood.Probit{}, approx.EP{}))
 		contenders := []contender{{"gpc-tune", here(func() answer {
@@ -122,12 +98,15 @@ func (b *bench) sequentialEP() {
 		values, _, _ := strings.Cut(compare(all, 1e-8, 0), " and")
 		b.say("ep, one set", s.name, all[0].first().Value, values)
 		b.times(all, evaluations("sweeps"))
+		ratios = append(ratios, all[0].nearest(all[1:]))
 	}
+	b.conclude("ep", span(ratios))
 }
 
 func (b *bench) kernlab() {
 	const tolerance = 1e-8
 	b.say("kernlab", tolerance)
+	var ratios []float64
 	for _, s := range b.sets {
 		o, z := s.laplace(false), &kernel.Inputs{X: s.z}
 		all := race(max(2, b.rounds/2),
@@ -143,5 +122,7 @@ func (b *bench) kernlab() {
 		worst := agree("kernlab", all[1].first().Out, all[0].first().Out, 1e-5)
 		b.say("kernlab, one set", s.name, s.theta[1], worst)
 		b.times(all)
+		ratios = append(ratios, all[0].nearest(all[1:]))
 	}
+	b.conclude("kernlab", span(ratios))
 }

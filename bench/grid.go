@@ -65,6 +65,7 @@ func (b *bench) grid() {
 	second := start(b.ways[1].name, []string{"OPENBLAS_CORETYPE=" + b.ways[1].name}, b.ways[1].process.Args...)
 	defer second.stop()
 	b.hand(second, s)
+	var ratios []float64
 	for _, c := range comparisons {
 		text := fmt.Sprintf(`
 version: 1
@@ -76,13 +77,14 @@ tune: {method: grid, grid: {length_scale: {values: [%s]}, amplitude: {values: [%
 evaluate: test
 `, got(filepath.Abs(b.train)), got(filepath.Abs(b.test)), c.likelihood, c.inference,
 			naturals(lengths), naturals(amplitudes))
-		b.onGrid(c, s, text, second, points)
+		ratios = append(ratios, b.onGrid(c, s, text, second, points))
 	}
+	b.conclude("grid", span(ratios))
 }
 
-// onGrid compares one method. A few points tell which way of running the peer is the fastest, and
-// only that runs all of them.
-func (b *bench) onGrid(c comparison, s set, text string, second *peer, points [][]float64) {
+// onGrid compares one method and returns the ratio of wall-clock times. A few points tell which way
+// of running the peer is the fastest, and only that runs all of them.
+func (b *bench) onGrid(c comparison, s set, text string, second *peer, points [][]float64) (ratio float64) {
 	ways := []struct {
 		name    string
 		peers   []*peer
@@ -137,6 +139,7 @@ func (b *bench) onGrid(c comparison, s set, text string, second *peer, points []
 	b.times(all, column{"ratio of wall", func(t timing) string {
 		return fmt.Sprintf("%.3g", t.least(wallOf)/all[0].least(wallOf))
 	}})
+	return all[1].least(wallOf) / all[0].least(wallOf)
 }
 
 // scoresOf runs the plan and returns what it says of its points.

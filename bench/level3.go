@@ -21,11 +21,16 @@ import (
 func (b *bench) level3() {
 	b.say("level3")
 	var rows []string
+	var ratios []float64
 	for _, n := range []int{767, 2000} {
-		rows = append(rows, b.matrices(n)...)
+		for _, o := range b.matrices(n) {
+			row, ratio := b.operation(o)
+			rows, ratios = append(rows, row), append(ratios, ratio)
+		}
 	}
 	header := "| | n | gpc-tune | OpenBLAS %s | OpenBLAS %s | gpc-tune / %[2]s |"
 	b.table(fmt.Sprintf(header, b.ways[0].name, b.ways[1].name), "|---|---:|---:|---:|---:|---:|", rows...)
+	b.conclude("level3", b.ways[1].name, span(ratios))
 }
 
 // operation is one to compare: its result is in c, of which only the upper triangle counts if it is
@@ -70,7 +75,8 @@ func (o operation) turn() answer {
 	return a
 }
 
-func (b *bench) matrices(n int) (rows []string) {
+// matrices are the operations on matrices of order n, which the peers have too.
+func (b *bench) matrices(n int) []operation {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	general := func() blas64.General {
 		g := linalg.NewGeneral(n, n)
@@ -100,20 +106,17 @@ func (b *bench) matrices(n int) (rows []string) {
 	inverse := u
 	inverse.Data = c.Data
 	cube := math.Pow(float64(n), 3)
-	for _, o := range []operation{
+	return []operation{
 		{"gemm", 2 * cube, false, nil, func() { linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, x, 0, c) }, c},
 		{"syrk", cube, true, nil, func() { linalg.Syrk(blas.NoTrans, 1, a, 0, symmetric) }, c},
 		{"potrf", cube / 3, true, definite.Data, func() { linalg.Cholesky(symmetric) }, c},
 		{"potri", 2 * cube / 3, true, factor.Data, func() { linalg.InverseCholesky(inverse) }, c},
 		{"trsm", cube, false, a.Data, func() { linalg.SolveTri(blas.Trans, u, c) }, c},
-	} {
-		rows = append(rows, b.operation(o))
 	}
-	return rows
 }
 
-// operation is the row of the table.
-func (b *bench) operation(o operation) string {
+// operation is the row of the table, and how long OpenBLAS takes for each second of gpc-tune.
+func (b *bench) operation(o operation) (row string, ratio float64) {
 	peer := func(p *peer) contender {
 		return contender{p.name, func() answer {
 			return besidePeak(func() answer { return p.do("level3 op=%s times=%d", o.name, times) })
@@ -121,7 +124,7 @@ func (b *bench) operation(o operation) string {
 	}
 	slow := race(2, peer(b.ways[0])) // of a speed that leaves no doubt
 	all := race(3*b.rounds, contender{"gpc-tune", o.turn}, peer(b.ways[1]))
-	row := fmt.Sprintf("| %s | %d |", o.name, o.c.Rows)
+	row = fmt.Sprintf("| %s | %d |", o.name, o.c.Rows)
 	for _, t := range []timing{all[0], slow[0], all[1]} {
 		agree(o.name, t.first().Out, all[0].first().Out, 1e-9)
 		row += fmt.Sprintf(" %.1f, %.1f", o.work/t.median(cpuOf)/1e9, o.work/t.least(cpuOf)/1e9)
@@ -132,5 +135,6 @@ func (b *bench) operation(o operation) string {
 		}
 		row += " |"
 	}
-	return fmt.Sprintf("%s %.2f |", row, all[0].ratio(all[1]))
+	ratio = all[0].ratio(all[1])
+	return fmt.Sprintf("%s %.2f |", row, ratio), ratio
 }

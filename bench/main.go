@@ -1,8 +1,13 @@
 //go:build linux
 
-// Bench measures gpc-tune beside what else there is, in one run on one machine: OpenBLAS and
-// scikit-learn (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy. It checks
-// that the results agree before it compares times, and writes the page docs/performance.md.
+// Bench measures gpc-tune beside what else there is, in one run on one machine: OpenBLAS,
+// scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
+// It checks that the results agree before it compares times, and writes the page
+// docs/performance.md. A section alone, on standard output: go run ./bench -only threads -o -
+//
+// Python, scikit-learn, R and kernlab must be there. GPBoost is optional: its Python package
+// gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
+// Python imports it, and the page says so where it does not.
 //
 // The contenders take turns, so that what else the machine does hits all of them alike; of the runs
 // of each it reports the least and the median, of processor time (which leaves out the time that
@@ -11,7 +16,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -32,10 +36,10 @@ func main() {
 	log.SetFlags(0)
 	var b bench
 	var s settings
-	flag.StringVar(&s.digits, "digits", "../shared/data", "folder of the USPS digits: usps_3v5_train.csv.gz, "+
-		"usps_3v5_test.csv.gz and, for -ten, usps_resampled_train.csv.gz")
+	flag.StringVar(&s.digits, "digits", "../shared/data", "folder of data that do not come with gpc-tune: "+
+		"usps_3v5_train.csv.gz, usps_3v5_test.csv.gz, spam.csv.gz and, for ten, usps_resampled_train.csv.gz")
 	out := flag.String("o", "docs/performance.md", "the page to write; - for standard output")
-	flag.StringVar(&s.python, "python", "/usr/bin/python3", "a Python with scikit-learn")
+	flag.StringVar(&s.python, "python", "/usr/bin/python3", "a Python with scikit-learn and, for tune, GPBoost")
 	flag.StringVar(&s.rscript, "rscript", "Rscript", "an R with kernlab")
 	flag.StringVar(&s.core, "core", "SKYLAKEX", "OPENBLAS_CORETYPE of the second way to run Python")
 	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten unless given")
@@ -47,9 +51,9 @@ func main() {
 	}
 	var err error
 	if *out == "-" {
-		_, err = os.Stdout.Write(b.page.Bytes())
+		_, err = os.Stdout.Write(b.whole())
 	} else {
-		err = os.WriteFile(*out, b.page.Bytes(), 0o666)
+		err = os.WriteFile(*out, b.whole(), 0o666)
 	}
 	if err != nil {
 		log.Fatal("bench: ", err)
@@ -68,8 +72,10 @@ var sections = []struct {
 	{"ard", true, (*bench).ard},
 	{"tune", true, (*bench).tune},
 	{"ep", true, (*bench).sequentialEP},
+	{"threads", true, (*bench).threads},
 	{"grid", true, (*bench).grid},
 	{"kernlab", true, (*bench).kernlab},
+	{"methods", true, (*bench).methods},
 	{"schedule", true, (*bench).schedule},
 	{"ten", false, (*bench).tenClasses},
 }
@@ -112,32 +118,26 @@ func (b *bench) run(s settings) (err error) {
 	return nil
 }
 
-// scripts is the folder of this source file, where the peers' scripts are.
-func scripts() string {
-	_, file, _, ok := runtime.Caller(0)
-	if _, err := os.Stat(file); !ok || err != nil {
-		must(errors.New("the scripts of the peers were not found; run it in a checkout, as make bench-peers does"))
-	}
-	return filepath.Dir(file)
-}
-
 // introduce writes what was run where.
 func (b *bench) introduce() {
 	load := number("/proc/loadavg", 0)
 	for range 20 { // the fastest of many moments
 		b.peak = max(b.peak, peakNow(1))
 	}
-	var versions [2]struct{ Python, Numpy, Scipy, Sklearn, Version, Core string }
+	var versions [2]struct {
+		Python, Numpy, Scipy, Sklearn, GPBoost, NoGPBoost, Version, Core string
+	}
 	var kernlab struct{ Kernlab, R string }
 	for i, p := range b.ways {
 		must(p.ask(&versions[i], "info"))
 	}
 	must(b.r.ask(&kernlab, "info"))
 	v := versions[1]
+	b.noGPBoost = v.NoGPBoost
 	b.say("introduction",
 		cmp.Or(field("/proc/cpuinfo", "model name"), runtime.GOARCH), runtime.NumCPU(), linalg.SIMD(), b.peak/1e9,
 		runtime.Version(),
-		v.Sklearn, v.Numpy, v.Scipy, v.Python, kernlab.Kernlab, kernlab.R,
+		v.Sklearn, v.Numpy, v.Scipy, v.Python, cmp.Or(v.GPBoost, "missing"), kernlab.Kernlab, kernlab.R,
 		v.Version, versions[0].Core, b.ways[1].name, v.Core,
 		load)
 }

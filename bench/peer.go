@@ -5,10 +5,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -74,6 +77,15 @@ func (p *peer) do(format string, args ...any) (a answer) {
 		must(fmt.Errorf("%s: %s", p.name, a.Error))
 	}
 	return a
+}
+
+// scripts is the folder of this source file, where the peers' scripts are.
+func scripts() string {
+	_, file, _, ok := runtime.Caller(0)
+	if _, err := os.Stat(file); !ok || err != nil {
+		must(errors.New("the scripts of the peers were not found; run it in a checkout, as make bench-peers does"))
+	}
+	return filepath.Dir(file)
 }
 
 // list writes numbers as a request has them.

@@ -1,10 +1,10 @@
-"""The Python side of the comparison: scikit-learn, LAPACK through scipy, and expectation propagation in numpy.
+"""The Python side of the comparison: scikit-learn, GPBoost, LAPACK through scipy, and expectation propagation in numpy.
 
 It reads one request a line from standard input, "op key=value …", and answers each with one line of JSON: the result, and
 the processor and wall-clock seconds that it took. Loading data is not timed.
 """
+import contextlib
 import json
-import resource
 import sys
 import time
 
@@ -16,6 +16,12 @@ from scipy.linalg import blas, cho_solve, cholesky, lapack, solve_triangular
 from scipy.special import log_ndtr
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+try:
+    import gpboost
+    NO_GPBOOST = ""
+except ImportError as e:  # the page says that it is missing
+    NO_GPBOOST = str(e)
 
 SETS = {}
 MATRICES = {}
@@ -43,7 +49,8 @@ def resident(what):
 def info():
     (lib,) = [p for p in threadpoolctl.threadpool_info() if p["internal_api"] == "openblas"]
     return {"version": lib["version"], "core": lib["architecture"], "numpy": np.__version__, "scipy": scipy.__version__,
-            "sklearn": sklearn.__version__, "python": sys.version.split()[0]}
+            "sklearn": sklearn.__version__, "python": sys.version.split()[0],
+            "gpboost": "" if NO_GPBOOST else gpboost.__version__, "nogpboost": NO_GPBOOST}
 
 
 def load(set, path, n, d, m):
@@ -112,24 +119,30 @@ def gradient(set, theta, ard):
 
 
 def tune(set, theta, lo, hi):
-    """scikit-learn's own optimiser, L-BFGS-B, from theta within [lo, hi], the same for every length scale."""
+    """scikit-learn's fit with its own optimiser, from theta within [lo, hi], the same for every length scale."""
     x, y, _ = SETS[set]
-    lo, hi = np.exp(numbers(lo)), np.exp(numbers(hi))
-    calls = [0]
-
-    def optimizer(f, start, bounds):
-        def counted(theta):
-            calls[0] += 1
-            return f(theta)
-        o = scipy.optimize.minimize(counted, start, method="L-BFGS-B", jac=True, bounds=bounds)
-        return o.x, o.fun
+    start, lo, hi = (np.exp(numbers(v)) for v in (theta, lo, hi))
 
     def f():
-        start = np.exp(numbers(theta))
         kernel = ConstantKernel(start[0], (lo[0], hi[0])) * RBF(start[1], (lo[1], hi[1]))
-        gpc = GaussianProcessClassifier(kernel, optimizer=optimizer).fit(x, y)
-        return {"value": gpc.log_marginal_likelihood_value_, "out": list(gpc.kernel_.theta), "evaluations": calls[0]}
+        gpc = GaussianProcessClassifier(kernel).fit(x, y)
+        return {"value": gpc.log_marginal_likelihood_value_, "out": list(gpc.kernel_.theta)}
     return timed(f)
+
+
+def tune_gpboost(set, theta, lo, hi):
+    """GPBoost's fit with its own optimiser, from theta; it takes no bounds. Its covariance is variance · exp(-d²/range²), so range² = 2 length²."""
+    x, y, _ = SETS[set]
+    variance, length = np.exp(numbers(theta))
+
+    def f():
+        gp = gpboost.GPModel(likelihood="bernoulli_logit", gp_coords=x, cov_function="gaussian", gp_approx="none",
+                             matrix_inversion_method="cholesky")
+        gp.fit(y=(y + 1) / 2, params={"init_cov_pars": np.array([variance, np.sqrt(2) * length])})
+        found = np.log(np.ravel(gp.get_cov_pars(format_pandas=False)))
+        return {"value": -gp.get_current_neg_log_likelihood(), "out": [found[0], found[1] - np.log(2) / 2]}
+    with contextlib.redirect_stdout(sys.stderr):  # its warnings
+        return timed(f)
 
 
 def laplace(set, theta):
@@ -242,7 +255,8 @@ def ep_parallel(set, theta, tolerance):
     return timed(f)
 
 
-OPS = {f.__name__: f for f in (info, load, matrices, level3, gradient, tune, laplace, ep_sequential, ep_parallel)}
+OPS = {f.__name__: f for f in (info, load, matrices, level3, gradient, tune, tune_gpboost, laplace, ep_sequential,
+                               ep_parallel)}
 
 for line in sys.stdin:
     op, *pairs = line.split()

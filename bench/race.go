@@ -61,6 +61,15 @@ func (t timing) ratio(other timing) float64 {
 	return middle(v)
 }
 
+// nearest is how long the fastest of others takes for each second of t, by processor time.
+func (t timing) nearest(others []timing) float64 {
+	best := math.Inf(1)
+	for _, o := range others {
+		best = min(best, o.least(cpuOf)/t.least(cpuOf))
+	}
+	return best
+}
+
 // first is the answer of the first turn; all turns give the same.
 func (t timing) first() answer { return t.turns[0] }
 

@@ -80,4 +80,5 @@ tune: {method: grid, grid: {length_scale: {log: [0, 4], points: 24}, amplitude: 
 	b.say("schedule, two workers", all[0].first().Evaluations,
 		all[0].least(wallOf)/all[1].least(wallOf), all[1].least(cpuOf)/all[0].least(cpuOf))
 	b.times(all)
+	b.conclude("schedule", all[0].least(wallOf)/all[1].least(wallOf))
 }

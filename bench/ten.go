@@ -53,7 +53,7 @@ func (b *bench) tenClasses() {
 		// A factorisation: potrf, trtri and lauum of every B_c, a third of n³ each, and potrf of
 		// the sum of E_c; the gradient: trsm and syrk of every class, n³ each, and trtri of that
 		// factor; the mode: products with K; the distances, once: syrk. All else of O(n²) is left
-		// out.
+		// out, and the preconditioner of the mode, about n³/64 a step.
 		work := F*(C+1.0/3)*n*n*n + (2*C+1.0/3)*n*n*n + P*C*2*n*n
 		if i == 0 {
 			work += n * n * dim

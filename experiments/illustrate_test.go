@@ -305,3 +305,50 @@ func TestFailuresAreShown(t *testing.T) {
 		}
 	}
 }
+
+// Averages over one Gaussian latent value are those of a fine sum; where all means are 0 the class of the latent value that
+// varies is the most probable; and W has the eigenvalues 0, 1/3 and 1/3 there.
+func TestSoftmaxIsIllustrated(t *testing.T) {
+	i := illustrated(t, "illustrate: {softmax: {deviations: [3, 0, 0], latent: {from: -2, to: 2, points: 5}}}\nmodel: {likelihood: softmax}\n")[0]
+	for k, m := range i.Column("f1") {
+		want, sum := 0.0, 0.0
+		for z := -10.0; z <= 10; z += 1e-3 {
+			w := math.Exp(-z * z / 2)
+			want, sum = want+w/(1+2*math.Exp(-m-3*z)), sum+w
+		}
+		if got := i.Column("averaged1")[k]; math.Abs(got-want/sum) > 1e-5 {
+			t.Errorf("f1 = %v: averaged %v, want %v", m, got, want/sum)
+		}
+		if p := i.Column("p1")[k]; math.Abs(p-1/(1+2*math.Exp(-m))) > 1e-15 {
+			t.Errorf("f1 = %v: probability %v", m, p)
+		}
+	}
+	for c, want := range []float64{0, 1. / 3, 1. / 3} {
+		if got := i.Column(fmt.Sprintf("eigenvalue%d", c+1))[2]; math.Abs(got-want) > 1e-15 {
+			t.Errorf("eigenvalue %d is %v, want %v", c+1, got, want)
+		}
+	}
+	if p := i.Column("averaged1")[2]; p < 0.4 {
+		t.Errorf("the class that varies has the probability %v", p)
+	}
+}
+
+// The cavity does not move with the precision of its own site, though the marginal does; that of a single case is the prior.
+func TestCavityIsIllustrated(t *testing.T) {
+	for _, e := range []struct{ options, labels string }{{"covariance: [[9]]", "[1]"}, {"covariance: [[9, 6], [6, 9]]", "[1, -1]"}} {
+		i := illustrated(t, "illustrate: {cavity: {"+e.options+", labels: "+e.labels+", precision: {from: 0, to: 2, points: 5}}}\n"+
+			"model: {likelihood: probit, inference: ep}\n")[0]
+		for _, name := range []string{"cavity_mean", "cavity_variance"} {
+			v := i.Column(name)
+			if math.Abs(v[4]-v[0]) > 1e-11 {
+				t.Errorf("%s %v", name, v)
+			}
+		}
+		if v := i.Column("variance"); !(v[4] < v[0]/5) {
+			t.Errorf("variances %v", v)
+		}
+		if m, v := i.Column("cavity_mean")[4], i.Column("cavity_variance")[4]; e.labels == "[1]" && (math.Abs(m) > 1e-12 || math.Abs(v-9) > 1e-11) {
+			t.Errorf("the cavity of a single case is N(%v, %v)", m, v)
+		}
+	}
+}

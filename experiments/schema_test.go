@@ -73,7 +73,7 @@ func everything() map[string]any {
 		kernels = append(kernels, map[string]any{"se": map[string]any{"amplitude": map[string]any{"init": []any{1, 2}, "bounds": []any{0.1, 10}, "prior": prior}}})
 	}
 	return map[string]any{"version": 1, "name": "all", "seed": 3,
-		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none"}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
+		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none", map[string]any{"whiten": []any{"all", "training"}}}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
 		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods"), map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
 			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}, "unconverged": "accept"}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
 		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
@@ -89,7 +89,9 @@ func everything() map[string]any {
 func illustrating() map[string]any {
 	return map[string]any{"version": 1, "name": "all", "seed": 3,
 		"illustrate": []any{"prior", map[string]any{"prior": map[string]any{"inputs": map[string]any{"from": -1, "to": 1.5, "points": 3}, "draws": 2, "classes": nil}}, "likelihood", map[string]any{"likelihood": map[string]any{"latent": map[string]any{"points": 3}, "label": 1}},
-			"posterior", map[string]any{"posterior": map[string]any{"mean": []any{1}, "covariance": []any{[]any{9}}, "labels": 1}}},
+			"posterior", map[string]any{"posterior": map[string]any{"mean": []any{1}, "covariance": []any{[]any{9}}, "labels": 1}},
+			"softmax", map[string]any{"softmax": map[string]any{"deviations": []any{1, 2, 3}, "latent": map[string]any{"points": 3}}},
+			"cavity", map[string]any{"cavity": map[string]any{"covariance": []any{[]any{9}}, "labels": 1, "precision": map[string]any{"to": 3}}}},
 		"model":  map[string]any{"kernel": []any{"se", "noise"}, "mean": "zero", "likelihood": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}}, "inference": []any{"ep", map[string]any{"pl": map[string]any{"max_iterations": 3}}}},
 		"report": map[string]any{"formats": "html"},
 	}

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -181,9 +180,12 @@ func TestWarmEqualsCold(t *testing.T) {
 			}
 			run, alone := NewRun(context.Background(), o), 0
 			near, far := 0, 0            // work along the line, and from the last state only
-			work := func(p *Point) int { // most of it is in factorisations, where they are counted
+			work := func(p *Point) int { // most of it is in factorisations, where they are counted, and sweeps
 				d := p.Diagnostics()
-				return cmp.Or(d.Factorizations, d.Iterations)
+				if name == "laplace" {
+					return d.Factorizations
+				}
+				return d.Factorizations + d.Iterations
 			}
 			for i, s := range []float64{0, 1, 2, 3, 4, 5.5, 6, 7, 8, 7.5, 10, 11, 12} {
 				u := []float64{0.25 * s, 0.3}
@@ -213,5 +215,29 @@ func TestWarmEqualsCold(t *testing.T) {
 			}
 			t.Log(near, far, alone)
 		})
+	}
+}
+
+// TestStartInAPlane: states that are linear in theta are foreseen beside the line of the fits before, to a tenth of what they change,
+// and with curvature to a tenth of that too.
+func TestStartInAPlane(t *testing.T) {
+	o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{}, Inference: approx.Laplace{}},
+		LogEvidence{}, ring(9, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, curvature := range []float64{0, 0.3} {
+		at := func(x, y float64) float64 { return 7 + 2*x - 3*y + curvature*x*y }
+		r := NewRun(t.Context(), o)
+		for _, p := range [][]float64{{0.1, 0.1}, {0, 0.3}, {0.2, 0}} {
+			r.last = append(r.last, waypoint{p, approx.State{at(p[0], p[1])}})
+		}
+		for _, free := range [][]float64{{0.15, 0.2}, {0, 0}, {-0.1, 0.3}} {
+			want := at(free[0], free[1])
+			got, latest := r.start(free)[0], r.last[0].state[0]
+			if math.Abs(got-want) > 0.1*math.Abs(latest-want)+0.1*curvature {
+				t.Errorf("curvature %v: at %v start from %v, want about %v, the latest is %v", curvature, free, got, want, latest)
+			}
+		}
 	}
 }

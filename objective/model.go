@@ -31,12 +31,7 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
 			"or, for more than two classes, one per class", j, classes)
 	}
-	caps, err := m.Inference.Uses(m.Likelihood, classes)
-	if err == nil && caps.Covariance != approx.Dense {
-		err = fmt.Errorf("%T reads covariances with inducing inputs, which a model does not have; "+
-			"choose a dense method", m.Inference)
-	}
-	return caps, err
+	return m.Inference.Uses(m.Likelihood, classes)
 }
 
 // batch is how many new cases are predicted at once, so that K(X, Z) stays small however many there
@@ -48,6 +43,9 @@ const batch = 2048
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, batch)
+	if m := approx.InducingOf(m.Inference).Points; m > 0 && m < s.Cases {
+		return inducedMemory(s.Kernels, s.Cases, m, s.New, dim, gradient)
+	}
 	n, held := int64(s.Cases), int64(s.New)
 	method := m.Inference.Memory(s)
 	sum := method.Fit

@@ -29,10 +29,11 @@ type Objective struct {
 	caps      approx.Caps
 	data      Data
 	gradient  bool
-	needs     []bool // needs[j]: the adjoint of covariance j reaches a free hyperparameter
-	needsMean bool   // a hyperparameter of the mean is free
-	needsLik  bool   // a hyperparameter of the likelihood is free
-	room      *room  // that a Run has for its points; nil: every point has its own
+	needs     []bool     // needs[j]: the adjoint of covariance j reaches a free hyperparameter
+	needsMean bool       // a hyperparameter of the mean is free
+	needsLik  bool       // a hyperparameter of the likelihood is free
+	inducing  *induction // nil: covariances are those of all cases with each other
+	room      *room      // that a Run has for its points; nil: every point has its own
 }
 
 // room is memory for what points have beside their posterior.
@@ -51,6 +52,9 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
 	o.Layout = m.LayoutOn(d)
+	if o.inducing = newInduction(m.Inference, d.X); o.inducing == nil {
+		o.model.Inference = approx.Exactly(m.Inference)
+	}
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
 	for _, j := range o.Layout.Free {
 		free[j] = 1
@@ -79,6 +83,14 @@ func (o *Objective) check() (err error) {
 		o.gradient, err = o.criterion.Uses(o.caps)
 	}
 	return err
+}
+
+// known is what new cases are set beside: the inducing inputs, or all cases.
+func (o *Objective) known() *kernel.Inputs {
+	if o.inducing != nil {
+		return o.inducing.chosen.z // as a fit has made the choice
+	}
+	return o.data.X
 }
 
 // MergesEqual says whether cases with equal inputs have equal rows of K: no kernel has noise of its
@@ -150,11 +162,23 @@ func (o *Objective) unfitted(theta []float64) (*Point, error) {
 			return p, fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
 		}
 	}
+	var chosen *induced
+	if o.inducing != nil {
+		var err error
+		// where the hyperparameters start, and of the first class
+		if chosen, err = o.inducing.choose(o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
+			return p, err
+		}
+	}
 	r := cmp.Or(o.room, &room{})
 	if r.cov == nil {
 		r.cov = make([]approx.Cov, len(o.model.Kernels))
 		for j := range r.cov {
-			r.cov[j].K = mat.NewSymDense(n, linalg.Floats(n*n))
+			if chosen != nil {
+				r.cov[j] = chosen.room()
+			} else {
+				r.cov[j].K = mat.NewSymDense(n, linalg.Floats(n*n))
+			}
 		}
 	}
 	p.cov = r.cov
@@ -164,7 +188,11 @@ func (o *Objective) unfitted(theta []float64) (*Point, error) {
 		o.model.mean().At(mean, l.mean(p.Theta), o.data.X)
 	}
 	for j, k := range o.model.Kernels {
-		kernel.Gram(k, p.cov[j].K, l.kernel(p.Theta, j), o.data.X)
+		if theta := l.kernel(p.Theta, j); chosen != nil {
+			chosen.prior(p.cov[j], k, theta)
+		} else {
+			kernel.Gram(k, p.cov[j].K, theta, o.data.X)
+		}
 		p.cov[j].Mean = mean
 	}
 	p.lik = o.model.Likelihood.At(l.likelihood(p.Theta))
@@ -215,7 +243,13 @@ func (p *Point) Converged() error {
 }
 
 // Diagnostics tell how the fit went.
-func (p *Point) Diagnostics() approx.Diagnostics { return p.Posterior.Diagnostics() }
+func (p *Point) Diagnostics() approx.Diagnostics {
+	d := p.Posterior.Diagnostics()
+	if i := p.objective.inducing; i != nil && i.fewer != "" {
+		d.Warnings = append(slices.Clip(d.Warnings), i.fewer)
+	}
+	return d
+}
 
 // Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the
 // theta scale. The error is approx.ErrNoGradient or ErrNotFinite; dst is then undefined.
@@ -252,16 +286,24 @@ func (p *Point) pullback(grad []float64) error {
 		if !o.needs[j] {
 			continue
 		}
-		if adjoint.K == nil {
-			adjoint.K = mat.NewSymDense(o.data.X.N(), linalg.Floats(o.data.X.N()*o.data.X.N()))
+		if n := o.data.X.N(); adjoint.K == nil {
+			if o.inducing != nil {
+				*adjoint = o.inducing.chosen.room()
+			} else {
+				adjoint.K = mat.NewSymDense(n, linalg.Floats(n*n))
+			}
 			if o.needsMean {
-				adjoint.Mean = make([]float64, o.data.X.N())
+				adjoint.Mean = make([]float64, n)
 			}
 		}
 		if err := p.criterion.Adjoint(adjoint, j); err != nil {
 			return err
 		}
-		kernel.Pullback(k, l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
+		if o.inducing != nil {
+			o.inducing.chosen.pullback(l.kernel(grad, j), k, l.kernel(p.Theta, j), *adjoint)
+		} else {
+			kernel.Pullback(k, l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
+		}
 		if o.needsMean {
 			o.model.mean().Pullback(l.mean(grad), l.mean(p.Theta), o.data.X, adjoint.Mean)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -124,10 +125,46 @@ func (r *Run) start(free []float64) approx.State {
 		weights = w
 	}
 	if len(weights) == 1 {
-		return latest.state
+		return r.beside(free)
 	}
 	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
 }
+
+// beside is what the fit at free starts from where the last ones do not lie on a line with it: with
+// weights w of sum 1 the states at points p_k are linear in theta but for an error of about
+// |p_k - free|² each, so that w_k minimise
+//
+//	|Σ_k w_k (p_k - free)|² + bend² Σ_k w_k² |p_k - free|⁴
+func (r *Run) beside(free []float64) approx.State {
+	latest := r.last[0].state
+	var apart [][]float64
+	var states []approx.State
+	for _, c := range r.last {
+		if len(c.state) == len(latest) {
+			apart = append(apart, floats.SubTo(make([]float64, len(free)), c.free, free))
+			states = append(states, c.state)
+		}
+	}
+	n := len(states)
+	errors, w := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for i, a := range apart {
+		for j := range i + 1 {
+			errors.SetSym(i, j, floats.Dot(a, apart[j]))
+		}
+		square := floats.Dot(a, a)
+		errors.SetSym(i, i, square+bend*bend*square*square)
+		w.SetVec(i, 1)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(errors) || factor.SolveVecTo(w, w) != nil {
+		return latest
+	}
+	w.ScaleVec(1/mat.Sum(w), w)
+	return approx.Extrapolate(r.objective.model.Inference, states, w.RawVector().Data)
+}
+
+// bend is how much states bend, as a share of their slope per unit of theta.
+const bend = 0.3
 
 // lagrange are the weights of the values at these positions in the polynomial through them, at 1.
 func lagrange(at []float64) []float64 {
@@ -149,7 +186,9 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 	own.model.Inference = approx.In(new(approx.Work), o.model.Inference)
 	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
 	for j, k := range o.model.Kernels {
-		own.model.Kernels[j] = kernel.Remember(k)
+		if own.model.Kernels[j] = k; o.inducing == nil { // whose parts threads share
+			own.model.Kernels[j] = kernel.Remember(k)
+		}
 	}
 	own.room = &room{cross: make([][]float64, len(o.model.Kernels))}
 	return &Run{ctx: ctx, objective: &own}

@@ -130,7 +130,7 @@ func (b *builder) build() Configuration {
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {
-			here, of := out.figure(p.Evaluation, f.Name)
+			here, of := out.Figure(p.Evaluation, f.Name)
 			shown.Figures = append(shown.Figures, PublishedFigure{f.Name, f.Value, f.Uncertainty, here, of})
 		}
 		out.Published = append(out.Published, shown)

@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// figure finds a number by the name it has in results; scores are those of an evaluation, or of the
+// Figure finds a number by the name it has in results; scores are those of an evaluation, or of the
 // first, and with best_ before the name those of the best point of a grid, once all its points are
 // there. NaN: there is none.
-func (c Configuration) figure(evaluation, name string) (Number, *Partial) {
+func (c Configuration) Figure(evaluation, name string) (Number, *Partial) {
 	switch name {
 	case "log_evidence":
 		return c.LogEvidence, nil

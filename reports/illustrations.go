@@ -45,6 +45,10 @@ func whole(i record.Illustration) bool {
 			!slices.ContainsFunc(g.Covariance, func(row []record.Number) bool { return len(row) != n })
 	}
 	switch i.Kind {
+	case "surface":
+		return len(i.Columns) >= 3 && len(i.Columns[0].Values) == Edge(i)*Edge(i)
+	case "targets":
+		return i.Column("f1") != nil && i.Column("p1") != nil && i.Column("t1") != nil
 	case "likelihood":
 		return n == 1
 	case "posterior":

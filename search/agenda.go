@@ -18,7 +18,7 @@ var ErrMemory = errors.New("not enough memory")
 
 // Summary counts jobs: trials and assessments.
 type Summary struct {
-	Done    int // run now
+	Done    int // run now, or taken over from another study's of the same result
 	Skipped int // on record before
 	Failed  int // of both
 	// Total is of all known so far; at most, as long as a strategy may finish before it has used up
@@ -59,7 +59,7 @@ func Check(studies []Study, memoryLimit int64) error {
 func Recorded(studies []Study, j *journal.Journal) (int, error) {
 	j.Detach()
 	a, err := newAgenda(studies, j, nil)
-	return a.summary.Skipped, err
+	return a.summary.Done + a.summary.Skipped, err
 }
 
 // Missing is what a study has that is not on record.
@@ -103,13 +103,20 @@ type agenda struct {
 	own     func(study, trial int) bool // Options.Own
 	summary Summary
 	studies []*tuning
-	active  []*tuning // begun and not finished, in order
-	gates   [][]*gate // of each study, the stages that wait for it
-	closed  int       // stages that have not opened
+	active  []*tuning        // begun and not finished, in order
+	gates   [][]*gate        // of each study, the stages that wait for it
+	leads   map[string]*lead // jobs to run, running or on record, by key and by what they share
+	closed  int              // stages that have not opened
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
 	took      time.Duration // how long that takes at least
+}
+
+// lead is a job and those that wait for its result.
+type lead struct {
+	job
+	followers []job
 }
 
 // gate is a Stage under way.
@@ -121,7 +128,7 @@ type gate struct {
 
 // newAgenda starts the studies that wait for nothing.
 func newAgenda(studies []Study, j *journal.Journal, own func(study, trial int) bool) (*agenda, error) {
-	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies))}
+	a := &agenda{journal: j, own: own, gates: make([][]*gate, len(studies)), leads: map[string]*lead{}}
 	gates := map[*Stage]*gate{}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{}}
@@ -204,7 +211,6 @@ func (a *agenda) advance(s *tuning) error {
 		a.summary.Total += expected - s.expected
 		s.expected = expected
 		for _, j := range recorded {
-			a.summary.Skipped++
 			if err := a.enter(j); err != nil {
 				return err
 			}
@@ -213,19 +219,29 @@ func (a *agenda) advance(s *tuning) error {
 	return nil
 }
 
-// enlist makes the jobs of a batch wait for their turn, or for other processes, and returns those
-// that need not run, for they are on record now.
+// enlist makes the jobs of a batch wait for their turn, for jobs of the same result, or for other
+// processes, and returns those that need not run, for they are on record now.
 func (a *agenda) enlist(s *tuning, batch []job) (recorded []job, err error) {
-	var taken []record.Line // over from another plan
+	var taken []record.Line // over from another plan, or another study
+	have := func(j job, line []record.Line, count *int) {
+		recorded, taken = append(recorded, j), append(taken, line...)
+		a.lead(j)
+		*count++
+	}
 	for _, j := range batch {
-		switch line, found := a.lookUp(j); {
+		line, found := a.lookUp(j)
+		shared, equal := a.result(j)
+		switch {
 		case found:
-			recorded = append(recorded, j)
-			taken = append(taken, line...)
+			have(j, line, &a.summary.Skipped)
+		case equal:
+			have(j, []record.Line{shared}, &a.summary.Done)
 		case a.own != nil && !a.own(s.place, j.place):
 			s.away = append(s.away, j)
+		case a.follow(j):
 		default:
 			s.pending = append(s.pending, j)
+			a.lead(j)
 		}
 	}
 	if a.shared {
@@ -246,6 +262,72 @@ func (a *agenda) lookUp(j job) (take []record.Line, found bool) {
 		}
 	}
 	return nil, false
+}
+
+// result is the line of a job, where a job of another study with the same result is on record.
+func (a *agenda) result(j job) (line record.Line, found bool) {
+	l := a.leads[j.shared]
+	if !l.serves(j) {
+		return line, false
+	}
+	line, found = a.journal.Done(l.key)
+	if !found || line.Failure() != "" {
+		return line, false
+	}
+	return j.takeOver(line), true
+}
+
+// lead has the jobs of the same result wait for this one, or take it from the journal.
+func (a *agenda) lead(j job) {
+	l := &lead{job: j}
+	a.leads[j.key] = l
+	if before := a.leads[j.shared]; j.shared != "" && !(before.serves(j) && a.good(before)) {
+		a.leads[j.shared] = l
+	}
+}
+
+// good says that a job has not failed, as far as is known.
+func (a *agenda) good(l *lead) bool {
+	line, found := a.journal.Done(l.key)
+	return !found || line.Failure() == ""
+}
+
+// follow has a job wait for another that is to run and of which it has the result, if there is one.
+func (a *agenda) follow(j job) bool {
+	for _, id := range []string{j.shared, j.after} {
+		if l := a.leads[id]; l.serves(j) {
+			if _, done := a.journal.Done(l.key); !done {
+				l.followers = append(l.followers, j)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// serves says that a job can have the result of this one. There may be none: l may be nil.
+func (l *lead) serves(j job) bool { return l != nil && l.key != j.key && (l.of.Paths || !j.of.Paths) }
+
+// release has the followers of a job that is on record go on: with its result, or on their own.
+func (a *agenda) release(j job) error {
+	l := a.leads[j.key]
+	if l == nil {
+		return nil
+	}
+	followers := l.followers
+	l.followers = nil
+	for _, f := range followers {
+		recorded, err := a.enlist(f.of, []job{f})
+		if err != nil {
+			return err
+		}
+		for _, f := range recorded {
+			if err := a.accept(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // enter takes a job's line from the journal.
@@ -276,9 +358,11 @@ func (a *agenda) accept(j job) error {
 	}
 	if i := slices.Index(a.active, j.of); j.of.finished() && i >= 0 {
 		a.active = slices.Delete(a.active, i, i+1)
-		return a.end(j.of)
+		if err := a.end(j.of); err != nil {
+			return err
+		}
 	}
-	return nil
+	return a.release(j)
 }
 
 // skip accepts a job that another process has recorded.

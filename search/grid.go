@@ -22,9 +22,13 @@ import (
 // Axes are nested in the order of the space, the first moving slowest, except that the innermost is
 // an amplitude (the last one) where any axis is: a proposal is one row along the innermost axis,
 // and along an amplitude the kernel keeps its shape, so that each point is a good warm start for
-// the next.
+// the next. With Apart a proposal is one point.
 type Grid struct {
 	Axes map[string]Axis `yaml:"grid"`
+	// Apart makes every point a job of its own, which starts cold and has its line in the journal
+	// as soon as it is done: a run that is stopped loses only the points under way. It is for
+	// points that take minutes.
+	Apart bool `yaml:"apart"`
 }
 
 // Axis is the list of values that one hyperparameter takes, in one of three forms.
@@ -51,15 +55,16 @@ func (g Grid) Check(s Space) error {
 	return err
 }
 
-// Ask implements Strategy: all rows in one batch.
+// Ask implements Strategy: all rows, or all points, in one batch.
 func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}
 	axes, rows := g.must(s)
 	inner, outer := axes[len(axes)-1], axes[:len(axes)-1]
-	proposals := make([]Proposal, rows)
-	for row := range proposals {
+	var proposals []Proposal
+	for row := range rows {
+		var along Proposal
 		base, rest := s.start(), row
 		for _, a := range slices.Backward(outer) {
 			base[a.dim] = a.theta[rest%len(a.theta)]
@@ -68,15 +73,25 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 		for _, u := range inner.theta {
 			point := slices.Clone(base)
 			point[inner.dim] = u
-			proposals[row].Points = append(proposals[row].Points, point)
+			along.Points = append(along.Points, point)
+		}
+		if !g.Apart {
+			proposals = append(proposals, along)
+			continue
+		}
+		for _, point := range along.Points {
+			proposals = append(proposals, Proposal{Points: [][]float64{point}})
 		}
 	}
 	return proposals
 }
 
-// Budget implements Strategy: the rows.
+// Budget implements Strategy: the rows, or the points.
 func (g Grid) Budget(s Space) Budget {
-	_, rows := g.must(s)
+	axes, rows := g.must(s)
+	if g.Apart {
+		rows *= len(axes[len(axes)-1].theta)
+	}
 	return Budget{Trials: rows}
 }
 

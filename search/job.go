@@ -40,8 +40,10 @@ type tuning struct {
 type job struct {
 	of       *tuning
 	key      string
-	index    int // of the trial; of the winner for an assessment
-	place    int // index, if the study asks for it first; else Later
+	shared   string // equal in jobs of one result, of whatever study; "": in none
+	after    string // key of the job of a twin that leaves the result; "": there is none
+	index    int    // of the trial; of the winner for an assessment
+	place    int    // index, if the study asks for it first; else Later
 	proposal Proposal
 	assess   bool
 	theta    []float64 // the winner
@@ -59,7 +61,13 @@ func (s *tuning) ask() (batch []job) {
 			if before == 0 {
 				j.place = j.index
 			}
-			j.key = s.trialKey(j.index, p.Points)
+			kind, nth := s.nth(j.index, p.Points)
+			j.key = jobKey(s.Key, kind, nth, p.Points)
+			if s.Tuning != "" {
+				j.shared = jobKey(s.Tuning, kind, nth, p.Points)
+			} else if s.Twin != "" {
+				j.after = jobKey(s.Twin, kind, nth, p.Points)
+			}
 			batch = append(batch, j)
 		}
 	}
@@ -90,23 +98,26 @@ func (s *tuning) assessment() job {
 			averaged = len(s.trials)
 		}
 	}
-	j.key = jobKey(s.Key, kind, averaged, [][]float64{j.theta})
+	point := [][]float64{j.theta}
+	j.key = jobKey(s.Key, kind, averaged, point)
+	if s.Fitting != "" {
+		j.shared = jobKey(s.Fitting, kind, averaged, point)
+	} else if s.Twin != "" {
+		j.after = jobKey(s.Twin, kind, averaged, point)
+	}
 	return j
 }
 
-// trialKey is that of the next trial. Its index is no part of it, so that a trial that another plan
-// asked for in another order is known again; but the seed of a chain depends on it.
-func (s *tuning) trialKey(index int, points [][]float64) string {
+// nth is what the key of the next trial has beside its points: how often they were asked for. Its
+// index is no part of it, so that a trial that another plan asked for in another order is known
+// again; but the seed of a chain depends on it.
+func (s *tuning) nth(index int, points [][]float64) (kind string, n int) {
 	if _, ok := s.Strategy.(Sampler); ok {
-		return jobKey(s.Key, "chain", index, points)
+		return "chain", index
 	}
 	first := jobKey(s.Key, "trial", 0, points)
-	again := s.asked[first]
 	s.asked[first]++
-	if again == 0 {
-		return first
-	}
-	return jobKey(s.Key, "trial", again, points)
+	return "trial", s.asked[first] - 1
 }
 
 // jobKey is the hash of all that determines a job's result.
@@ -190,6 +201,16 @@ func (j job) stamp(line record.Line) record.Line {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
 		line.Trial = &trial
+	}
+	return line
+}
+
+// takeOver makes of the line of another study's job, of the same result, that of j.
+func (j job) takeOver(line record.Line) record.Line {
+	line = j.stamp(line)
+	line.Seconds = 0
+	if line.Trial != nil && !j.of.Paths {
+		line.Trial.Path = nil
 	}
 	return line
 }

@@ -20,10 +20,16 @@ type MultiStart struct {
 type Ascent struct {
 	MultiStart `yaml:",inline"`
 	Gradient   objective.Gradients `yaml:"gradient"` // exact, or differences of values, where there is no exact one
+	// Evaluations is the most fits of a restart, which stops there; 0 means 500, and with
+	// differences as many gradients.
+	Evaluations int `yaml:"evaluations" within:"[1,10000000]"`
+	// TraceScores asks for the scores of held-out cases where every iteration ends, on all of the
+	// training data.
+	TraceScores bool `yaml:"trace_scores"`
 }
 
-// Gradients is where the local optimiser has its gradients from.
-func (a Ascent) Gradients() objective.Gradients { return a.Gradient }
+// Ascends says how the local optimiser goes.
+func (a Ascent) Ascends() Ascent { return a }
 
 // The local optimisers that can start there.
 type (

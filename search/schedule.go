@@ -168,7 +168,7 @@ func (s *scheduler) run() {
 		case s.running == 0:
 			return
 		default:
-			s.share(max(1, s.Workers/s.running))
+			s.share((s.Workers + s.running - 1) / s.running) // rounded up: no worker is left idle
 		}
 		select {
 		case free <- head:

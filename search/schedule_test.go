@@ -198,6 +198,31 @@ func TestJobsStartInOrder(t *testing.T) {
 	}
 }
 
+// As jobs end, those that are left get what workers are free, and none of these is left over: of seven workers, five jobs have
+// two threads each, and four, three, two and one job as many as there are workers for.
+func TestThreadsGrowAsJobsEnd(t *testing.T) {
+	const workers, jobs = 7, 5
+	var got []int
+	running, step := make(chan struct{}, jobs), make(chan struct{})
+	s := one(jobs, func() { running <- struct{}{}; <-step })
+	mustRun(t, []Study{s}, mustOpen(t, ""), Options{Workers: workers, Threads: func(n int) { got = append(got, n) },
+		Progress: func(e Event) {
+			if e.Done == 0 { // let them end one by one, once all have begun
+				go func() {
+					for range jobs {
+						<-running
+					}
+					for range jobs {
+						step <- struct{}{}
+					}
+				}()
+			}
+		}})
+	if want := []int{2, 3, 4, 7, 1, 7, 1}; !slices.Equal(got, want) { // the assessment is alone, too
+		t.Errorf("told %v, want %v", got, want)
+	}
+}
+
 // TestThreads: three trials and an assessment on two workers. The last trial and the assessment have both to themselves.
 func TestThreads(t *testing.T) {
 	var got []int
@@ -623,15 +648,23 @@ func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
 	return []Proposal{{Points: [][]float64{{0, 0}}}}
 }
 
-// TestManyTrials runs 100 000 jobs, asked for all at once, on a bounded number of goroutines and in a bounded part of the
-// memory for each, which is a little more than what is on record of it.
+// TestManyTrials runs 100 000 jobs, asked for all at once, at most eight at a time, on a number of
+// goroutines that does not follow the number of jobs, and in a bounded part of the memory for each,
+// which is a little more than what is on record of it.
 func TestManyTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds for 100 000 trials: go test ./search -run ManyTrials, without -short")
 	}
-	limit := runtime.NumGoroutine() + 2*8 + 2 // two for a job: one may be left by the end of the context
-	var most atomic.Int64
-	s := one(100_000, func() { raise(&most, int64(runtime.NumGoroutine())) })
+	// A goroutine that has nothing left to do is counted until the Go scheduler gives it a last turn,
+	// which can take many jobs on a busy machine: so one for every hundred jobs tells a bounded number
+	// from one that grows, and the count of jobs under way is exact.
+	limit := runtime.NumGoroutine() + 1000
+	var most, running, atOnce atomic.Int64
+	s := one(100_000, func() {
+		raise(&atOnce, running.Add(1))
+		raise(&most, int64(runtime.NumGoroutine()))
+		running.Add(-1)
+	})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -647,6 +680,9 @@ func TestManyTrials(t *testing.T) {
 		t.Errorf("a trial leaves %d bytes in memory", bytes)
 	}
 	runtime.KeepAlive(j)
+	if atOnce.Load() > 8 {
+		t.Errorf("%d jobs at once, want at most 8", atOnce.Load())
+	}
 	if int(most.Load()) > limit {
 		t.Errorf("%d goroutines, want at most %d", most.Load(), limit)
 	}

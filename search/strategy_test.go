@@ -46,6 +46,10 @@ var decoders = map[string][]registry.Decode{
 			v.(*Grid).Axes = map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}
 			return nil
 		},
+		func(v any) error {
+			*v.(*Grid) = Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}, Apart: true}
+			return nil
+		},
 	},
 	"nelder_mead": {
 		func(v any) error { *v.(*NelderMead) = NelderMead{Restarts: 3, Evaluations: 25}; return nil },
@@ -265,6 +269,25 @@ func TestGridRows(t *testing.T) {
 	}
 	if rows[0].Points[0][1] != 1.6 || rows[16].Points[0][1] != 5.6 {
 		t.Error("the ends of the length scale are not exact")
+	}
+}
+
+// Apart, a grid has the points of its rows in their order, each in a proposal of its own.
+func TestGridApart(t *testing.T) {
+	g := Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 4}}, "amplitude": {Values: []float64{1, 3}}}}
+	var want [][]float64
+	for _, row := range g.Ask(seSpace(), nil, 0) {
+		want = append(want, row.Points...)
+	}
+	g.Apart = true
+	got := g.Ask(seSpace(), nil, 0)
+	if len(got) != 6 || len(want) != 6 || g.Budget(seSpace()).Trials != 6 {
+		t.Fatalf("%d proposals of a budget of %d for %d points, want 6", len(got), g.Budget(seSpace()).Trials, len(want))
+	}
+	for i, p := range got {
+		if len(p.Points) != 1 || !slices.Equal(p.Points[0], want[i]) {
+			t.Errorf("proposal %d: %v, want [%v]", i, p.Points, want[i])
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type Study struct {
 	Strategy      Strategy // nil: nothing to tune
 	Seed          uint64
 	Stage         *Stage // what it waits for; nil: it starts at once
+	Shared               // what it has in common with other studies
 	Memory        int64  // bytes that one of its jobs needs at most
 	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is
 	// returned for cancellation, and any other is recorded as the Trial's Failure.
@@ -29,6 +30,23 @@ type Study struct {
 	// Sampler at every point of the trials, and predicts the held-out cases. chosen is the winner's
 	// index, or -1.
 	Assess func(ctx context.Context, chosen int, theta []float64, trials []record.Trial) (record.Fit, error)
+}
+
+// Shared says what a study has in common with others of the run, so that nothing is computed twice:
+// its jobs wait while another study's job is to run, or runs, of which they have the result.
+type Shared struct {
+	// Tuning is a content hash of all that determines a trial but its points: of the studies that
+	// share it one does the trial at a point, and the others take it over, unless it has failed.
+	Tuning string
+	// Fitting is likewise that of the assessment.
+	Fitting string
+	// Twin is the Key of another study on the same cases, which asks for the same trials: Trial and
+	// Assess of that one leave what those of this study come to, for them to return at once. It
+	// stands for Tuning and Fitting where these are empty.
+	Twin string
+	// Paths says that the trials keep the paths of local optimisers. Others lose them when a trial
+	// is taken over.
+	Paths bool
 }
 
 // Stage is where studies wait for others. What becomes of them depends on finished results alone,

@@ -71,6 +71,13 @@ type MomentMatcher interface {
 	Moments(y, mean, variance float64) (logZ float64, d [4]float64)
 }
 
+// Complementary likelihoods of two classes have the averages of both labels in the time of one.
+type Complementary interface {
+	MomentMatcher
+	// MomentsOfBoth returns what Moments does for y = -1 and y = +1.
+	MomentsOfBoth(mean, variance float64) (logZ [2]float64, d [2][4]float64)
+}
+
 // Differentiable likelihoods are smooth in f, as Laplace's method needs them.
 type Differentiable interface {
 	MomentMatcher

@@ -56,3 +56,30 @@ func TestLogitEvidenceAtMultiplesOfTheVariance(t *testing.T) {
 		}
 	}
 }
+
+func TestLogitOfNaNIsNaN(t *testing.T) {
+	nan := math.NaN()
+	logp, d1, d2, d3 := likelihood.Logit{}.Derivs(1, nan)
+	logZ, _ := likelihood.Logit{}.Moments(1, nan, 1)
+	wide, _ := likelihood.Logit{}.Moments(1, 1, nan)
+	for _, v := range []float64{logp, d1, d2, d3, likelihood.Logit{}.LogProb(1, nan), logZ, wide} {
+		if !math.IsNaN(v) {
+			t.Errorf("%v, want NaN", v)
+		}
+	}
+}
+
+// TestMomentsOfBothLabels: they are the bits of Moments, label for label.
+func TestMomentsOfBothLabels(t *testing.T) {
+	for _, mean := range []float64{-700, -40, -3, -1e-3, 0, 1e-300, 0.2, 5, 60, 1e6} {
+		for _, variance := range []float64{0, 1e-9, 0.5, 3, 4, 90, 1e6} {
+			logZ, d := likelihood.Logit{}.MomentsOfBoth(mean, variance)
+			for k, y := range []float64{-1, 1} {
+				log, slopes := likelihood.Logit{}.Moments(y, mean, variance)
+				if logZ[k] != log || d[k] != slopes {
+					t.Errorf("y = %v, mean %v, variance %v: %v, %v, by itself %v, %v", y, mean, variance, logZ[k], d[k], log, slopes)
+				}
+			}
+		}
+	}
+}

@@ -76,7 +76,7 @@ func dataCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	c.AddCommand(uspsCommand())
+	c.AddCommand(uspsCommand(), wavesCommand())
 	return c
 }
 
@@ -95,14 +95,43 @@ last digit.`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			names, err := ask.RepartitionUSPS(args[0], args[1], dir)
-			for _, name := range names {
-				fmt.Fprintln(c.OutOrStdout(), name)
-			}
-			return err
+			return told(c, names, err)
 		},
 	}
 	c.Flags().StringVarP(&dir, "output", "o", ".", "folder to write to")
 	return c
+}
+
+func wavesCommand() *cobra.Command {
+	var dir string
+	var cases, inputs int
+	c := &cobra.Command{
+		Use:   "waves",
+		Short: "Draw a set of two classes, of any size, with which methods for many cases are compared",
+		Long: `Draw cases whose inputs are uniform over -3 to 3, and of which class 1 has the probability
+1/(1 + exp(-f)), f = 2.5 sin(1.5 x1) + 0.75 x1 cos(2 x2) - 0.5. Other inputs have nothing to do with
+the class. What is written, waves_N_train.csv.gz and waves_N_test.csv.gz with 5000 cases, is to the
+last bit what numpy.random.default_rng(20240501) gives: X = uniform(-3, 3, (N + 5000, inputs)), then
+y = uniform(N + 5000) < 1/(1 + exp(-f)), the last 5000 for tests.`,
+		Example: "  gpc-tune data waves -n 20000 && gpc-tune data waves_20000_train.csv.gz",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			names, err := ask.Waves(cases, inputs, dir)
+			return told(c, names, err)
+		},
+	}
+	c.Flags().IntVarP(&cases, "cases", "n", 20000, "training cases")
+	c.Flags().IntVarP(&inputs, "inputs", "d", 2, "inputs, of which the class depends on two")
+	c.Flags().StringVarP(&dir, "output", "o", ".", "folder to write to")
+	return c
+}
+
+// told prints the names of files that have been written.
+func told(c *cobra.Command, names []string, err error) error {
+	for _, name := range names {
+		fmt.Fprintln(c.OutOrStdout(), name)
+	}
+	return err
 }
 
 // describe writes a summary as rows of a name and a value.

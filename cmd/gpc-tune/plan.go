@@ -101,7 +101,11 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	if n := p.Contested(); n > 0 {
 		contested = fmt.Sprintf("%d of them for configurations that must first prevail over others, ", n)
 	}
-	_, err = fmt.Fprintf(out, "%s%d jobs, %s%s\n", atMost[most], jobs, contested, state)
+	shared := ""
+	if n := p.Shared(); n > 0 {
+		shared = fmt.Sprintf("%s%d of them with the results of others, ", atMost[most], n)
+	}
+	_, err = fmt.Fprintf(out, "%s%d jobs, %s%s%s\n", atMost[most], jobs, contested, shared, state)
 	if seconds, known := plan.Expected(overview, workers); rates == nil {
 		fmt.Fprintln(out, note)
 	} else if known {

@@ -30,6 +30,7 @@ SIGTERM ends it.`,
 			}
 			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
 			handler := live.New(args[0], log)
+			signals.endsWell() // who has the address may end the command
 			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
 			drained, done := signals.drain()
 			defer done()

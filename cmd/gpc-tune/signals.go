@@ -32,6 +32,7 @@ type interrupts struct {
 	mu       sync.Mutex
 	draining bool           // something is to be finished
 	ending   bool           // by a signal: nothing else may end the program
+	well     bool           // a signal is how the command ends when all is well: with code 0
 	first    syscall.Signal // 0: none yet
 }
 
@@ -45,10 +46,13 @@ func watch() (ctx context.Context, i *interrupts) {
 		s := (<-signals).(syscall.Signal)
 		i.mu.Lock()
 		i.first, i.ending = s, !i.draining
-		ending := i.ending
+		ending, code := i.ending, 128+int(s)
+		if i.well {
+			code = 0
+		}
 		i.mu.Unlock()
 		if ending {
-			end(s)
+			end(code)
 		}
 		close(i.drained)
 		// nobody may read it
@@ -65,7 +69,7 @@ func watch() (ctx context.Context, i *interrupts) {
 		i.mu.Lock()
 		i.ending = true
 		i.mu.Unlock()
-		end(s)
+		end(128 + int(s))
 	}()
 	return ctx, i
 }
@@ -86,6 +90,16 @@ func (i *interrupts) set(draining bool) {
 	i.mu.Unlock()
 }
 
+// endsWell says that from now on the first signal is how the command ends when all is well.
+func (i *interrupts) endsWell() {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	i.well = true
+	i.mu.Unlock()
+}
+
 // exit ends the program with the code of its command. What was stopped by a signal ends with that
 // of the signal.
 func (i *interrupts) exit(code int) {
@@ -102,7 +116,7 @@ func (i *interrupts) exit(code int) {
 
 // end ends the program for a signal, and waits for nothing but, for a moment, that files that are
 // half written are deleted.
-func end(s syscall.Signal) {
+func end(code int) {
 	abandoned := make(chan struct{})
 	go func() {
 		atomicfile.Abandon()
@@ -112,5 +126,5 @@ func end(s syscall.Signal) {
 	case <-abandoned:
 	case <-time.After(20 * time.Millisecond): // the disk does not answer
 	}
-	os.Exit(128 + int(s))
+	os.Exit(code)
 }

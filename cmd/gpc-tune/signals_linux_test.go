@@ -241,11 +241,12 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 	for _, args := range [][]string{
 		{"list"}, {"schema"}, {"explain", "gallery:crabs"}, {"explain", "se"}, {"version"}, {"data", "crabs"}, {"validate", file("short.yaml")}, {"plan", file("short.yaml")},
 		{"check", file("short.yaml"), "--no-sampling"}, {"evidence", "--data", "crabs"}, {"sample", "--grid", "-5:5:101"}, {"predict", model, "crabs"},
-		{"status", done}, {"show", done}, {"export", done}, {"compare", done}, {"report", done}, {"serve", done}, {"run", file("short.yaml")},
+		{"status", done}, {"show", done}, {"export", done}, {"compare", done}, {"report", done}, {"run", file("short.yaml")},
 		{"submit", "local", file("short.yaml"), "-o", "run"},
 	} {
 		add(interruption{name: "writing", args: args, prepare: stdoutFull, ready: writing})
 	}
+	add(interruption{name: "writing", args: []string{"serve", done}, prepare: stdoutFull, ready: writing, code: -1})
 	add(interruption{name: "writing", args: []string{"export", done, "-o", "fifo"}, prepare: into, ready: opened})
 	add(interruption{name: "writing", args: []string{"predict", model, "crabs", "-o", "fifo"}, prepare: into, ready: opened})
 	add(interruption{name: "writing", args: []string{"fit", file("short.yaml"), "-m", "fifo"}, prepare: into, ready: opened})

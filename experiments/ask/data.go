@@ -62,6 +62,19 @@ func RepartitionUSPS(train, test, dir string) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
+	return write(files, dir)
+}
+
+// Waves writes the files of data.Waves to dir under gzip, and names them.
+func Waves(n, inputs int, dir string) (names []string, err error) {
+	files, err := data.Waves(n, inputs)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	return write(files, dir)
+}
+
+func write(files []data.File, dir string) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}

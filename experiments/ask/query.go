@@ -37,7 +37,7 @@ func (q Query) load(
 	found *strictyaml.Findings, from data.Spec, m model.Model, test bool,
 ) (*data.Data, *job.Prepared, error) {
 	from.Regression = m.Numeric()
-	from.Label, from.Positive, from.Preprocess = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
+	from.Label, from.Positive, from.Preprocess.How = data.Name(q.Label), data.Name(q.Positive), q.Preprocess
 	for _, p := range from.Check() {
 		found.As("--"+p.Key).At(nil, "%s", p.Message)
 	}

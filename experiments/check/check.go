@@ -229,7 +229,7 @@ func newSubject(c plan.Configured) (*subject, error) {
 	}
 	none, w := reports.Number(math.NaN()), c.Model.Written
 	return &subject{objective: o, sampled: caps.Sampled, row: reports.CheckRow{
-		Dataset: c.Set.Source.Name, Preprocess: c.Set.How, Kernel: w.Kernel.Component, Mean: w.Mean.Component,
+		Dataset: c.Set.Source.Name, Preprocess: c.Set.How.String(), Kernel: w.Kernel.Component, Mean: w.Mean.Component,
 		Likelihood: w.Likelihood.Component, Inference: w.Inference.Component,
 		LowerBound: caps.LowerBound, LogEvidence: none, StandardError: none, GradientError: none, Difference: none,
 		InStandardErrors: none, Failures: []string{}, Notes: []string{},

@@ -126,7 +126,7 @@ func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs [
 		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
 			continue
 		}
-		j.Keeps = true
+		j.Keeps, j.Twin = true, nil // nobody asks for that one here
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) ||
 			!slices.Equal(jobs[0].Set.Source.Classes, j.Set.Source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
@@ -232,14 +232,11 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	if w.theta != nil {
 		theta = o.Layout.Fill(w.theta)
 	}
-	fit, err := o.Fit(ctx, theta, nil)
-	if err == nil {
-		err = fit.Converged()
-	}
+	fit, err := j.FitModel(ctx, o, theta)
 	if err != nil {
 		return nil, err
 	}
-	f := newModelFile(p, j, configuration, w, prepared, fit.Posterior.Evidence().Value(), fit.Posterior.State())
+	f := newModelFile(p, j, configuration, w, prepared, fit.LogEvidence, fit.State)
 	for i, s := range o.Layout.Specs {
 		f.Theta[s.ThetaName()] = theta[i]
 	}

@@ -107,7 +107,7 @@ var Table = []Set{
 		},
 		Doc:      "handwritten digits as images of 8 by 8 pixels, values 0 to 16",
 		Citation: digitsCitation, Licence: uci},
-	gpmlFig31, gpmlFig35, gpmlFig36, gpmlFig313, sinusoid, ardExample,
+	gpmlFig31, gpmlFig35, gpmlFig36, gpmlFig313, mixture, sinusoid, ardExample,
 }
 
 // Lookup finds a bundled set by name. The error of an unknown name offers the nearest one and lists
@@ -139,5 +139,5 @@ func (s Set) source(test bool) (source, error) {
 		return source{}, err
 	}
 	defer f.Close()
-	return decode(file, f, maxText)
+	return decode(file, f, maxText, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // delimiters in the order in which they are preferred, with their names. A blank stands for any run
@@ -52,21 +53,72 @@ func outsideQuotes(line string, c byte) (n int) {
 	return n
 }
 
+// lines gives the fields of one line after another, which the next call overwrites, and where they
+// begin.
+type lines interface {
+	Read() (fields []string, err error)
+	FieldPos(field int) (line, column int)
+}
+
+// unquoted reads lines without quotes as csv.Reader does, but makes no copy of the text.
+type unquoted struct {
+	rest   string
+	comma  byte
+	line   int
+	fields []string
+	at     []int // byte of its line at which each begins, from 0
+}
+
+func (u *unquoted) FieldPos(field int) (line, column int) { return u.line, u.at[field] + 1 }
+
+func (u *unquoted) Read() (fields []string, err error) {
+	line := ""
+	for line == "" || line[0] == '#' {
+		if u.rest == "" {
+			return nil, io.EOF
+		}
+		u.line++
+		line, u.rest, _ = strings.Cut(u.rest, "\n")
+		line = strings.TrimSuffix(line, "\r")
+	}
+	u.fields, u.at = u.fields[:0], u.at[:0]
+	for from := 0; ; {
+		if u.comma != '\t' { // which is itself a space
+			from = len(line) - len(strings.TrimLeftFunc(line[from:], unicode.IsSpace))
+		}
+		size := strings.IndexByte(line[from:], u.comma)
+		u.at = append(u.at, from)
+		if size < 0 {
+			u.fields = append(u.fields, line[from:])
+			return u.fields, nil
+		}
+		u.fields = append(u.fields, line[from:from+size])
+		from += size + 1
+	}
+}
+
 // records reads lines of delimited fields.
 type records struct {
-	*csv.Reader
-	blanks   bool // the delimiter is any run of blanks
-	trailing int  // width that a line has without the empty field after a trailing delimiter; 0: none
+	lines
+	comma    rune
+	trailing int // width that a line has without the empty field after a trailing delimiter; 0: none
 	faults   *FileError
 }
 
 func newRecords(text string, comma rune, faults *FileError) *records {
-	r := &records{Reader: csv.NewReader(strings.NewReader(text)), blanks: comma == ' ', faults: faults}
-	r.Comma, r.Comment = comma, '#'
-	r.FieldsPerRecord, r.ReuseRecord = -1, true
-	r.TrimLeadingSpace = comma != '\t' // a tab is itself a space
+	r := &records{lines: &unquoted{rest: text, comma: byte(comma)}, comma: comma, faults: faults}
+	if strings.IndexByte(text, '"') >= 0 {
+		quoted := csv.NewReader(strings.NewReader(text))
+		quoted.Comma, quoted.Comment = comma, '#'
+		quoted.FieldsPerRecord, quoted.ReuseRecord = -1, true
+		quoted.TrimLeadingSpace = comma != '\t'
+		r.lines = quoted
+	}
 	return r
 }
+
+// blanks says that the delimiter is any run of blanks.
+func (r *records) blanks() bool { return r.comma == ' ' }
 
 // next returns the fields of the next line that is not blank, without the blanks around them; nil
 // at the end. A line with a fault of its quotes gives one empty record.
@@ -93,7 +145,7 @@ func (r *records) next() []string {
 		if last == 0 && fields[0] == "" {
 			continue
 		}
-		if fields[last] == "" && (r.blanks || last == r.trailing) {
+		if fields[last] == "" && (r.blanks() || last == r.trailing) {
 			fields = fields[:last]
 		}
 		return fields
@@ -149,7 +201,7 @@ func readDelimited(t *table, text string, want request) error {
 // ends each line, and what the columns are called. Afterwards r is at the first case. It returns
 // false if there is nothing to read.
 func (t *table) describeColumns(r *records, text, delimiter string, named []string) (ok bool) {
-	peek := newRecords(text, r.Comma, &FileError{})
+	peek := newRecords(text, r.comma, &FileError{})
 	first := slices.Clone(peek.next())
 	second := slices.Clone(peek.next())
 	switch {
@@ -176,7 +228,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 	case t.header:
 		t.form = delimiter + "-separated columns, header"
 		t.nameColumns(r)
-	case r.blanks && isZip(text, width):
+	case r.blanks() && isZip(text, width):
 		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
 	default:
 		t.form = delimiter + "-separated columns, no header"

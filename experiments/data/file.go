@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +26,7 @@ const (
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells for each value of a svmlight file, beyond
 	sparseFree  = 1 << 22 // cells
+	maxKnown    = 1000    // texts of which one copy is kept
 	maxFaults   = 20      // told in full
 	maxFault    = 500     // bytes of one
 	maxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
@@ -119,19 +119,21 @@ func open(path string) (source, error) {
 	case err != nil:
 		return source{}, err
 	case !info.Mode().IsRegular():
-		return decode(path, f, maxPipe)
+		return decode(path, f, maxPipe, 0)
 	case info.Size() > maxText:
 		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", info.Size(),
 			maxText)
-	case info.Size() > maxUnzipped/maxRatio: // it might be compressed, and hold too much: count before room is made
-		if err := e.inflate(f, maxText, io.Discard); err != nil {
+	}
+	size := info.Size()
+	if size > maxUnzipped/maxRatio { // it might be compressed, and hold too much: count before room is made
+		if size, err = e.inflate(f, maxText, io.Discard); err != nil {
 			return source{}, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return source{}, err
 		}
 	}
-	return decode(path, f, maxText)
+	return decode(path, f, maxText, size)
 }
 
 // magics are the first bytes of what a data file may turn out to be instead of text.
@@ -143,16 +145,13 @@ var magics = []struct{ bytes, is string }{
 	{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
 }
 
-// decode decompresses r and checks that it holds text, at most limit bytes of it.
-func decode(path string, r io.Reader, limit int64) (source, error) {
+// decode decompresses r and checks that it holds text, at most limit bytes of it; room for size is
+// made at once.
+func decode(path string, r io.Reader, limit, size int64) (source, error) {
 	e := &FileError{Path: path}
 	var b strings.Builder
-	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok { // make room at once where the size is known
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			b.Grow(int(info.Size()))
-		}
-	}
-	if err := e.inflate(r, limit, &b); err != nil {
+	b.Grow(int(size))
+	if _, err := e.inflate(r, limit, &b); err != nil {
 		return source{}, err
 	}
 	content := strings.TrimPrefix(b.String(), "\ufeff")
@@ -182,15 +181,15 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflate writes the decompressed bytes of r to w. It ends as soon as they are more than limit,
-// more than maxRatio for each compressed one, or no text.
-func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) error {
+// inflate writes the decompressed bytes of r to w, and counts them. It ends as soon as they are
+// more than limit, more than maxRatio for each compressed one, or no text.
+func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) (size int64, err error) {
 	compressed := &counter{Reader: r}
 	raw := bufio.NewReader(compressed)
 	head, _ := raw.Peek(6)
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			return e.refuse("is %s", m.is)
+			return 0, e.refuse("is %s", m.is)
 		}
 	}
 	form, text := "", io.Reader(raw)
@@ -199,7 +198,7 @@ func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) error {
 		form = "gzip "
 		unzipped, err := gzip.NewReader(raw)
 		if err != nil {
-			return e.refuse("has a broken gzip header (%v); fetch the file again", err)
+			return 0, e.refuse("has a broken gzip header (%v); fetch the file again", err)
 		}
 		text = unzipped
 	case bytes.HasPrefix(head, bzip2Magic):
@@ -208,38 +207,38 @@ func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) error {
 	if form != "" {
 		limit = min(limit, maxUnzipped)
 	}
-	buffer, size, lines := make([]byte, 1<<16), int64(0), 1
+	buffer, lines := make([]byte, 1<<16), 1
 	for {
 		n, err := text.Read(buffer)
 		part := buffer[:n]
 		size += int64(n)
 		switch {
 		case size > limit && form != "":
-			return e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d", limit,
+			return 0, e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d", limit,
 				int64(maxText))
 		case size > limit:
-			return e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of it",
+			return 0, e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of it",
 				limit)
 		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
-			return e.refuse("holds more than %d bytes for each compressed one, as no table does; look what "+
+			return 0, e.refuse("holds more than %d bytes for each compressed one, as no table does; look what "+
 				"is in it", maxRatio)
 		}
 		if _, err := w.Write(part); err != nil {
-			return err
+			return 0, err
 		}
 		lines += bytes.Count(part, []byte("\n"))
 		switch {
 		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL nothing matters: it is no text
-			return nil
+			return size, nil
 		case err == nil:
 			continue
 		case form == "":
-			return err
+			return 0, err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
 		e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
-		return e
+		return 0, e
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 )
 
 func TestCheck(t *testing.T) {
@@ -23,13 +25,15 @@ func TestCheck(t *testing.T) {
 		s    Spec
 		want []string // key: part of the message
 	}{
-		"bundled":               {Spec{Dataset: "crabs", Preprocess: "whiten", Missing: "mean", Categorical: "one_hot", Subsample: 2}, nil},
-		"file":                  {Spec{Train: "f", Test: "g", ID: []Name{"case"}, Group: "case", Positive: "M", Classes: []Name{"M", "F"}}, nil},
-		"both":                  {Spec{Dataset: "crabs", Train: "f"}, []string{"train: keep one"}},
-		"neither":               {Spec{}, []string{"dataset: neither"}},
-		"unknown":               {Spec{Dataset: "crab"}, []string{`dataset: did you mean "crabs"?`}},
-		"columns and drop":      {Spec{Train: "f", Columns: []Name{"a"}, Drop: []Name{"b"}}, []string{"drop: both"}},
-		"modes":                 {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: "standardise"}, []string{`missing: did you mean "mean"?`, `categorical: did you mean "one_hot"?`, `preprocess: did you mean "standardize"?`}},
+		"bundled":          {Spec{Dataset: "crabs", Preprocess: preprocess.Choice{How: "whiten"}, Missing: "mean", Categorical: "one_hot", Subsample: 2}, nil},
+		"file":             {Spec{Train: "f", Test: "g", ID: []Name{"case"}, Group: "case", Positive: "M", Classes: []Name{"M", "F"}}, nil},
+		"both":             {Spec{Dataset: "crabs", Train: "f"}, []string{"train: keep one"}},
+		"neither":          {Spec{}, []string{"dataset: neither"}},
+		"unknown":          {Spec{Dataset: "crab"}, []string{`dataset: did you mean "crabs"?`}},
+		"columns and drop": {Spec{Train: "f", Columns: []Name{"a"}, Drop: []Name{"b"}}, []string{"drop: both"}},
+		"modes":            {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: preprocess.Choice{How: "standardise"}}, []string{`missing: did you mean "mean"?`, `categorical: did you mean "one_hot"?`, `preprocess: did you mean "standardize"?`}},
+		"two methods": {Spec{Train: "f", Preprocess: preprocess.Choice{Whiten: new(preprocess.Cases), Standardize: new(preprocess.Cases)}},
+			[]string{"preprocess: are both given"}},
 		"one case":              {Spec{Train: "f", Subsample: 1}, []string{"subsample: at least 2"}},
 		"negative":              {Spec{Train: "f", Subsample: -5}, []string{"subsample: at least 2"}},
 		"twice":                 {Spec{Train: "f", Drop: []Name{"a", "a"}}, []string{`drop: column "a" occurs twice`}},

@@ -3,13 +3,16 @@ package data
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -317,7 +320,7 @@ func TestZipTrainForm(t *testing.T) {
 }
 
 func TestSizeLimits(t *testing.T) {
-	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), 1000)
+	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), 1000, 0)
 	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
 		t.Errorf("text limit: %v", err)
 	}
@@ -451,7 +454,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
 	}
-	src, err := decode("f", strings.NewReader(text), 1<<20)
+	src, err := decode("f", strings.NewReader(text), 1<<20, 0)
 	if err != nil {
 		return
 	}
@@ -562,4 +565,46 @@ func TestMessagesQuoteLongFieldsInPart(t *testing.T) {
 			t.Errorf("%d bytes: %.200s", len(m), m)
 		}
 	}
+}
+
+// Lines without quotes are read without a copy, and otherwise as csv.Reader reads them: fields, and the places that messages name.
+func TestUnquotedLinesAreReadAsCSV(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"a", "1.5", "#", " ", "  ", "\t", ",", ";", "\n", "\r\n", "\r", "\n\n", "é", "\u00a0", "\v", "-"}
+	for range 20000 {
+		var b strings.Builder
+		for range r.IntN(20) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		text := b.String()
+		comma := delimiters[r.IntN(len(delimiters))].char
+		plain := newRecords(text, comma, &FileError{})
+		if _, is := plain.lines.(*unquoted); !is {
+			t.Fatalf("%q is read with copies", text)
+		}
+		quoted := csvOf(text, newRecords("\"", comma, &FileError{}).lines.(*csv.Reader))
+		for {
+			want, end := quoted.Read()
+			got, atEnd := plain.Read()
+			if end != atEnd || !slices.Equal(got, want) {
+				t.Fatalf("%q between %q: %q %v, want %q %v", text, comma, got, atEnd, want, end)
+			}
+			if end != nil {
+				break
+			}
+			for j := range got {
+				line, column := plain.FieldPos(j)
+				if wantLine, wantColumn := quoted.FieldPos(j); line != wantLine || column != wantColumn {
+					t.Fatalf("%q between %q: field %d at %d:%d, want %d:%d", text, comma, j, line, column, wantLine, wantColumn)
+				}
+			}
+		}
+	}
+}
+
+// csvOf is a reader of text that is set up like another.
+func csvOf(text string, like *csv.Reader) *csv.Reader {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = like.Comma, like.Comment, like.FieldsPerRecord, like.TrimLeadingSpace
+	return r
 }

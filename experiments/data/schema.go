@@ -89,6 +89,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		default:
 			t.roles[c.Index] = number
 		}
+		t.inputs = append(t.inputs, c.Index)
 	}
 	for _, c := range s.ID {
 		switch find(&c); {
@@ -226,8 +227,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		return nil, t.faults
 	}
 	d := &Data{
-		Form: t.form, X: mat.NewDense(n, columns, nil), ColumnNames: s.ColumnNames(), Classes: s.Classes, Rows: t.rows,
-		Schema: s, Warnings: t.warnings,
+		Form: t.form, X: t.numbers.Slice(0, n, 0, len(s.Inputs)).(*mat.Dense), ColumnNames: s.ColumnNames(),
+		Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.warnings,
 	}
 	if t.dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases with missing values were dropped", t.dropped))
@@ -235,17 +236,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
-	column := 0
-	for _, c := range s.Inputs {
-		if c.Levels != nil {
-			if unseen := d.indicate(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-					"has not; all its indicators are 0", unseen, c.Name))
-			}
-		} else if c.Index >= 0 {
-			d.X.SetCol(column, t.numbers[c.Index])
-		}
-		column += max(1, len(c.Levels))
+	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil }) {
+		s.indicate(d, t, columns)
 	}
 	if s.Label.Index >= 0 {
 		s.label(d, t, labels)
@@ -253,9 +245,24 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// indicate sets the indicator columns of a categorical input, NaN where it is missing, and counts
-// unknown levels.
-func (d *Data) indicate(column int, values, levels []string) (unseen int) {
+// indicate gives d the columns of categorical inputs beside those of numbers.
+func (s *Schema) indicate(d *Data, t *table, columns int) {
+	n, numbers, column := len(t.rows), d.X, 0
+	d.X = mat.NewDense(n, columns, nil)
+	for k, c := range s.Inputs {
+		if c.Levels == nil {
+			d.X.SetCol(column, mat.Col(nil, k, numbers))
+		} else if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
+				"has not; all its indicators are 0", unseen, c.Name))
+		}
+		column += max(1, len(c.Levels))
+	}
+}
+
+// indicators sets the columns of a categorical input, NaN where it is missing, and counts unknown
+// levels.
+func (d *Data) indicators(column int, values, levels []string) (unseen int) {
 	for i, v := range values {
 		k, known := slices.BinarySearch(levels, v)
 		switch {

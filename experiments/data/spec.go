@@ -27,8 +27,9 @@ type Spec struct {
 	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
 	Categorical string   `yaml:"categorical"` // error (default), one_hot
 	// Subsample keeps this many training cases, stratified and drawn by the seed.
-	Subsample  int    `yaml:"subsample" within:"[2,inf]"`
-	Preprocess string `yaml:"preprocess"` // none (default), standardize, whiten
+	Subsample int `yaml:"subsample" within:"[2,inf]"`
+	// Preprocess is none (default), standardize or whiten, and may say of which cases.
+	Preprocess preprocess.Choice `yaml:"preprocess"`
 
 	// Regression asks for labels as numbers instead of classes. The likelihood of an experiment
 	// decides.
@@ -97,11 +98,14 @@ func (s Spec) Check() Problems {
 		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
 	}
 	p = append(p, overlaps(s.uses())...)
-	for _, key := range []string{"missing", "categorical", "preprocess"} {
-		value := map[string]string{"missing": s.Missing, "categorical": s.Categorical, "preprocess": s.Preprocess}[key]
+	for _, key := range []string{"missing", "categorical"} {
+		value := map[string]string{"missing": s.Missing, "categorical": s.Categorical}[key]
 		if choices := Choices()[key]; value != "" && !slices.Contains(choices, value) {
 			p.add(key, "unknown value %q%s", value, registry.Suggest(value, choices))
 		}
+	}
+	if err := s.Preprocess.Check(); err != nil {
+		p.add("preprocess", "%v", err)
 	}
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)

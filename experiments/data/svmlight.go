@@ -120,8 +120,8 @@ func readSVMLight(t *table, text string, want request) error {
 			continue
 		}
 		for k, j := range c.index {
-			if t.numbers[j] != nil {
-				t.numbers[j][len(t.rows)-1] = c.value[k]
+			if t.roles[j] == number {
+				t.numbers.Set(len(t.rows)-1, t.place[j], c.value[k])
 			}
 		}
 	}

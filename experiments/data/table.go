@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // role is what a column of a file is read for.
@@ -25,7 +27,7 @@ const (
 type request struct {
 	missing string                  // mode
 	named   []string                // column names that the caller knows: one in the first line makes it a header
-	plan    func(t *table) error    // sets t.roles and t.label once the columns are known
+	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep    func(label string) bool // cases with other labels are passed over; nil keeps all
 	loose   bool                    // a missing label is no fault
 }
@@ -38,11 +40,14 @@ type table struct {
 	names  []string
 	label  int // position of the label; -1: none. Before plan: where it is unless told otherwise
 	roles  []role
+	inputs []int // the columns that are inputs, in the order in which they are wanted; -1: 0 in every case
 
-	numbers [][]float64 // of the number columns, one value a case; NaN is missing
-	texts   [][]string  // of the level, target, needed and carried columns; missing levels and labels are ""
-	rows    []int       // of each case, its 0-based row in the file, header, comments and blank lines not counted
-	lines   []int       // of each case
+	numbers *mat.Dense        // a row for each case of the inputs that are numbers; NaN is missing
+	place   []int             // of each column that is an input, among them
+	texts   [][]string        // of the level, target, needed and carried columns; missing levels and labels are ""
+	known   map[string]string // texts met before, of which one copy is enough
+	rows    []int             // of each case, its 0-based row in the file, header, comments and blank lines not counted
+	lines   []int             // of each case
 
 	warnings []string
 	dropped  int             // cases left out because something was missing
@@ -60,17 +65,35 @@ func (t *table) begin(want request, n int) error {
 	if err := want.plan(t); err != nil {
 		return err
 	}
-	t.numbers, t.texts = make([][]float64, len(t.roles)), make([][]string, len(t.roles))
+	if !t.fits(n, len(t.inputs)) {
+		return t.faults
+	}
+	t.numbers, t.place = mat.NewDense(n, len(t.inputs), nil), make([]int, len(t.roles))
+	t.texts = make([][]string, len(t.roles))
+	t.rows, t.lines, t.known = make([]int, 0, n), make([]int, 0, n), map[string]string{}
+	for k, j := range t.inputs {
+		if j >= 0 {
+			t.place[j] = k
+		}
+	}
 	for j, r := range t.roles {
-		switch r {
-		case ignored:
-		case number:
-			t.numbers[j] = make([]float64, n)
-		default:
+		if r != ignored && r != number {
 			t.texts[j] = make([]string, n)
 		}
 	}
 	return nil
+}
+
+// kept is a copy of a text, so that not its whole line is kept.
+func (t *table) kept(text string) string {
+	if copied, met := t.known[text]; met {
+		return copied
+	}
+	text = strings.Clone(text)
+	if len(t.known) < maxKnown {
+		t.known[text] = text
+	}
+	return text
 }
 
 // add takes the next row as a case, unless want passes over it: field is what stands in column j,
@@ -93,7 +116,7 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 			t.missing(want, role, line, at(j), j)
 		}
 		if role != number {
-			t.texts[j][n] = strings.Clone(text) // not the whole line
+			t.texts[j][n] = t.kept(text)
 			continue
 		}
 		v, ok := parseNumber(text)
@@ -104,7 +127,7 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text), t.names[j])
 			}
 		}
-		t.numbers[j][n] = v
+		t.numbers.Set(n, t.place[j], v)
 	}
 	if !complete && want.missing == "drop" {
 		t.dropped++
@@ -116,10 +139,10 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 
 // end cuts the columns to the cases read.
 func (t *table) end() {
-	for j := range t.numbers {
-		t.numbers[j] = t.numbers[j][:min(len(t.rows), len(t.numbers[j]))]
+	for j := range t.texts {
 		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]
 	}
+	t.known = nil
 }
 
 // fits refuses a file too large to be held as a dense matrix.

@@ -13,11 +13,12 @@ import (
 func TestToysAreAlwaysTheSame(t *testing.T) {
 	sums := map[string]string{
 		"gpml_fig31":  "8b55df31b5aab05e",
-		"gpml_fig35":  "42c7edb5fd904137",
+		"gpml_fig35":  "d4fc4bb921bc29e4",
 		"gpml_fig36":  "a3098827b91d86ff",
 		"gpml_fig313": "a0ed3050ad5c317d",
 		"sinusoid":    "716668a893efb170",
 		"ard":         "36ba3faa063b6973",
+		"mixture":     "279955228cd28aca",
 	}
 	for _, s := range Table {
 		if s.toy == nil {
@@ -58,7 +59,7 @@ func toyNamed(t *testing.T, name string, numeric bool) *Data {
 
 // The labels of the test cases come true as often as they should, within four standard deviations.
 func TestToysTellTheTruth(t *testing.T) {
-	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "gpml_fig36": {"", "true_p"}, "gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}} {
+	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "mixture": {"", "true_p"}, "gpml_fig36": {"", "true_p"}, "gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}} {
 		d := toyNamed(t, name, false).Test
 		for class, column := range columns {
 			if column == "" {
@@ -96,7 +97,7 @@ func TestToysTellTheTruth(t *testing.T) {
 // What is true at the inputs of the test cases is what their columns say, up to the decimals of the inputs; for the classes in their
 // order, whichever it is.
 func TestTruthAtInputs(t *testing.T) {
-	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "gpml_fig36": {"", "true_p"},
+	for name, columns := range map[string][]string{"gpml_fig31": {"", "true_p"}, "gpml_fig35": {"", "true_p"}, "mixture": {"", "true_p"}, "gpml_fig36": {"", "true_p"},
 		"gpml_fig313": {"true_p[1]", "true_p[2]", "true_p[3]"}, "sinusoid": {"true_mean"}, "ard": {"true_mean"}} {
 		d := toyNamed(t, name, columns[0] == "true_mean")
 		for k, column := range columns {

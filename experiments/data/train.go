@@ -128,6 +128,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
 	}
+	t.inputs = inputs
 	return schema, group, nil
 }
 
@@ -184,13 +185,13 @@ func (s *Schema) categories(t *table) {
 		texts := t.texts[c.Index]
 		text := slices.IndexFunc(texts, func(f string) bool { return !isNumber(f) && f != "" })
 		if text < 0 {
-			t.numbers[c.Index], t.roles[c.Index] = make([]float64, len(texts)), number
+			t.roles[c.Index] = number
 			for i, f := range texts {
 				v, ok := parseNumber(f)
 				if !ok {
 					v = math.NaN()
 				}
-				t.numbers[c.Index][i] = v
+				t.numbers.Set(i, k, v)
 			}
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 // isMissing tells whether a field is one of the tokens for a missing value.
 func isMissing(s string) bool {
-	return s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN")
+	return len(s) <= 3 && (s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN"))
 }
 
 // maxMagnitude keeps squares and their sums over cases and columns finite.

@@ -15,6 +15,12 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
+// Ledger is the table of all published numbers, as CSV: source, place, setting, quantity,
+// published, digits, remark. Package ledger reads it.
+//
+//go:embed ledger.csv
+var Ledger string
+
 // Names lists the experiments, those that differ in a number at their end by this number: figure
 // 3.6 is before figure 3.13.
 func Names() []string {

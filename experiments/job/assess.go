@@ -21,25 +21,51 @@ import (
 // that fit or, where the trials are chains, with one at every sample of theirs.
 func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []record.Trial) (record.Fit, error) {
 	defer j.Set.Release()
-	defer j.Set.Use()()
-	f := record.Fit{Chosen: chosen, LogEvidence: nan}
-	var err error
-	if j.Comparator != nil {
-		err = j.learn(ctx, &f)
-	} else {
-		err = j.predict(ctx, free, trials, &f)
+	asked := j.askedFor(free, trials)
+	if f, found := take(&j.left, &j.left.fits, asked); found {
+		return f, nil
+	}
+	parts, done, err := j.parts()
+	defer done()
+	if err == nil {
+		for _, of := range parts {
+			of.fit.Chosen, of.fit.LogEvidence = chosen, nan
+		}
+		if j.Comparator != nil {
+			err = j.learn(ctx, parts)
+		} else {
+			err = j.predict(ctx, free, trials, parts)
+		}
 	}
 	if ctx.Err() != nil {
-		return f, ctx.Err()
+		return record.Fit{}, ctx.Err()
+	}
+	f := record.Fit{Chosen: chosen, LogEvidence: nan}
+	if len(parts) > 0 {
+		f = parts[0].fit
 	}
 	if err != nil {
 		f.Failure = fmt.Sprintf("%s: %v", j.Where(), err)
+		return f, nil
+	}
+	for _, of := range parts[1:] {
+		leave(&of.left, &of.left.fits, asked, of.fit)
 	}
 	return f, nil
 }
 
-func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial, f *record.Fit) error {
-	o, p, err := j.Objective(j.Model, nil)
+// askedFor is what an assessment depends on: the winner, and the samples of chains.
+func (j *Job) askedFor(free []float64, trials []record.Trial) string {
+	points := [][]float64{free}
+	if j.Chain != nil {
+		points = slices.Concat(points, slices.Concat(samples(trials)...))
+	}
+	return bitsOf(points...)
+}
+
+// predict fits the model and fills the parts.
+func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial, parts []*part) error {
+	o, _, err := j.Objective(j.Model, nil)
 	if err != nil {
 		return err
 	}
@@ -47,20 +73,43 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 	if free != nil {
 		theta = o.Layout.Fill(free)
 	}
-	f.Natural, f.TrainCounts, f.Warnings = record.Numbers(o.Layout.Natural(theta)), p.counts, slices.Clip(p.Warnings)
+	for _, of := range parts {
+		of.fit.Natural, of.fit.TrainCounts = record.Numbers(o.Layout.Natural(theta)), of.p.counts
+		of.fit.Warnings = slices.Clip(of.p.Warnings)
+	}
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
 		return err
 	}
-	d := fit.Diagnostics()
 	if err := fit.Converged(); err != nil {
-		f.Iterations = d.Iterations
+		parts[0].fit.Iterations = fit.Diagnostics().Iterations
 		return err
 	}
+	if j.Keeps {
+		j.keptModel = modelFit(fit)
+	}
+	for _, of := range parts {
+		if err := of.describe(ctx, fit, o.Layout, free); err != nil {
+			return err
+		}
+	}
+	chains := samples(trials)
+	for _, of := range parts {
+		j.Posterior(trials, o.Layout, &of.fit)
+		if of.Whole {
+			of.show(fit)
+		}
+	}
+	return j.hold(ctx, o, fit, chains, parts)
+}
+
+// describe has what a fit says of itself.
+func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.Layout, free []float64) error {
+	f, d := &of.fit, fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
 		d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
-	if j.Whole {
+	if of.Whole {
 		loo, err := fit.LeaveOneOut()
 		switch {
 		case err != nil:
@@ -70,46 +119,59 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 			f.LeaveOneOut = &value
 		}
 	}
-	if free != nil && j.Optimizer == "" && j.Chain == nil { // local optimisers say so themselves
-		f.Warnings = append(f.Warnings, search.Space(o.Layout.FreeSpecs()).Edges(free)...)
+	if free != nil && of.Optimizer == "" && of.Chain == nil { // local optimisers say so themselves
+		f.Warnings = append(f.Warnings, search.Space(l.FreeSpecs()).Edges(free)...)
 	}
-	if j.Curvature {
-		if err := j.standardErrors(ctx, free, f); err != nil {
-			return err
-		}
+	if of.Curvature {
+		return of.standardErrors(ctx, free, f)
 	}
-	chains := j.Posterior(trials, o.Layout, f)
-	if j.Whole {
-		if f.TrainLabels = j.Set.labels(); f.TrainLabels != nil {
-			f.TrainLatentMean = lists(fit.LatentMeans(p.Data.X.Fresh()))
-		}
-		f.Surface = j.Set.surface(p.Preprocessor,
-			func(z *kernel.Inputs) Outcome { return OutcomeOn(fit, len(p.counts), z, j.Average) })
+	return nil
+}
+
+// show has what figures show beside the held-out cases.
+func (of *part) show(fit *objective.Point) {
+	f := &of.fit
+	if f.TrainLabels = of.Set.labels(); f.TrainLabels != nil {
+		f.TrainLatentMean = lists(fit.LatentMeans(of.p.Data.X.Fresh()))
 	}
-	if p.Held == nil {
+	f.Surface = of.Set.surface(of.p.Preprocessor,
+		func(z *kernel.Inputs) Outcome { return OutcomeOn(fit, len(of.p.counts), z, of.Average) })
+}
+
+// hold predicts the held-out cases of the parts.
+func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.Point, chains [][][]float64,
+	parts []*part) (err error) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(of *part) bool { return of.p.Held == nil })
+	switch {
+	case len(parts) == 0:
 		return nil
-	}
-	var held Outcome
-	if j.Chain == nil {
-		held, err = p.outcome(fit, j.Average)
-	} else {
-		held, err = j.mixture(objective.NewRun(ctx, o), chains, p, f)
+	case j.Chain != nil:
+		err = j.mixture(objective.NewRun(ctx, o), chains, parts)
+	default:
+		for _, of := range parts {
+			if of.held, err = of.p.outcome(fit, j.Average); err != nil {
+				break
+			}
+		}
 	}
 	if err != nil {
 		return err
 	}
-	f.Warnings = append(f.Warnings, AverageWarnings(held.AverageError)...)
-	f.Rows, f.Labels = p.Rows, p.labels
-	if held.Numeric() {
-		f.TrainMoments, f.Targets = &p.moments, record.Numbers(p.targets)
-		f.Mean, f.Variance = record.Numbers(held.Mean), record.Numbers(held.Variance)
-	}
-	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
-	}
-	f.LatentMean, f.LatentVariance = lists(held.Means), lists(held.Variances)
-	if held.plugged != nil {
-		f.MAP = record.Numbers(held.plugged)
+	for _, of := range parts {
+		f, held := &of.fit, of.held
+		f.Warnings = append(f.Warnings, AverageWarnings(held.AverageError)...)
+		f.Rows, f.Labels = of.p.Rows, of.p.labels
+		if held.Numeric() {
+			f.TrainMoments, f.Targets = &of.p.moments, record.Numbers(of.p.targets)
+			f.Mean, f.Variance = record.Numbers(held.Mean), record.Numbers(held.Variance)
+		}
+		for i := range of.p.labels {
+			f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
+		}
+		f.LatentMean, f.LatentVariance = lists(held.Means), lists(held.Variances)
+		if held.plugged != nil {
+			f.MAP = record.Numbers(held.plugged)
+		}
 	}
 	return nil
 }
@@ -141,37 +203,56 @@ func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit)
 	return nil
 }
 
-// learn fits the comparator and predicts the held-out cases.
-func (j *Job) learn(ctx context.Context, f *record.Fit) error {
-	p, err := j.Set.Prepare()
-	if err != nil {
-		return err
-	}
-	learnt, err := j.FitComparator(ctx, p)
+// learn fits the comparator and predicts the held-out cases of the parts.
+func (j *Job) learn(ctx context.Context, parts []*part) error {
+	learnt, err := j.FitComparator(ctx, parts[0].p)
 	if err != nil {
 		return err
 	}
 	s := learnt.Summary()
-	f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
-	f.Converged, f.Iterations, f.Warnings = s.Converged, s.Iterations, append(slices.Clip(p.Warnings), s.Warnings...)
-	if j.Whole {
-		f.TrainLabels = j.Set.labels()
-		f.Surface = j.Set.surface(p.Preprocessor,
-			func(z *kernel.Inputs) Outcome { return Compared(learnt, z, len(p.counts)) })
-	}
-	if p.Held == nil {
-		return nil
-	}
-	held := Compared(learnt, p.Held, len(p.counts))
-	f.Warnings = append(f.Warnings, AverageWarnings(held.AverageError)...)
-	f.Rows, f.Labels = p.Rows, p.labels
-	for i := range p.labels {
-		f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
-	}
-	if held.Confidence != nil {
-		f.Confidence = record.Numbers(held.Confidence)
+	for _, of := range parts {
+		f, p := &of.fit, of.p
+		f.Natural, f.TrainCounts, f.LogEvidence = record.Numbers(s.Natural), p.counts, record.Number(s.LogEvidence)
+		f.Converged, f.Iterations = s.Converged, s.Iterations
+		f.Warnings = append(slices.Clip(p.Warnings), s.Warnings...)
+		if of.Whole {
+			f.TrainLabels = of.Set.labels()
+			f.Surface = of.Set.surface(p.Preprocessor,
+				func(z *kernel.Inputs) Outcome { return Compared(learnt, z, len(p.counts)) })
+		}
+		if p.Held == nil {
+			continue
+		}
+		held := Compared(learnt, p.Held, len(p.counts))
+		f.Warnings = append(f.Warnings, AverageWarnings(held.AverageError)...)
+		f.Rows, f.Labels = p.Rows, p.labels
+		for i := range p.labels {
+			f.Proba = append(f.Proba, record.Numbers(held.Proba.RawRowView(i)))
+		}
+		if held.Confidence != nil {
+			f.Confidence = record.Numbers(held.Confidence)
+		}
 	}
 	return nil
+}
+
+func modelFit(fit *objective.Point) *ModelFit {
+	return &ModelFit{fit.Posterior.Evidence().Value(), fit.Posterior.State()}
+}
+
+// FitModel fits the model cold at theta, where the assessment has not kept that.
+func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []float64) (*ModelFit, error) {
+	if j.keptModel != nil {
+		return j.keptModel, nil
+	}
+	fit, err := o.Fit(ctx, theta, nil)
+	if err == nil {
+		err = fit.Converged()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return modelFit(fit), nil
 }
 
 // FitComparator fits the comparator, once where it is to be kept.
@@ -203,16 +284,7 @@ func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 	if j.Chain == nil {
 		return nil
 	}
-	for _, t := range trials {
-		if t.Failure != "" {
-			continue
-		}
-		var chain [][]float64
-		for _, p := range t.Points {
-			chain = append(chain, record.Floats(p.Theta))
-		}
-		chains = append(chains, chain)
-	}
+	chains = samples(trials)
 	var apart, few []string
 	specs := l.FreeSpecs()
 	for i, m := range objective.Marginals(chains) {
@@ -237,20 +309,39 @@ func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 	return chains
 }
 
-// mixture averages the predictions over the samples of the chains.
-func (j *Job) mixture(run *objective.Run, chains [][][]float64, p *Prepared, f *record.Fit) (mixture Outcome,
-	err error) {
-	used := 0
-	err = j.EverySample(run, chains, f, func(fit *objective.Point) error {
-		part, err := p.outcome(fit, j.Average)
-		if err != nil {
-			return err
+// samples are the points of the chains that have not failed.
+func samples(trials []record.Trial) (chains [][][]float64) {
+	for _, t := range trials {
+		if t.Failure != "" {
+			continue
 		}
+		var chain [][]float64
+		for _, p := range t.Points {
+			chain = append(chain, record.Floats(p.Theta))
+		}
+		chains = append(chains, chain)
+	}
+	return chains
+}
+
+// mixture averages the predictions over the samples of the chains.
+func (j *Job) mixture(run *objective.Run, chains [][][]float64, parts []*part) error {
+	used, own := 0, len(parts[0].fit.Warnings)
+	err := j.EverySample(run, chains, &parts[0].fit, func(fit *objective.Point) error {
 		used++
-		mixture.Average(part, used)
+		for _, of := range parts {
+			q, err := of.p.outcome(fit, j.Average)
+			if err != nil {
+				return err
+			}
+			of.held.Average(q, used)
+		}
 		return nil
 	})
-	return mixture, err
+	for _, of := range parts[1:] {
+		of.fit.Warnings = append(of.fit.Warnings, parts[0].fit.Warnings[own:]...)
+	}
+	return err
 }
 
 // EverySample fits the model that predicts at the samples of the chains, each warm-started by the

@@ -26,13 +26,21 @@ type Job struct {
 	Whole      bool                // the training set is all of the training data
 	Optimizer  string              // the local optimiser, "" for plain points
 	Gradients  objective.Gradients // of the local optimiser
-	Chain      *objective.Chain    // what starts at a point instead; nil: none
-	Average    objective.Average
-	Keeps      bool              // whoever runs the job wants the comparator
-	kept       comparator.Fitted // which it was
-	Set        *Set
-	Score      *cv.Score // what is tuned over folds, with its sign such that more is better; nil: the criterion
-	Folds      []*Set
+	// Evaluations is the most that it makes, 0: its own limit.
+	Evaluations int
+	TraceScores bool             // the held-out cases are scored where each of its iterations ends
+	Chain       *objective.Chain // what starts at a point instead; nil: none
+	Average     objective.Average
+	Keeps       bool              // whoever runs the job wants the fit
+	kept        comparator.Fitted // the comparator's
+	keptModel   *ModelFit         // the model's
+	// Twin is the job on the same cases that differs in what is held out alone; nil: none. What it
+	// comes to at the same points is left there for it.
+	Twin  *Job
+	left  left
+	Set   *Set
+	Score *cv.Score // what is tuned over folds, with its sign such that more is better; nil: the criterion
+	Folds []*Set
 }
 
 // Where names a fit in failures.
@@ -80,11 +88,14 @@ func (j *Job) Memory(s approx.Size) int64 {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
 	}
 	trial := j.Tuned.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact)
-	if j.Optimizer == "" {
+	switch {
+	case j.Optimizer == "":
 		trial = j.Tuned.Memory(s, dim, j.Criterion, false)
 		if j.Hybrid {
 			trial += j.Model.Memory(s, dim, nil, false)
 		}
+	case j.TraceScores: // once the optimiser is done
+		trial = max(trial, j.Model.Memory(s, dim, nil, false))
 	}
 	inputs := 2 * 8 * int64(s.Cases+shown.New) * int64(dim) // and as they came
 	return Footprint(inputs + max(trial, assess))
@@ -101,3 +112,10 @@ const (
 
 // Footprint is what a job takes that needs so many bytes.
 func Footprint(bytes int64) int64 { return jobOverhead + bytes*(100+Slack)/100 }
+
+// ModelFit is what there is to keep of a model that is fitted: its log evidence, in nats, and its
+// state.
+type ModelFit struct {
+	LogEvidence float64
+	State       approx.State
+}

@@ -1,10 +1,11 @@
 package job
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
+	"hash/maphash"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -26,7 +27,8 @@ type Set struct {
 	Repeat, Fold int
 	Seed         uint64
 	Source       *data.Data
-	How, missing string // preprocessing
+	How          preprocess.Choice
+	missing      string // what becomes of missing values
 	Train, Test  []int  // rows of source; for "test" the held-out cases are all of source.Test
 	Outer        *Set   // that this one is a part of, in nested cross-validation
 
@@ -36,7 +38,8 @@ type Set struct {
 	users    int       // jobs that run; the last lets go of what their covariances share
 }
 
-// Prepared is a training set ready for fits: preprocessing is fitted on the training part only.
+// Prepared is a training set ready for fits: preprocessing is fitted on the training part only,
+// unless the file asks for all cases.
 type Prepared struct {
 	Data         objective.Data
 	Preprocessor *preprocess.Map
@@ -95,13 +98,18 @@ func (t *Set) Release() {
 
 func (t *Set) fill(p *Prepared) error {
 	x := data.PickRows(t.Source.X, t.Train)
-	pre, warnings, err := preprocess.Fit(x, t.How, t.missing)
+	fitted := x
+	if t.How.All() {
+		fitted = t.Source.X
+	}
+	pre, warnings, err := preprocess.Fit(fitted, t.How.Method(), t.missing)
 	if err != nil {
 		return err
 	}
+	pre.ApplyTo(x)
 	p.Warnings, p.Preprocessor = warnings, pre
-	p.Data = objective.Data{X: &kernel.Inputs{X: pre.Apply(x)}, Y: t.Targets(), Classes: t.Source.Classes,
-		Groups: data.Pick(t.Source.Groups, t.Train), Scaled: t.How != "none"}
+	p.Data = objective.Data{X: &kernel.Inputs{X: x}, Y: t.Targets(), Classes: t.Source.Classes,
+		Groups: data.Pick(t.Source.Groups, t.Train), Scaled: pre.How != "none"}
 	p.counts = make([]int, len(t.Source.Classes))
 	if t.Source.Targets != nil {
 		mean, variance := stat.PopMeanVariance(p.Data.Y.Value, nil)
@@ -122,7 +130,9 @@ func (t *Set) fill(p *Prepared) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	p.Held = &kernel.Inputs{X: pre.Apply(data.PickRows(from.X, rows))}
+	held := data.PickRows(from.X, rows)
+	pre.ApplyTo(held)
+	p.Held = &kernel.Inputs{X: held}
 	for _, row := range rows {
 		p.Rows = append(p.Rows, from.Rows[row])
 		if from.Targets != nil {
@@ -170,7 +180,7 @@ func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, erro
 
 // WholeSet is all of the training data.
 func WholeSet(ds *data.Data, spec data.Spec) *Set {
-	t := &Set{Evaluation: "train", Source: ds, How: cmp.Or(spec.Preprocess, "none"), missing: spec.Missing}
+	t := &Set{Evaluation: "train", Source: ds, How: spec.Preprocess, missing: spec.Missing}
 	for i := range ds.Rows {
 		t.Train = append(t.Train, i)
 	}
@@ -208,17 +218,34 @@ func (t *Set) Held() int {
 func (t *Set) Size(merges bool) approx.Size {
 	s := approx.Size{Cases: len(t.Train), Distinct: len(t.Train), New: t.Held(), Classes: len(t.Source.Classes)}
 	if merges {
-		seen := map[string]bool{}
-		for _, i := range t.Train {
-			var row []byte
-			for _, v := range t.Source.X.RawRowView(i) {
-				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
-			}
-			seen[string(row)] = true
-		}
-		s.Distinct = len(seen)
+		s.Distinct = distinctRows(t.Source.X, t.Train)
 	}
 	return s
+}
+
+// distinctRows counts the rows of x that differ in a bit, among the given ones. Of each the first
+// is kept, under its hash or the next number that is free.
+func distinctRows(x *mat.Dense, rows []int) int {
+	first, seed := make(map[uint64]int, len(rows)), maphash.MakeSeed()
+	var text []byte
+	bits := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+	for _, i := range rows {
+		row := x.RawRowView(i)
+		text = text[:0]
+		for _, v := range row {
+			text = binary.LittleEndian.AppendUint64(text, math.Float64bits(v))
+		}
+		for h := maphash.Bytes(seed, text); ; h++ {
+			k, taken := first[h]
+			if !taken {
+				first[h] = i
+			}
+			if !taken || slices.EqualFunc(row, x.RawRowView(k), bits) {
+				break
+			}
+		}
+	}
+	return len(first)
 }
 
 // Folded is the number of cases in the parts of training sets.

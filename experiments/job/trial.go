@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,21 +18,34 @@ import (
 // Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
 // warm-started by the one before.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
-	defer j.Set.Use()()
-	o, p, err := j.Objective(j.Tuned, j.Criterion)
+	if t, found := take(&j.left, &j.left.trials, bitsOf(proposal.Points...)); found {
+		return t, nil
+	}
+	parts, done, err := j.parts()
+	defer done()
+	var o *objective.Objective
+	if err == nil {
+		o, _, err = j.Objective(j.Tuned, j.Criterion)
+	}
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
 	}
 	switch {
 	case j.Optimizer != "":
-		return j.climb(ctx, o, proposal.Points[0])
+		return j.climb(ctx, o, proposal.Points[0], parts[0])
 	case j.Chain != nil:
 		return j.sample(ctx, o, index, proposal.Points[0])
 	}
-	t := record.Trial{Status: "evaluated"}
+	return j.evaluate(ctx, o, proposal.Points, parts)
+}
+
+// evaluate takes the points of a row. Of the parts each has the scores of its own held-out cases.
+func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]float64, parts []*part) (record.Trial,
+	error) {
+	trials := slices.Repeat([]record.Trial{{Status: "evaluated"}}, len(parts))
 	run := objective.NewRun(ctx, o)
 	predicts := run
-	if j.Hybrid && p.Held != nil {
+	if j.Hybrid && slices.ContainsFunc(parts, func(of *part) bool { return of.p.Held != nil }) {
 		o, _, err := j.Objective(j.Model, nil)
 		if err != nil {
 			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
@@ -40,54 +54,71 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	}
 	var values []float64
 	var failures []error
+	evaluations := 0
 	if j.Score != nil {
-		if values, failures, t.Evaluations, err = j.crossValidate(ctx, proposal.Points); err != nil {
-			return t, err
-		}
-	}
-	for i, free := range proposal.Points {
-		if err := ctx.Err(); err != nil {
-			return t, err
-		}
-		point := record.Point{Theta: record.Numbers(free),
-			Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
 		var err error
-		if j.Score != nil {
-			point.Value, err = record.Number(values[i]), failures[i]
+		if values, failures, evaluations, err = j.crossValidate(ctx, row); err != nil {
+			return trials[0], err
 		}
-		if err == nil {
-			err = j.evaluate(run, predicts, free, p, &point)
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return t, ctx.Err()
-			}
-			point.Value, point.Failure = nan, fmt.Sprintf("%s: %v", j.Where(), err)
-		}
-		t.Points = append(t.Points, point)
 	}
-	t.Evaluations += run.Evaluations
-	return t, nil
+	for i, free := range row {
+		if err := ctx.Err(); err != nil {
+			return trials[0], err
+		}
+		at := record.Point{Theta: record.Numbers(free),
+			Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))), Gradient: nan}
+		var failure error
+		if j.Score != nil {
+			at.Value, failure = record.Number(values[i]), failures[i]
+		} else {
+			failure = value(run, free, &at)
+		}
+		for k, of := range parts {
+			trials[k].Points = append(trials[k].Points, of.point(predicts, free, at, failure))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return trials[0], err
+	}
+	for k, of := range parts {
+		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil { // or the other's only
+			trials[k].Evaluations += run.Evaluations
+		}
+		if k > 0 {
+			leave(&of.left, &of.left.trials, bitsOf(row...), trials[k])
+		}
+	}
+	return trials[0], nil
 }
 
-// evaluate fills a point with its value and, where cases are held out, their scores under the model
-// that predicts.
-func (j *Job) evaluate(run, predicts *objective.Run, free []float64, p *Prepared, point *record.Point) error {
-	if j.Score == nil {
-		fit, err := run.Converged(free)
-		if err != nil {
-			return err
-		}
-		point.Value, point.StandardError = record.Number(fit.Value()), record.Number(fit.Diagnostics().StandardError)
+// point is at with the scores of the part's held-out cases, or with what failed.
+func (of *part) point(predicts *objective.Run, free []float64, at record.Point, failure error) record.Point {
+	if failure == nil && of.p.Held != nil {
+		failure = of.score(predicts, free, &at)
 	}
-	if p.Held == nil {
-		return nil
+	if failure != nil {
+		at.Value, at.Failure = nan, fmt.Sprintf("%s: %v", of.Where(), failure)
 	}
+	return at
+}
+
+// value fills a point with its value.
+func value(run *objective.Run, free []float64, point *record.Point) error {
+	fit, err := run.Converged(free)
+	if err != nil {
+		return err
+	}
+	point.Value, point.StandardError = record.Number(fit.Value()), record.Number(fit.Diagnostics().StandardError)
+	return nil
+}
+
+// score fills a point with the scores of the held-out cases under the model that predicts.
+func (of *part) score(predicts *objective.Run, free []float64, point *record.Point) error {
 	fit, err := predicts.Converged(free) // the same fit again, if the same model predicts
 	if err != nil {
 		return err
 	}
-	predictions, err := p.Predict(fit, j.Average)
+	predictions, err := of.p.Predict(fit, of.Average)
 	if err != nil {
 		return err
 	}
@@ -100,9 +131,10 @@ func (j *Job) evaluate(run, predicts *objective.Run, free []float64, p *Prepared
 }
 
 // climb runs the local optimiser from one start.
-func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64) (record.Trial, error) {
+func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64, of *part) (record.Trial, error) {
 	t := record.Trial{Start: record.Numbers(o.Layout.Natural(o.Layout.Fill(start)))}
-	best, err := objective.Optimize(ctx, o, start, objective.Settings{Method: j.Optimizer, Gradients: j.Gradients})
+	best, err := objective.Optimize(ctx, o, start,
+		objective.Settings{Method: j.Optimizer, Gradients: j.Gradients, Evaluations: j.Evaluations})
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}
@@ -120,7 +152,45 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})
 		}
 	}
-	return t, nil
+	if j.TraceScores {
+		err = of.trace(ctx, &t)
+	}
+	return t, err
+}
+
+// trace scores the held-out cases, with the model that predicts, at every step of a way. Steps at
+// which it cannot be fitted are counted in the warnings.
+func (of *part) trace(ctx context.Context, t *record.Trial) error {
+	o, _, err := of.Objective(of.Model, nil)
+	if err != nil {
+		return err
+	}
+	run := objective.NewRun(ctx, o)
+	var fails []error
+	for k := range t.Path {
+		s, free := &t.Path[k], record.Floats(t.Path[k].Theta)
+		fit, err := run.Converged(free)
+		var at record.Point
+		if err == nil {
+			err = of.score(run, free, &at) // of the same fit
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			fails = append(fails, err)
+			continue
+		}
+		if s.Scores = at.Scores; of.Hybrid {
+			evidence := record.Number(fit.Posterior.Evidence().Value())
+			s.LogEvidence = &evidence
+		}
+	}
+	if n := len(fails); n > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("no scores where %d of %d iterations ended, the first: %v", n,
+			len(t.Path), fails[0]))
+	}
+	return nil
 }
 
 // sample runs a Markov chain from one start.

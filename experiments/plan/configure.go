@@ -37,7 +37,7 @@ func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
 		Classes: src.Data.Classes,
-		Label:   m.Written.Label(src.sets[0].How), Missing: src.sets[0].Imputes(),
+		Label:   m.Written.Label(src.sets[0].How.String()), Missing: src.sets[0].Imputes(),
 		Tune: m.Tune.Method, Objective: m.Tune.Criterion,
 	}}
 }
@@ -66,7 +66,7 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	}
 	specs := c.objective.Layout.Specs
 	c.hyperparameters(specs)
-	c.Versions = versionsOf(m, p.Spec.Average, whole.How, len(src.sets) > 1 || whole.Held() > 0)
+	c.Versions = versionsOf(m, p.Spec.Average, whole.How.Method(), len(src.sets) > 1 || whole.Held() > 0)
 	identity := identityOf(c.Configuration, specs, m.Tune, p.Spec.Averaging.Text)
 	if p.known(c, identity) {
 		return nil
@@ -184,7 +184,7 @@ func (p *planner) known(c *candidate, identity []byte) bool {
 
 // layOut makes the studies of a configuration, one for each training set.
 func (p *planner) layOut(c *candidate, identity []byte) error {
-	t := c.declared.Tune
+	t, specs := c.declared.Tune, c.objective.Layout.Specs
 	at, perStudy := t.Place, 1
 	if at.Line == 0 { // there is no tune section
 		at = c.place
@@ -213,9 +213,13 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 			}
 		}
 		size := set.Size(merges)
+		shared := search.Shared{Tuning: tuningKey(set, c.Configuration, specs, t), Paths: j.Whole}
+		if i > 0 && set.Evaluation != "training" {
+			shared.Fitting = fittingKey(set, identity, t)
+		}
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
-				Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess},
+				Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Costs: func(r *rates.Rates) (Costs,
 				bool) {
 				return studyCosts(r, j, size, t.Criterion, len(c.space), trials)
@@ -243,7 +247,9 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 		j.Score = &t.Cross.Score
 	}
 	if t.Strategy != nil {
-		j.Optimizer, j.Gradients = t.Strategy.Optimizer(), t.Gradients()
+		of := t.Ascent()
+		j.Optimizer, j.Gradients, j.Evaluations = t.Strategy.Optimizer(), of.Gradient, of.Evaluations
+		j.TraceScores = of.TraceScores && whole && set.Held() > 0
 	}
 	if sampler, ok := t.Strategy.(search.Sampler); ok {
 		j.Chain = &objective.Chain{}
@@ -255,6 +261,14 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 // addStudy adds a study of the configuration that is laid out.
 func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Budget) {
 	set.Studies++
+	if set.Evaluation == "training" { // the cases of the first study, predicted with its fit
+		first := &p.Studies[len(p.Studies)-s.Index]
+		first.Job.Twin, s.Twin = s.Job, first.Key
+		first.Memory = max(first.Memory, s.Memory)
+		if s.Tuning == "" { // trials of the first have to run for the scores that they leave
+			first.Tuning = ""
+		}
+	}
 	s.Configuration, s.Seed = len(p.Manifest.Configurations), set.Seed
 	c.Studies = append(c.Studies, record.Study{
 		Key: s.Key, Evaluation: set.Evaluation, Repeat: set.Repeat, Fold: set.Fold,
@@ -284,7 +298,7 @@ func (p *planner) compare(c *candidate) error {
 		p.warn("%s: the priors have no effect", NameOf(c.Configuration))
 	}
 	c.hyperparameters(specs)
-	c.Versions = versionsOf(m, nil, whole.How, false)
+	c.Versions = versionsOf(m, nil, whole.How.Method(), false)
 	identity := mustMarshal(configurationKeyOf(c.Configuration))
 	if p.known(c, identity) || !p.grow(m.Written.Inference.Place, len(c.sets), 1, 0) {
 		return nil

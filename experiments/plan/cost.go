@@ -84,6 +84,9 @@ func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, fre
 		switch {
 		case j.Optimizer != "": // restarts are far apart, and their fits as good as cold
 			fits := evaluations(free) * float64(j.Gradients.Evaluations(free))
+			if j.Evaluations > 0 {
+				fits = min(fits, float64(j.Evaluations))
+			}
 			add(b, fits, tuned.First+fits*(evaluation+tuned.Fit))
 		case j.Chain != nil:
 			add(b, perMove*moves, tuned.First+perMove*moves*(evaluation+tuned.Again))

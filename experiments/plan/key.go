@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -122,12 +123,15 @@ func configurationKeyOf(c record.Configuration) configurationKey {
 
 // identityOf is what all studies of a configuration have in common in their keys.
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
-	var hyperparameters []hyperparameterKey
+	return mustMarshal([]any{configurationKeyOf(c), hyperparameterKeys(specs), tuneIdentity(t), average})
+}
+
+func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
 	for _, s := range specs {
-		hyperparameters = append(hyperparameters,
+		keys = append(keys,
 			hyperparameterKey{s.Name, int(s.Map), s.Init, s.Lo, s.Hi, s.Given, s.Fixed, s.FromData, s.Prior})
 	}
-	return mustMarshal([]any{configurationKeyOf(c), hyperparameters, tuneIdentity(t), average})
+	return keys
 }
 
 // planKey identifies a plan by its studies, how many trials they have, and what decides which of
@@ -188,7 +192,7 @@ func versionsOf(m spec.Model, average objective.Average, how string, held bool) 
 		if c := m.Tune.Cross; c != nil {
 			v.score(c.Score.Name)
 		}
-		if held && s.Optimizer() == "" { // every point has all scores on record
+		if held && (s.Optimizer() == "" || m.Tune.Ascent().TraceScores) { // every point has all scores on record
 			for _, score := range cv.Scores {
 				v.score(score.Name)
 			}
@@ -270,6 +274,36 @@ func studyKey(t *job.Set, identity []byte) string {
 	return hashed(identity, mustMarshal([]any{t.Evaluation, t.Seed, t.Train, t.Test}))
 }
 
+// tuningKey identifies what trials do, of whatever study: the model that is tuned, and the training
+// set. What predicts, and what is held out, is no part of it. It is "" where the scores of held-out
+// cases are a part of what a trial comes to. It is of one run, and no folder has it.
+func tuningKey(t *job.Set, c record.Configuration, specs []param.Spec, tune spec.Tune) string {
+	if tune.Strategy == nil {
+		return ""
+	}
+	_, samples := tune.Strategy.(search.Sampler)
+	if (tune.Strategy.Optimizer() == "" && !samples || tune.Ascent().TraceScores) && t.Held() > 0 {
+		return ""
+	}
+	of := configurationKeyOf(c)
+	of.Inference, of.TuneInference, of.Versions = cmp.Or(of.TuneInference, of.Inference), "", nil
+	tune.StandardErrors = false
+	identity := []any{of, hyperparameterKeys(specs), tuneIdentity(tune), t.Train}
+	if samples || tune.Cross != nil { // random numbers of chains, and folds
+		identity = append(identity, t.Seed)
+	}
+	return hashed(mustMarshal(identity))
+}
+
+// fittingKey identifies what assessments do on a part of the training data, of whatever evaluation.
+// It is "" where they depend on the seed of the study. It is of one run, and no folder has it.
+func fittingKey(t *job.Set, identity []byte, tune spec.Tune) string {
+	if _, samples := tune.Strategy.(search.Sampler); samples {
+		return ""
+	}
+	return hashed(identity, mustMarshal([][]int{t.Train, t.Test}))
+}
+
 // tuneIdentity is all of the section that the result of a given trial, or of a fit at given
 // hyperparameters, depends on. How many trials there are and where is not in it: an experiment that
 // asks for more of them keeps those that it has.
@@ -279,8 +313,15 @@ func tuneIdentity(t spec.Tune) any {
 		length[0], length[1], length[2] = s.Length()
 	}
 	parts := []any{t.Method, t.Objective, t.StandardErrors, length}
-	if g := t.Gradients(); g != objective.Exact {
-		parts = append(parts, g)
+	of := t.Ascent()
+	if of.Gradient != objective.Exact {
+		parts = append(parts, of.Gradient)
+	}
+	if of.Evaluations > 0 {
+		parts = append(parts, "evaluations", of.Evaluations)
+	}
+	if of.TraceScores {
+		parts = append(parts, "trace_scores")
 	}
 	return parts
 }

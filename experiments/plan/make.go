@@ -78,6 +78,7 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	p.lead()
 	for _, f := range s.Published {
 		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
 			p.warn("%s:%d: no configuration is that of these published figures", s.File, f.Place.Line)
@@ -136,7 +137,12 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	if ds.Test != nil {
 		p.identify(ds.Test, ds.Hash, true)
 	}
-	return &loaded{ds, section.Place, p.trainingSets(section, ds)}
+	sets := p.trainingSets(section, ds)
+	if len(sets) > 1 && section.Preprocess.All() {
+		p.warn("%s: preprocess %v looks at the inputs of all %d cases, those that are held out included; scores may "+
+			"be too good", ds.Name, section.Preprocess, len(ds.Rows))
+	}
+	return &loaded{ds, section.Place, sets}
 }
 
 // identify puts the id columns of a file into the manifest, once.

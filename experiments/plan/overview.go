@@ -81,6 +81,19 @@ func (p *Plan) Contested() (n int) {
 	return n
 }
 
+// Shared is the number of jobs that take their results from others of the plan.
+func (p *Plan) Shared() (n int) {
+	for i, s := range p.Studies {
+		if s.Lead < i {
+			n += p.Manifest.Configurations[s.Configuration].Studies[s.Index].Jobs - 1 // the trials
+		}
+		if s.Twin != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Journal is about how many bytes the whole journal takes: 20 for each number of the predictions,
 // of the latent means of all training cases, and of the points of trials with their names, and 500
 // for the rest of a line. Who competes is counted as if all prevailed.

@@ -27,6 +27,7 @@ type Study struct {
 	search.Study
 	Job   *job.Job
 	First int                              // trials that it asks for at once, if those are all; else 0
+	Lead  int                              // place of the study that does its trials: its own, or another's
 	Costs func(*rates.Rates) (Costs, bool) // how long it takes at these rates, if they have what it needs
 }
 

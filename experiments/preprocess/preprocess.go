@@ -77,7 +77,11 @@ func Fit(x *mat.Dense, how, missing string) (*Map, []string, error) {
 	if err := p.fitImputation(x, missing); err != nil {
 		return nil, nil, err
 	}
-	warnings, err := m.fit(p, p.impute(x))
+	if p.Impute != nil {
+		x = mat.DenseCopyOf(x)
+		p.impute(x)
+	}
+	warnings, err := m.fit(p, x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,19 +117,17 @@ func (p *Map) fitImputation(x *mat.Dense, missing string) error {
 	return nil
 }
 
-// impute replaces missing values; it returns x itself if there is nothing to replace them with.
-func (p *Map) impute(x *mat.Dense) *mat.Dense {
-	if p.Impute == nil {
-		return x
-	}
-	z := mat.DenseCopyOf(x)
-	z.Apply(func(_, j int, v float64) float64 {
-		if math.IsNaN(v) {
-			return p.Impute[j]
+// impute replaces missing values in x itself.
+func (p *Map) impute(x *mat.Dense) {
+	n, _ := x.Dims()
+	for i := range n {
+		row := x.RawRowView(i)
+		for j, v := range p.Impute {
+			if math.IsNaN(row[j]) {
+				row[j] = v
+			}
 		}
-		return v
-	}, z)
-	return z
+	}
 }
 
 // Check says what is wrong with a map of inputs with d columns that comes from outside the
@@ -163,13 +165,20 @@ func (p *Map) Check(d int) error {
 // Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was
 // not fitted to replace; the readers of data let none pass then.
 func (p *Map) Apply(x *mat.Dense) *mat.Dense {
-	m, d := x.Dims()
-	z := mat.DenseCopyOf(p.impute(x))
+	z := mat.DenseCopyOf(x)
+	p.ApplyTo(z)
+	return z
+}
+
+// ApplyTo is Apply in place.
+func (p *Map) ApplyTo(z *mat.Dense) {
+	m, d := z.Dims()
 	for _, part := range [][]float64{p.Impute, p.Mean, p.Scale} {
 		if part != nil && len(part) != d {
 			panic(fmt.Sprintf("preprocess: inputs have %d columns, the map has %d", d, len(part)))
 		}
 	}
+	p.impute(z)
 	for i := range m {
 		row := z.RawRowView(i)
 		for j, v := range row {
@@ -186,17 +195,17 @@ func (p *Map) Apply(x *mat.Dense) *mat.Dense {
 		}
 	}
 	if p.How != "whiten" {
-		return z
+		return
 	}
 	r := len(p.Root) / d
 	if r == 0 {
-		return mat.NewDense(m, d, nil)
+		z.Zero()
+		return
 	}
 	root := blas64.General{Rows: d, Cols: r, Stride: r, Data: p.Root}
 	coordinates := mat.NewDense(m, r, nil)
 	linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, z.RawMatrix(), root, 0, coordinates.RawMatrix())
 	linalg.Gemm(blas.NoTrans, blas.Trans, 1, coordinates.RawMatrix(), root, 0, z.RawMatrix())
-	return z
 }
 
 // standardize: zero mean and unit population variance (divisor n) per column; a constant column is

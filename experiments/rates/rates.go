@@ -201,6 +201,14 @@ func MethodTerms(n int) [3]float64 {
 	return [3]float64{x * x * x, x * x, x}
 }
 
+// withInducing are the terms of n cases with m inducing inputs, given those of m cases: what takes
+// m² for every pair of those takes m for every case, and a method some six passes of m² each where
+// it takes one of n³.
+func withInducing(terms [3]float64, n, m int, passes float64) [3]float64 {
+	per := float64(n) / float64(m)
+	return [3]float64{passes * per * terms[0], passes * per * terms[1], per * terms[2]}
+}
+
 // KernelKey names a kernel of the table.
 func KernelKey(k kernel.Kernel) string {
 	name := kernel.Table.NameOf(k)
@@ -215,6 +223,10 @@ type Times struct{ First, Gram, Pullback, Fit, Again, Value, Gradient, Predict f
 
 // Phases returns the times of a model, or false where they were not measured.
 func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion string) (p Times, ok bool) {
+	points := approx.InducingOf(m.Inference).Points
+	if points >= s.Cases {
+		points = 0
+	}
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			rates, ok := r.kernel(KernelKey(leaf.Kernel))
@@ -222,6 +234,9 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 				return p, false
 			}
 			terms := KernelTerms(s.Cases, leaf.Dim)
+			if points > 0 {
+				terms = withInducing(KernelTerms(points, leaf.Dim), s.Cases, points, 1)
+			}
 			p.First += rates.First.Of(terms) / float64(len(m.Kernels)) // shared
 			p.Gram += rates.Gram.Of(terms)
 			p.Pullback += rates.Pullback.Of(terms)
@@ -244,6 +259,9 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	if method.Memory(s) != method.Memory(apart) { // it takes equal cases together, to factorise
 		terms[0] = MethodTerms(s.Distinct)[0]
 	}
+	if points > 0 {
+		terms = withInducing(MethodTerms(points), s.Cases, points, 6)
+	}
 	times := classes
 	if a, ok := method.(approx.Abridger); ok {
 		_, more := a.Abridged()
@@ -257,6 +275,9 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	p.Value, p.Gradient = classes*c.Value.Of(terms), classes*c.Gradient.Of(terms)
 	if held := float64(s.New); held > 0 {
 		x := float64(s.Cases)
+		if points > 0 {
+			x = float64(points)
+		}
 		p.Predict = 2*held/float64(s.Cases)*p.Gram + classes*held*rates.Predict.Of([3]float64{x * x, x, 1})
 	}
 	return p, true

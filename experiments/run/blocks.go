@@ -85,6 +85,13 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 			if placed[i] || waits {
 				continue
 			}
+			if s.Lead < i { // one block has both, and computes what they share once
+				d.first[i], d.later[i] = d.first[s.Lead], d.later[s.Lead]
+				d.units[d.later[i]].seconds += estimates[i].Trials + estimates[i].Later
+				placed[i] = true
+				left--
+				continue
+			}
 			wave := 0
 			if s.Stage != nil {
 				for _, k := range s.Stage.After {
@@ -174,7 +181,8 @@ func (d division) missing(left []search.Missing) (units []int) {
 		}
 		units = append(units, d.later[m.Study])
 	}
-	return units
+	slices.Sort(units) // studies may have units in common
+	return slices.Compact(units)
 }
 
 // load is what a block has so far.

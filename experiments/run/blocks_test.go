@@ -26,6 +26,7 @@ var divided = map[string]string{
 	"grid":   "model: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: grid, grid: {length_scale: {log: [0, 1], points: 9}, amplitude: {log: [0, 1], points: 3}}}\nevaluate: {kfold: {k: 3}}\n",
 	"bayes":  "model: {kernel: se, likelihood: probit, inference: [laplace, least_squares]}\ntune: {method: bayes, initial: 4, trials: 8}\nevaluate: {hold_out: {}}\n",
 	"nested": "model: {kernel: [se, linear, matern32], likelihood: probit, inference: laplace}\ntune: {method: bfgs, restarts: 3}\nevaluate: {nested: {outer: {kfold: {k: 3}}, inner: {kfold: {k: 2}}}}\n",
+	"shared": "model: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: bfgs, restarts: 7, inference: laplace}\nevaluate: {kfold: {k: 2}, training: {}}\n",
 	"race":   "model: {kernel: {se: {length_scale: [{fixed: 0.1}, {fixed: 1}, {fixed: 20}]}}, likelihood: probit, inference: laplace}\ntune: {method: bfgs, restarts: 4}\nevaluate: {kfold: {k: 5}}\nrace: paired_t\n",
 }
 

@@ -148,7 +148,9 @@ func (l *LaidOut) suggested(jobs int) int {
 	blocks, total, units := blocksAnyway, 0.0, 0
 	for i, e := range l.Estimates {
 		total += e.Trials + e.Later
-		units += max(1, l.Plan.Studies[i].First)
+		if s := l.Plan.Studies[i]; s.Lead == i {
+			units += max(1, s.First)
+		}
 	}
 	if l.Measured {
 		blocks = int(min(math.Ceil(total/float64(blockSeconds*jobs)), 1e6))

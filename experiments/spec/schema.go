@@ -52,6 +52,8 @@ func ExperimentSchema() jsonschema.Schema {
 	for key, values := range data.Choices() {
 		section.parts[key] = jsonschema.Texts(values...)
 	}
+	section.parts["preprocess"] = jsonschema.AnyOf(section.parts["preprocess"],
+		section.structure(reflect.TypeOf(data.Spec{}.Preprocess)))
 	defs["dataset"], defs["data"] = named(kinds["datasets"]), section.structure(reflect.TypeFor[data.Spec]())
 
 	plain := grammar{}

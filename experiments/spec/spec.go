@@ -105,13 +105,16 @@ type Tune struct {
 // Climbs says whether a local optimiser follows gradients.
 func (t Tune) Climbs() bool { return t.Strategy != nil && t.Strategy.Optimizer() != "" }
 
-// Gradients is where it has them from.
-func (t Tune) Gradients() objective.Gradients {
-	if a, ok := t.Strategy.(interface{ Gradients() objective.Gradients }); ok {
-		return a.Gradients()
+// Ascent is how it goes; the zero value where it does not.
+func (t Tune) Ascent() search.Ascent {
+	if a, ok := t.Strategy.(interface{ Ascends() search.Ascent }); ok {
+		return a.Ascends()
 	}
-	return objective.Exact
+	return search.Ascent{}
 }
+
+// Gradients is where it has them from.
+func (t Tune) Gradients() objective.Gradients { return t.Ascent().Gradient }
 
 // NeedsGradient names what needs an exact gradient, if anything does.
 func (t Tune) NeedsGradient() string {

@@ -13,7 +13,7 @@ import (
 
 // library are the packages that other programs import: what they export may be for those alone.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "objective", "objective/comparator", "objective/kernel", "objective/param",
+	"approx", "approx/likelihood", "cv", "experiments", "objective", "objective/comparator", "objective/inducing", "objective/kernel", "objective/param",
 	"reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }
 

@@ -5,27 +5,54 @@ import "math"
 // factorise replaces the upper triangle of A by its factor U, A = UᵀU, block row by block row. It
 // returns false if a pivot is not positive or not finite; every NaN or Inf among the entries
 // reaches one.
+//
+// The next block on the diagonal is factorised, and packed for the solution with it, while the rest
+// of the triangle is brought up to date, so that no thread waits for it.
 func factorise(n int, a []float64, lda int) bool {
 	ws := solverPool.Get().(*solver)
-	defer solverPool.Put(ws)
 	nb := even(n, blockLimit)
-	for i := 0; i < n; i += nb {
-		w, end := min(nb, n-i), min(n, i+nb)
-		if !ws.factorise(w, a[i*lda+i:], lda) {
-			return false
-		}
-		if end == n {
-			break
-		}
-		rest, block := n-end, a[i*lda+end:]
-		ws.solveBlock(leftTrans, w, a[i*lda+i:], lda, rest, block, lda)
-		x := operand{data: block, rs: 1, cs: lda}
-		product{
-			m: rest, n: rest, k: w, alpha: -1, a: x, b: x, packed: ws.panels,
-			beta: 1, c: a[end*lda+end:], ldc: lda, upper: true,
-		}.run()
+	ok := ws.factorise(min(nb, n), a, lda)
+	if nb < n {
+		ws.pack(nb, a, lda, false)
 	}
-	return true
+	for i := 0; ok && i+nb < n; i += nb {
+		end := i + nb
+		rest, block := n-end, a[i*lda+end:]
+		w := min(nb, rest) // the size of the next block
+		ws.solvePacked(leftTrans, rest, block, lda)
+		x := operand{data: block, rs: 1, cs: lda}
+		p := product{
+			m: rest, n: rest, k: nb, alpha: -1, a: x, b: x, packed: ws.panels,
+			beta: 1, c: a[end*lda+end:], ldc: lda, upper: true,
+		}
+		if shared(rest * rest * nb / 2) {
+			next := solverPool.Get().(*solver) // p uses the memory of the other
+			ok = next.advanceParallel(p, w)
+			solverPool.Put(ws)
+			ws = next
+			continue
+		}
+		p.block(0, rest, 0, rest)
+		ok = ws.factorise(w, p.c, lda)
+		ws.pack(w, p.c, lda, false)
+	}
+	solverPool.Put(ws)
+	return ok
+}
+
+// advanceParallel runs p, what a block row takes off the triangle C below it, and factorises and
+// packs the first block of that, w×w.
+func (ws *solver) advanceParallel(p product, w int) (ok bool) {
+	parts := append([]part{{0, w, 0, w}}, p.cut(0, w, w, p.n)...)
+	parts = append(parts, p.cut(w, p.m, w, p.n)...)
+	Parallel(len(parts), func(job int) {
+		p.part(parts[job])
+		if job == 0 {
+			ok = ws.factorise(w, p.c, p.ldc)
+			ws.pack(w, p.c, p.ldc, false)
+		}
+	})
+	return ok
 }
 
 // factorise is the same for one block, n ≤ blockLimit, a tile's row after the other: subtract what
@@ -57,7 +84,14 @@ func (ws *solver) factorise(n int, a []float64, lda int) bool {
 		for j := own; j < panels; j++ {
 			panel := ws.panels[start(j):]
 			c := panel[i*nr:]
-			if i > 0 {
+			cols := min(nr, n-j*nr)
+			switch {
+			case i == 0:
+			case cols < nr:
+				s.multiplyEdge(i, strip, nr, panel, nr, c, nr, -1, true, mr, -mr, cols)
+			case j == own && column > 0:
+				s.multiplyEdge(i, strip, nr, panel, nr, c, nr, -1, true, mr, column, nr)
+			default:
 				s.multiply(i, strip, nr, panel, nr, c, nr, -1, true)
 			}
 			if j == own && !factoriseTile(min(mr, n-i), mr, c[column:], nr, &tile, &diagonal) {
@@ -105,9 +139,10 @@ func factoriseTile(n, mr int, c []float64, ldc int, tile *[maxMR * maxMR]float64
 			row[q] *= row[r]
 		}
 		for q := r + 1; q < n; q++ {
-			below := tile[q*mr : q*mr+n]
-			for p := q; p < n; p++ {
-				below[p] -= row[q] * row[p]
+			right, below := row[q:], tile[q*mr+q:q*mr+n]
+			x := right[0]
+			for p, v := range right[:len(below)] { // without bounds checks
+				below[p] -= x * v
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package linalg
 
 import (
 	"math"
+	"runtime"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -91,28 +93,39 @@ func symv(i0, i1, n int, alpha float64, a []float64, lda, m int, x []float64, ld
 // many parts for any number of threads, each with its own sum.
 func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	n, m := a.N, x.Rows
-	parts := 2 * (n / 1024)
-	if parts == 0 {
+	if n < 2*symvRowsAtOnce {
 		symv(0, n, n, alpha, a.Data, a.Stride, m, x.Data, x.Stride, y.Data, y.Stride)
 		return
 	}
+	symvParts(alpha, a, x, y)
+}
+
+// symvRowsAtOnce is how many rows a part of symvRows has, on average.
+const symvRowsAtOnce = 192
+
+func symvParts(alpha float64, a blas64.Symmetric, x, y blas64.General) {
+	n, m := a.N, x.Rows
+	parts := n / symvRowsAtOnce
+	row := func(p int) int { // the first of part p: of the triangle, p/parts lie above
+		return int(float64(n)*(1-math.Sqrt(1-float64(p)/float64(parts)))) / 24 * 24
+	}
 	ws := packPool.Get().(*packs)
 	ws.a = grow(ws.a, parts*m*n)
-	clear(ws.a)
 	Parallel(parts, func(part int) {
-		row := func(p int) int { // the first of part p: of the triangle, p/parts lie above
-			return int(float64(n)*(1-math.Sqrt(1-float64(p)/float64(parts)))) / 24 * 24
-		}
-		end := n
+		first, end, sums := row(part), n, ws.a[part*m*n:(part+1)*m*n]
 		if part+1 < parts {
 			end = row(part + 1)
 		}
-		symv(row(part), end, n, alpha, a.Data, a.Stride, m, x.Data, x.Stride, ws.a[part*m*n:], n)
+		for r := range m {
+			clear(sums[r*n+first : (r+1)*n])
+		}
+		symv(first, end, n, alpha, a.Data, a.Stride, m, x.Data, x.Stride, sums, n)
 	})
 	for part := range parts {
+		first := row(part)
 		for r := range m {
-			sum := y.Data[r*y.Stride : r*y.Stride+n]
-			for j, v := range ws.a[(part*m+r)*n : (part*m+r+1)*n] {
+			sum := y.Data[r*y.Stride+first : r*y.Stride+n]
+			for j, v := range ws.a[(part*m+r)*n+first : (part*m+r+1)*n] {
 				sum[j] += v
 			}
 		}
@@ -120,8 +133,141 @@ func symvRows(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 	packPool.Put(ws)
 }
 
-// solveVector computes x ← op(U)⁻¹ x for an n×n upper triangle, a few unknowns at a time.
+// gemv computes y ← y + α op(A) x for an m×n row-major A. Threads share the entries of y.
+func gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x, y []float64) {
+	switch {
+	case m == 0 || n == 0:
+	case shared(wordy * m * n):
+		gemvParallel(trans, m, n, alpha, a, lda, x, y)
+	case trans:
+		addTransposed(m, n, alpha, a, lda, x, y)
+	default:
+		addProduct(m, n, alpha, a, lda, x, y)
+	}
+}
+
+func gemvParallel(trans bool, m, n int, alpha float64, a []float64, lda int, x, y []float64) {
+	if trans {
+		shareOut(n, m, func(from, to int) { addTransposed(m, to-from, alpha, a[from:], lda, x, y[from:to]) })
+	} else {
+		shareOut(m, n, func(from, to int) { addProduct(to-from, n, alpha, a[from*lda:], lda, x, y[from:to]) })
+	}
+}
+
+// wordy is how many multiplications of a product of matrices take as long as one of a product with
+// a vector, which waits for memory.
+const wordy = 16
+
+// shareOut runs work on parts of 0 … count, of each of which each takes depth multiplications. The
+// parts begin at multiples of 24.
+func shareOut(count, depth int, work func(from, to int)) {
+	const enough = 1 << 15 // multiplications: 0.01 ms or so
+	step := max(24, (enough/depth+23)/24*24)
+	Parallel((count+step-1)/step, func(part int) { work(part*step, min(count, (part+1)*step)) })
+}
+
+// solveVector computes x ← op(U)⁻¹ x for an n×n upper triangle, a block of unknowns after the
+// other. Threads take the blocks in that order, and each takes off its own what the blocks before
+// it come to as soon as they have.
 func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
+	s := substitution{trans: trans, n: n, u: u, ldu: ldu, x: x}
+	if shared(wordy * n * n / 2) {
+		s.runParallel()
+		return
+	}
+	ws := packPool.Get().(*packs)
+	for k := range s.blocks() {
+		s.begin(ws, k)
+		s.takeOff(ws, k, 0, k)
+		s.solve(ws, k)
+	}
+	packPool.Put(ws)
+}
+
+// substitution is one solveVector.
+type substitution struct {
+	trans bool
+	n     int
+	u     []float64
+	ldu   int
+	x     []float64
+}
+
+const atOnce = 192 // unknowns of a block
+
+func (s *substitution) blocks() int { return (s.n + atOnce - 1) / atOnce }
+
+// block is where the unknowns are that are solved for as number k: with U itself, the last are
+// first.
+func (s *substitution) block(k int) (from, to int) {
+	if !s.trans {
+		k = s.blocks() - 1 - k
+	}
+	return k * atOnce, min(s.n, (k+1)*atOnce)
+}
+
+func (s substitution) runParallel() {
+	var solved atomic.Int32 // so many blocks are
+	Parallel(s.blocks(), func(k int) {
+		ws := packPool.Get().(*packs)
+		s.begin(ws, k)
+		for done := 0; done < k; {
+			known := int(solved.Load())
+			if known == done {
+				runtime.Gosched()
+			}
+			s.takeOff(ws, k, done, known)
+			done = known
+		}
+		s.solve(ws, k)
+		packPool.Put(ws)
+		solved.Store(int32(k + 1))
+	})
+}
+
+// begin makes room for what each block before block k takes off it.
+func (s *substitution) begin(ws *packs, k int) {
+	if !s.trans {
+		ws.a = grow(ws.a, k*atOnce)
+		clear(ws.a)
+	}
+}
+
+// takeOff takes off block k what blocks p to q have come to; with U itself it is not yet added up,
+// so that rows of U pass from memory as they lie there.
+func (s *substitution) takeOff(ws *packs, k, p, q int) {
+	const rows = 8
+	i, end := s.block(k)
+	if s.trans {
+		for b := p; b < q; b++ {
+			j, to := s.block(b)
+			addTransposed(to-j, end-i, -1, s.u[j*s.ldu+i:], s.ldu, s.x[j:to], s.x[i:end])
+		}
+		return
+	}
+	for r := 0; r < end-i; r += rows {
+		m := min(rows, end-i-r)
+		for b := q - 1; b >= p; b-- {
+			j, to := s.block(b)
+			addProduct(m, to-j, -1, s.u[(i+r)*s.ldu+j:], s.ldu, s.x[j:to], ws.a[b*atOnce+r:b*atOnce+r+m])
+		}
+	}
+}
+
+// solve solves for block k, once all is taken off.
+func (s *substitution) solve(ws *packs, k int) {
+	i, end := s.block(k)
+	x := s.x[i:end]
+	for at := 0; at < k*atOnce && !s.trans; at += atOnce {
+		for r := range x {
+			x[r] += ws.a[at+r]
+		}
+	}
+	solveVectorBlock(s.trans, end-i, s.u[i*s.ldu+i:], s.ldu, x)
+}
+
+// solveVectorBlock is solveVector for one block, a few unknowns at a time.
+func solveVectorBlock(trans bool, n int, u []float64, ldu int, x []float64) {
 	const block = 24
 	if !trans {
 		for end := n; end > 0; end -= block {

@@ -154,7 +154,12 @@ func Symv(alpha float64, a blas64.Symmetric, x []float64, beta float64, y []floa
 	checkVector("Symv", "x", x, a.N)
 	checkVector("Symv", "y", y, a.N)
 	scale(beta, y)
-	symv(0, a.N, a.N, alpha, a.Data, a.Stride, 1, x, a.N, y, a.N)
+	symvRows(alpha, a, row(x), row(y))
+}
+
+// row views a vector as a matrix of one row.
+func row(x []float64) blas64.General {
+	return blas64.General{Rows: 1, Cols: len(x), Stride: max(1, len(x)), Data: x}
 }
 
 // SymvRows computes y ← α A x + β y for symmetric A, every row x of X and that row y of Y: A passes
@@ -213,11 +218,7 @@ func Gemv(t blas.Transpose, alpha float64, a blas64.General, x []float64, beta f
 	checkVector("Gemv", "x", x, n)
 	checkVector("Gemv", "y", y, m)
 	scale(beta, y)
-	if transposed("Gemv", t) {
-		addTransposed(a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
-	} else {
-		addProduct(a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
-	}
+	gemv(transposed("Gemv", t), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, y)
 }
 
 // Exp computes dst[i] = exp(src[i]) to a relative error of 2⁻⁵²; dst and src may be the same slice,

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
@@ -663,9 +664,20 @@ func results(n, offset int) [][]float64 {
 	SolveTri(blas.Trans, u, y)
 	v := u
 	v.Data = shift(u.Data)
+	xs, ys, z := shift(y3.Data[:4*n]), shift(y3.Data[4*n:8*n]), shift(y3.Data[8*n:])
+	Symv(1, large, xs, 1, ys)
+	long := general(3*n, 4*n)
+	Gemv(blas.NoTrans, 1, long, ys, 0, z[:3*n])
+	Gemv(blas.Trans, 1, long, z[:3*n], 1, ys)
+	for i := range 4 * n {
+		large.Data[i*large.Stride+i] += 8 * float64(n)
+	}
+	triangle := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: 4 * n, Stride: large.Stride, Data: large.Data}
+	SolveTriVec(blas.NoTrans, triangle, ys)
+	SolveTriVec(blas.Trans, triangle, z)
 	InverseTri(v)
 	InverseCholesky(u)
-	return [][]float64{c.Data, m.Data, y3.Data, factor, x.Data, y.Data, v.Data, u.Data}
+	return [][]float64{c.Data, m.Data, y3.Data, factor, x.Data, y.Data, v.Data, u.Data, ys, z}
 }
 
 func TestBits(t *testing.T) {
@@ -683,17 +695,69 @@ func TestBits(t *testing.T) {
 			}
 		}
 		// large enough for several blocks on every thread
-		definite := randomDefinite(newRand(), 700)
-		factor := func(threads int) []float64 {
+		const large = 900
+		definite := randomDefinite(newRand(), large)
+		inverse := func(threads int) (factor, inverse []float64) {
 			SetThreads(threads)
-			a := clone(blas64.General{Rows: 700, Cols: 700, Stride: 700, Data: definite.Data}).Data
-			if !factorise(700, a, 700) {
+			a := clone(blas64.General{Rows: large, Cols: large, Stride: large, Data: definite.Data})
+			u, ok := Cholesky(blas64.Symmetric{Uplo: blas.Upper, N: large, Stride: large, Data: a.Data})
+			if !ok {
 				t.Fatal("a definite matrix did not factorise")
 			}
-			return a
+			factor = slices.Clone(a.Data)
+			return factor, InverseCholesky(u).Data
 		}
-		sameBits(t, "factor on 3 threads", factor(3), factor(1))
+		factor, inverted := inverse(1)
+		for _, threads := range []int{2, 3, 16} {
+			f, v := inverse(threads)
+			sameBits(t, fmt.Sprintf("factor on %d threads", threads), f, factor)
+			sameBits(t, fmt.Sprintf("inverse on %d threads", threads), v, inverted)
+		}
 	})
+}
+
+// TestFactorOnThreads factorises orders whose blocks end off the tiles: the factor of every number of
+// threads has the same bits, and gives the matrix back.
+func TestFactorOnThreads(t *testing.T) {
+	defer SetThreads(1)
+	for _, n := range []int{385, 769, 1153, 1534, 1601, 2111} {
+		a := randomDefinite(newRand(), n)
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = math.Sin(float64(i))
+		}
+		want, largest := make([]float64, n), 0.0
+		Symv(1, a, x, 0, want)
+		for _, v := range want {
+			largest = max(largest, math.Abs(v))
+		}
+		var first []float64
+		for _, threads := range []int{1, 2, 3, 16} {
+			SetThreads(threads)
+			own := a
+			own.Data = slices.Clone(a.Data)
+			u, ok := Cholesky(own)
+			if !ok {
+				t.Fatalf("n = %d, %d threads: a definite matrix did not factorise", n, threads)
+			}
+			var upper []float64
+			ux, got := make([]float64, n), make([]float64, n)
+			for i := range n {
+				row := u.Data[i*u.Stride+i : i*u.Stride+n]
+				upper = append(upper, row...)
+				ux[i] = floats.Dot(row, x[i:])
+				floats.AddScaled(got[i:], ux[i], row) // UᵀU x, as far as row i goes
+			}
+			if first == nil {
+				first = upper
+			}
+			sameBits(t, fmt.Sprintf("n = %d, %d threads", n, threads), upper, first)
+			floats.Sub(got, want)
+			if worst := floats.Norm(got, math.Inf(1)); !(worst <= 1e-11*largest) {
+				t.Errorf("n = %d, %d threads: UᵀU x is off by %.2g of %.2g", n, threads, worst, largest)
+			}
+		}
+	}
 }
 
 func TestChoose(t *testing.T) {

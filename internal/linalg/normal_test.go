@@ -70,6 +70,9 @@ func TestTruncatedNormalAtItsLimits(t *testing.T) {
 			t.Errorf("TruncatedNormal(%v) = %+v", z, got)
 		}
 	}
+	if nan := TruncatedNormal(math.NaN()); !math.IsNaN(nan.LogMass) || !math.IsNaN(nan.Hazard) {
+		t.Errorf("TruncatedNormal(NaN) = %+v", nan)
+	}
 	got := TruncatedNormal(-0x1p500)
 	if got.LogMass != -0x1p999 || got.Hazard != 0x1p500 || got.Mean != 0x1p-500 || got.Variance != 0x1p-1000 {
 		t.Errorf("TruncatedNormal(-2^500) = %+v", got)
@@ -98,5 +101,12 @@ func BenchmarkTruncatedNormal(b *testing.B) {
 				TruncatedNormal(z)
 			}
 		})
+	}
+}
+
+// TestTruncatedNormalOfNaN: what an iteration that diverges asks for is answered.
+func TestTruncatedNormalOfNaN(t *testing.T) {
+	if v := TruncatedNormal(math.NaN()); !math.IsNaN(v.LogMass) || !math.IsNaN(v.Hazard) || !math.IsNaN(v.Mean) {
+		t.Errorf("%+v", v)
 	}
 }

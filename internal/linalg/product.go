@@ -3,7 +3,6 @@ package linalg
 import (
 	"math"
 	"sync"
-	"sync/atomic"
 )
 
 // Blocking of the packed product: rowBlock rows of A and a panel of B, sumBlock steps of the sum
@@ -79,28 +78,46 @@ func (p product) run() {
 	if p.m == 0 || p.n == 0 {
 		return
 	}
-	if threads.Load() > 1 && p.m*p.n*max(p.k, 1) >= parallelWork {
-		p.runParallel()
+	if !shared(p.m * p.n * max(p.k, 1)) {
+		p.block(0, p.m, 0, p.n)
 		return
 	}
-	p.block(0, p.m, 0, p.n)
+	p.runParallel()
 }
 
-// runParallel cuts C into blocks on multiples of the tile, so that every tile is computed as on one
-// thread. Blocks are about square, as each packs its rows of A and its columns of B for itself; of
-// a triangle the largest are first.
 func (p product) runParallel() {
+	parts := p.cut(0, p.m, 0, p.n)
+	Parallel(len(parts), func(job int) { p.part(parts[job]) })
+}
+
+// part is a block of C: rows i0 to i1 of columns j0 to j1.
+type part struct{ i0, i1, j0, j1 int }
+
+func (p *product) part(c part) { p.block(c.i0, c.i1, c.j0, c.j1) }
+
+// cut cuts a block of C into parts for the threads to share, on multiples of the tile from its
+// corner, so that every tile is computed as on one thread. Parts are about square, as each packs
+// its rows of A and its columns of B for itself; of a triangle the largest are first.
+func (p *product) cut(i0, i1, j0, j1 int) (parts []part) {
 	const height, least = 192, 384
-	jobs := perThread * int(threads.Load())
-	cols := even(p.n, max(least, int(math.Sqrt(float64(p.m)*float64(p.n)/float64(jobs)))/24*24))
-	across := (p.n + cols - 1) / cols
-	down := min((p.m+height-1)/height, (jobs+across-1)/across)
-	rows := (p.m + height*down - 1) / (height * down) * height
-	down = (p.m + rows - 1) / rows
-	Parallel(across*down, func(job int) {
-		i, j := job%down*rows, (across-1-job/down)*cols
-		p.block(i, min(p.m, i+rows), j, min(p.n, j+cols))
-	})
+	m, n := i1-i0, j1-j0
+	if m <= 0 || n <= 0 {
+		return nil
+	}
+	jobs := perThread * max(1, int(threads.Load()))
+	cols := even(n, max(least, int(math.Sqrt(float64(m)*float64(n)/float64(jobs)))/24*24))
+	across := (n + cols - 1) / cols
+	down := min((m+height-1)/height, (jobs+across-1)/across)
+	rows := (m + height*down - 1) / (height * down) * height
+	for j := (across-1)*cols + j0; j >= j0; j -= cols {
+		for i := i0; i < i1; i += rows {
+			c := part{i, min(i1, i+rows), j, min(j1, j+cols)}
+			if !p.upper || c.i0 < c.j1 {
+				parts = append(parts, c)
+			}
+		}
+	}
+	return parts
 }
 
 // block computes rows i0 to i1 and columns j0 to j1 of C.
@@ -296,46 +313,4 @@ func weigh(packed, weights []float64, w int) {
 			packed = packed[w:]
 		}
 	}
-}
-
-// threads is how many goroutines one operation may use.
-var threads atomic.Int32
-
-// parallelWork is the number of multiplications from which an operation is shared: a tenth of a
-// millisecond or so.
-const parallelWork = 1 << 22
-
-// perThread is into how many parts for each thread an operation is cut, so that none waits long for
-// the last.
-const perThread = 8
-
-// SetThreads lets every large operation use up to n goroutines; 1, the default, keeps each on the
-// calling goroutine. It is for a scheduler with fewer jobs than cores. Results are the same bits
-// for every n.
-func SetThreads(n int) { threads.Store(int32(n)) }
-
-// Parallel runs work(0) … work(jobs-1) on up to the number of threads set. They may use this
-// package.
-func Parallel(jobs int, work func(job int)) {
-	workers := min(int(threads.Load()), jobs)
-	if workers <= 1 {
-		for job := range jobs {
-			work(job)
-		}
-		return
-	}
-	var next atomic.Int32
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for {
-				job := int(next.Add(1)) - 1
-				if job >= jobs {
-					return
-				}
-				work(job)
-			}
-		})
-	}
-	wg.Wait()
 }

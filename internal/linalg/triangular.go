@@ -150,11 +150,17 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 // the other. With the triangle on the left it leaves the unknowns in ws.panels too; where n is a
 // multiple of 24 they are packed as a factor of a product.
 func (ws *solver) solveBlock(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
-	mr, nr := active.tile()
-	rows, panels := (n+mr-1)/mr*mr, (m+nr-1)/nr
 	ws.pack(n, u, ldu, s == left)
+	ws.solvePacked(s, m, b, ldb)
+}
+
+// solvePacked is solveBlock for the triangle that is packed.
+func (ws *solver) solvePacked(s side, m int, b []float64, ldb int) {
+	mr, nr := active.tile()
+	n := ws.n
+	rows, panels := (n+mr-1)/mr*mr, (m+nr-1)/nr
 	ws.panels = grow(ws.panels, panels*rows*nr)
-	if threads.Load() > 1 && n*n/2*m >= parallelWork {
+	if shared(n * n / 2 * m) {
 		ws.solveParallel(s, panels, m, b, ldb)
 		return
 	}
@@ -195,26 +201,67 @@ func (ws *solver) solvePanel(s side, place, j, m int, b []float64, ldb int) {
 
 // invertTriangular replaces an n×n upper triangle U by V = U⁻¹, block column by block column: V₁₂ =
 // -(V₁₁ U₁₂) U₂₂⁻¹. In this order |VU - I| stays within n rounding errors of |V||U|, however
-// ill-conditioned U is.
+// ill-conditioned U is. The blocks on the diagonal, of which copies are kept, come first: they do
+// not wait for each other.
 func invertTriangular(n int, u []float64, ldu int) {
-	ws := solverPool.Get().(*solver)
-	nb := even(n, blockLimit)
-	for j := 0; j < n; j += nb {
-		w := min(nb, n-j)
-		if j > 0 {
-			ws.copy = grow(ws.copy, j*w)
-			active.copy(j, w, u[j:], ldu, ws.copy, w)
-			product{
-				m: j, n: w, k: j, alpha: -1,
-				a: operand{data: u, rs: ldu, cs: 1, form: triangular},
-				b: operand{data: ws.copy, rs: 1, cs: w},
-				c: u[j:], ldc: ldu,
-			}.run()
-			solveTriangular(right, w, u[j*ldu+j:], ldu, j, u[j:], ldu)
-		}
-		ws.invert(w, u[j*ldu+j:], ldu)
+	if n == 0 {
+		return
 	}
+	nb := even(n, blockLimit)
+	ws := packPool.Get().(*packs)
+	ws.b = grow(ws.b, (n-1)/nb*nb*nb)
+	if copies := ws.b; shared(n * nb * nb / 3) {
+		invertDiagonalParallel(n, nb, u, ldu, copies)
+	} else {
+		for j := 0; j < n; j += nb {
+			invertDiagonal(n, nb, j, u, ldu, copies)
+		}
+	}
+	for j := nb; j < n; j += nb {
+		w := min(nb, n-j)
+		ws.a = grow(ws.a, j*w)
+		copyBlock(j, w, u[j:], ldu, ws.a, w)
+		product{
+			m: j, n: w, k: j, alpha: -1,
+			a: operand{data: u, rs: ldu, cs: 1, form: triangular},
+			b: operand{data: ws.a, rs: 1, cs: w},
+			c: u[j:], ldc: ldu,
+		}.run()
+		solveTriangular(right, w, ws.b[(j-nb)*nb:], nb, j, u[j:], ldu)
+	}
+	packPool.Put(ws)
+}
+
+// invertDiagonal inverts the block at j on the diagonal, and keeps copies of all but the first.
+func invertDiagonal(n, nb, j int, u []float64, ldu int, copies []float64) {
+	w, block := min(nb, n-j), u[j*ldu+j:]
+	if j > 0 {
+		active.copy(w, w, block, ldu, copies[(j-nb)*nb:], nb)
+	}
+	ws := solverPool.Get().(*solver)
+	ws.invert(w, block, ldu)
 	solverPool.Put(ws)
+}
+
+func invertDiagonalParallel(n, nb int, u []float64, ldu int, copies []float64) {
+	Parallel((n+nb-1)/nb, func(block int) { invertDiagonal(n, nb, block*nb, u, ldu, copies) })
+}
+
+// copyBlock copies the m×n block src.
+func copyBlock(m, n int, src []float64, lds int, dst []float64, ldd int) {
+	if shared(64 * m * n) {
+		copyBlockParallel(m, n, src, lds, dst, ldd)
+		return
+	}
+	active.copy(m, n, src, lds, dst, ldd)
+}
+
+func copyBlockParallel(m, n int, src []float64, lds int, dst []float64, ldd int) {
+	const rows = 24
+	Parallel((m+rows-1)/rows, func(part int) {
+		i := part * rows
+		active.copy(min(rows, m-i), n, src[i*lds:], lds, dst[i*ldd:], ldd)
+	})
 }
 
 // invert is invertTriangular for one block, n ≤ blockLimit: forward substitution in UᵀVᵀ = I.
@@ -242,30 +289,52 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 }
 
 // squareTriangular replaces the upper triangle V by that of V Vᵀ, block row by block row from the
-// top: each needs the rows below it and a copy of what it has right of the diagonal block.
+// top: each needs the rows below it and a copy of itself.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
 	nb := even(n, blockLimit)
-	for i := 0; i < n; i += nb {
-		w, end := min(nb, n-i), min(n, i+nb)
-		diagonal := operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
-		square := product{m: w, n: w, k: w, alpha: 1, a: diagonal, b: diagonal, c: v[i*ldv+i:], ldc: ldv, upper: true}
-		square.block(0, w, 0, w) // in place, for all of the block is packed before any of it is overwritten
-		if end == n {
-			break
+	i := 0
+	for ; i+nb < n; i += nb {
+		ld, rest, row := n-i, n-i-nb, v[i*ldv+i:]
+		ws.copy = grow(ws.copy, nb*ld)
+		copyBlock(nb, ld, row, ldv, ws.copy, ld)
+		diagonal := operand{data: ws.copy, rs: ld, cs: 1, form: triangular}
+		right := operand{data: ws.copy[nb:], rs: ld, cs: 1}
+		own := product{m: nb, n: nb, k: nb, alpha: 1, a: diagonal, b: diagonal, c: row, ldc: ldv, upper: true}
+		add := product{m: nb, n: nb, k: rest, alpha: 1, a: right, b: right, beta: 1, c: row, ldc: ldv, upper: true}
+		beside := product{
+			m: nb, n: rest, k: rest, alpha: 1, a: right,
+			b: operand{data: v[(i+nb)*ldv+i+nb:], rs: ldv, cs: 1, form: triangular},
+			c: row[nb:], ldc: ldv,
 		}
-		right := operand{data: v[i*ldv+end:], rs: ldv, cs: 1}
-		square.k, square.a, square.b, square.beta = n-end, right, right, 1
-		square.run()
-		ld := n - end
-		ws.copy = grow(ws.copy, w*ld)
-		active.copy(w, ld, right.data, ldv, ws.copy, ld)
-		product{
-			m: w, n: ld, k: ld, alpha: 1,
-			a: operand{data: ws.copy, rs: ld, cs: 1},
-			b: operand{data: v[end*ldv+end:], rs: ldv, cs: 1, form: triangular},
-			c: v[i*ldv+end:], ldc: ldv,
-		}.run()
+		if shared(nb * rest * rest / 2) {
+			squareParallel(own, add, beside)
+			continue
+		}
+		own.block(0, nb, 0, nb)
+		add.block(0, nb, 0, nb)
+		beside.run()
+	}
+	if i < n {
+		w, last := n-i, operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
+		own := product{m: w, n: w, k: w, alpha: 1, a: last, b: last, c: last.data, ldc: ldv, upper: true}
+		own.block(0, w, 0, w) // in place, for all of the block is packed before any of it is overwritten
 	}
 	solverPool.Put(ws)
+}
+
+// squareParallel computes the three products of a block row: those of the block on the diagonal,
+// one added to the other, and the one beside it.
+func squareParallel(own, add, beside product) {
+	const strip = 48
+	strips, parts := (own.m+strip-1)/strip, beside.cut(0, beside.m, 0, beside.n)
+	Parallel(strips+len(parts), func(job int) {
+		if job < strips {
+			i, end := job*strip, min(own.m, (job+1)*strip)
+			own.block(i, end, 0, own.n)
+			add.block(i, end, 0, own.n)
+		} else {
+			beside.part(parts[job-strips])
+		}
+	})
 }

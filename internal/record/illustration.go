@@ -17,7 +17,7 @@ func Sources() []string { return []string{illustrationSource, componentSource} }
 // has them, in Gaussians. It is computed with the plan.
 type Illustration struct {
 	Key  string `json:"key"`  // content hash of all that determines it
-	Kind string `json:"kind"` // prior | likelihood | posterior
+	Kind string `json:"kind"` // prior | likelihood | posterior | softmax | cavity
 	// among the experiment's illustrations, from 0; those of one entry are drawn together
 	Entry  int       `json:"entry"`
 	Kernel Component `json:"kernel,omitzero"` // as YAML flow text; absent: nothing of it is shown
@@ -34,7 +34,8 @@ type Illustration struct {
 	// Of one length. Of a prior x, f1, f2, … and p1, p2, …, or f1[class], …; of a likelihood f,
 	// log_likelihood (nats) and its first_derivative, second_derivative and third_derivative; of a
 	// posterior f, prior, likelihood and exact, or f1, f2 and exact over a square lattice, f1
-	// moving fastest, where all but likelihood are densities.
+	// moving fastest, where all but likelihood are densities; of a softmax f1, p1, …, averaged1, …
+	// and eigenvalue1, …; of a cavity precision, mean, variance, cavity_mean and cavity_variance.
 	Columns []Column `json:"columns"`
 	// of a posterior: that of its latent values, without log_evidence
 	Prior *Gaussian `json:"prior,omitempty"`

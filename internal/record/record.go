@@ -223,6 +223,10 @@ type Point struct {
 type Step struct {
 	Theta []Number `json:"theta"` // free hyperparameters on the theta scale, exact
 	Value Number   `json:"value"` // the tuning objective
+	// on held-out cases, where they are traced
+	Scores map[string]Number `json:"scores,omitempty"`
+	// of the inference that predicts, where they are traced and another one is tuned
+	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
 
 // Fit is the model of one study at its chosen hyperparameters, with its predictions on the held-out
@@ -241,26 +245,26 @@ type Fit struct {
 	Iterations  int     `json:"iterations"`
 	TrainCounts []int   `json:"train_counts"` // cases per class in the training part: the base line
 	// held-out cases, 0-based rows of the data set (or of its test file)
-	Rows   []int      `json:"rows,omitempty"`
-	Labels []int      `json:"labels,omitempty"` // their classes
-	Proba  [][]Number `json:"proba,omitempty"`  // their class probabilities, one row a case
+	Rows   []int  `json:"rows,omitempty"`
+	Labels []int  `json:"labels,omitempty"` // their classes
+	Proba  Matrix `json:"proba,omitempty"`  // their class probabilities, one row a case
 	// how sure of them it is, where that is not in the probabilities
-	Confidence []Number `json:"confidence,omitempty"`
+	Confidence Vector `json:"confidence,omitempty"`
 	// of the held-out cases: one list for two classes, else one a class
-	LatentMean     [][]Number `json:"latent_mean,omitempty"`
-	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	LatentMean     Matrix `json:"latent_mean,omitempty"`
+	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// p(y = second class|E[f]) of the held-out cases, for two classes
-	MAP []Number `json:"map,omitempty"`
+	MAP Vector `json:"map,omitempty"`
 	// of the numeric targets of the training part: the base line
 	TrainMoments *Moments `json:"train_moments,omitempty"`
-	Targets      []Number `json:"targets,omitempty"`  // numeric targets of the held-out cases
-	Mean         []Number `json:"mean,omitempty"`     // predicted for them
-	Variance     []Number `json:"variance,omitempty"` // predicted for them, noise included
+	Targets      Vector   `json:"targets,omitempty"`  // numeric targets of the held-out cases
+	Mean         Vector   `json:"mean,omitempty"`     // predicted for them
+	Variance     Vector   `json:"variance,omitempty"` // predicted for them, noise included
 	// What figures show beside the held-out cases, of the study of all the training data. Under
 	// Markov chains it is of the fit at the sample of largest posterior density.
 	// of the training cases, as LatentMean; for classes only
-	TrainLatentMean [][]Number `json:"train_latent_mean,omitempty"`
-	TrainLabels     []int      `json:"train_labels,omitempty"` // their classes
+	TrainLatentMean Matrix `json:"train_latent_mean,omitempty"`
+	TrainLabels     []int  `json:"train_labels,omitempty"` // their classes
 	// where there are one or two inputs, and they are numeric
 	Surface   *Surface   `json:"surface,omitempty"`
 	Curvature *Curvature `json:"curvature,omitempty"` // where standard errors were asked for and exist
@@ -276,16 +280,16 @@ type Surface struct {
 	// the values of each input that make the lattice, ascending
 	Axes [][]Number `json:"axes"`
 	// each of the training cases; NaN where a value is missing
-	Inputs  [][]Number `json:"inputs"`
-	Targets []Number   `json:"targets,omitempty"` // their numeric targets
+	Inputs  Matrix `json:"inputs"`
+	Targets Vector `json:"targets,omitempty"` // their numeric targets
 	// at the points: of the second of two classes, else one list a class
-	Proba          [][]Number `json:"proba,omitempty"`
-	Mean           []Number   `json:"mean,omitempty"`            // of a numeric target
-	Variance       []Number   `json:"variance,omitempty"`        // likewise, noise included
-	LatentMean     [][]Number `json:"latent_mean,omitempty"`     // as those of the held-out cases
-	LatentVariance [][]Number `json:"latent_variance,omitempty"` // likewise
+	Proba          Matrix `json:"proba,omitempty"`
+	Mean           Vector `json:"mean,omitempty"`            // of a numeric target
+	Variance       Vector `json:"variance,omitempty"`        // likewise, noise included
+	LatentMean     Matrix `json:"latent_mean,omitempty"`     // as those of the held-out cases
+	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise
 	// what Proba, or in a list of its own Mean, would be at best, where that is known
-	Truth [][]Number `json:"truth,omitempty"`
+	Truth Matrix `json:"truth,omitempty"`
 }
 
 // Curvature is Laplace's approximation of the tuning objective at its maximum: on the theta scale,

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -20,7 +21,8 @@ type Block struct {
 	X, Z *Inputs // the cases of the rows and of the columns; Z is X but for a whole matrix
 
 	shape  shape
-	stride int // the elements from one row of the matrix to the next
+	apart  bool // of a diagonal: the two cases of a pair have equal inputs, and are not one case
+	stride int  // the elements from one row of the matrix to the next
 	data   []float64
 }
 
@@ -55,6 +57,9 @@ func diagonalOf(what string, d []float64, x *Inputs) Block {
 	checkLen(what, len(d), x.N())
 	return Block{X: x, Z: x, shape: diagonal, stride: 1, data: d}
 }
+
+// noisy says whether the first element of a row is of a case with itself, which noise is part of.
+func (b Block) noisy() bool { return b.shape != whole && !b.apart }
 
 // known says whether there is a matrix at all.
 func (b Block) known() bool { return b.data != nil }
@@ -119,11 +124,18 @@ func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	return x, f(b.Z)
 }
 
-// zip calls f with each row of b and the same row of c.
+// each calls f with each row, of which threads take some each.
+func (b Block) each(f func(i int, row []float64)) {
+	linalg.Rows(b.Rows(), func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			f(i, b.Row(i))
+		}
+	})
+}
+
+// zip calls f with each row of b and the same row of c, as each does.
 func (b Block) zip(c Block, f func(b, c []float64)) {
-	for i := range b.Rows() {
-		f(b.Row(i), c.Row(i))
-	}
+	b.each(func(i int, row []float64) { f(row, c.Row(i)) })
 }
 
 // set copies c, for the same pairs, to b.
@@ -131,32 +143,37 @@ func (b Block) set(c Block) { b.zip(c, func(b, c []float64) { copy(b, c) }) }
 
 // total is Σ_ij b_ij c_ij.
 func (b Block) total(c Block) float64 {
-	sum := 0.0
-	for i := range b.Rows() {
-		bi, ci := b.Row(i), c.Row(i)
-		sum += b.Weight(1) * floats.Dot(bi, ci)
-		if b.shape == upper {
-			sum -= bi[0] * ci[0]
+	sum := []float64{0}
+	linalg.SumRows(b.Rows(), sum, func(sum []float64, i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			bi, ci := b.Row(i), c.Row(i)
+			sum[0] += b.Weight(1) * floats.Dot(bi, ci)
+			if b.shape == upper {
+				sum[0] -= bi[0] * ci[0]
+			}
 		}
-	}
-	return sum
+	})
+	return sum[0]
 }
 
 // sums is the row sums and the column sums, one and the same slice for a symmetric matrix.
 func (b Block) sums() (rows, cols []float64) {
 	rows = make([]float64, b.Rows())
-	if cols = rows; b.shape != upper {
-		cols = make([]float64, b.Z.N())
-	}
-	for i := range rows {
-		row, at := b.Row(i), b.First(i)
-		rows[i] += floats.Sum(row)
-		if b.shape == upper {
-			row, at = row[1:], at+1
+	ones := slices.Repeat([]float64{1}, max(b.Rows(), b.Z.N()))
+	switch b.shape {
+	case upper:
+		linalg.Symv(1, b.symmetric(), ones, 0, rows)
+	case diagonal:
+		for i := range rows {
+			rows[i] = b.Row(i)[0]
 		}
-		floats.Add(cols[at:at+len(row)], row)
+	default:
+		cols = make([]float64, b.Z.N())
+		linalg.Gemv(blas.NoTrans, 1, b.general(), ones[:b.Z.N()], 0, rows)
+		linalg.Gemv(blas.Trans, 1, b.general(), ones[:b.Rows()], 0, cols)
+		return rows, cols
 	}
-	return rows, cols
+	return rows, rows
 }
 
 // outer sets b to alpha·A·Cᵀ; but for a whole matrix C is A.

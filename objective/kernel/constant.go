@@ -18,12 +18,11 @@ func (k Constant) Memory(n, m, dim int) int64  { return 0 }
 
 func (k Constant) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(_ int, row []float64) {
 		for j := range row {
 			row[j] = v
 		}
-	}
+	})
 }
 
 func (k Constant) Pull(grad, theta []float64, _, g Block) {

@@ -18,6 +18,14 @@ func Diag(k Kernel, dst, theta []float64, z *Inputs) {
 	fill(k, diagonalOf("dst", dst, z), theta)
 }
 
+// SmoothDiag sets dst[j] to k(z_j, z_j) without noise: the covariance of two cases with the same
+// inputs.
+func SmoothDiag(k Kernel, dst, theta []float64, z *Inputs) {
+	b := diagonalOf("dst", dst, z)
+	b.apart = true
+	fill(k, b, theta)
+}
+
 // Pullback adds Σ_ij G_ij ∂K(X, X)_ij/∂θ_p over all i and j (G symmetric) to grad[p]. own is k's
 // own Gram matrix at theta, or nil if the caller does not have it.
 func Pullback(k Kernel, grad, theta []float64, x *Inputs, own, g *mat.SymDense) {
@@ -36,6 +44,13 @@ func PullbackCross(k Kernel, grad, theta []float64, x, z *Inputs, g *mat.Dense) 
 // PullbackDiag adds Σ_j g_j ∂k(z_j, z_j)/∂θ_p to grad[p].
 func PullbackDiag(k Kernel, grad, theta []float64, z *Inputs, g []float64) {
 	pull(k, grad, theta, Block{}, diagonalOf("g", g, z))
+}
+
+// PullbackSmoothDiag does the same of k(z_j, z_j) without noise.
+func PullbackSmoothDiag(k Kernel, grad, theta []float64, z *Inputs, g []float64) {
+	b := diagonalOf("g", g, z)
+	b.apart = true
+	pull(k, grad, theta, Block{}, b)
 }
 
 func fill(k Kernel, dst Block, theta []float64) {

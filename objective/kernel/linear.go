@@ -65,12 +65,11 @@ func (k Linear) Fill(dst Block, theta []float64) {
 		products(dst)
 	}
 	v, b := variance(theta[0]), k.bias()
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(_ int, row []float64) {
 		for j, p := range row {
 			row[j] = v * (b + p)
 		}
-	}
+	})
 }
 
 // Pull implements Kernel: 2 Σ G∘K for ln σ and, with a and a' the rows in units of the length

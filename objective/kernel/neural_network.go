@@ -98,12 +98,12 @@ func (k NeuralNetwork) Fill(dst Block, theta []float64) {
 	d2 := dst.like()
 	a, b := k.forms(dst, d2, theta)
 	v := variance(theta[0])
-	for i := range dst.Rows() {
-		row, dRow, first := dst.Row(i), d2.Row(i), dst.First(i)
+	dst.each(func(i int, row []float64) {
+		dRow, first := d2.Row(i), dst.First(i)
 		for j, p := range row {
 			row[j] = v * (2 / math.Pi) * math.Atan2(angle(a, b, i, first+j, p, dRow[j]))
 		}
-	}
+	})
 }
 
 // Pull implements Kernel. With C = G σ² (2/π)/R, E = C∘N and the row sums e_i, f_j of E both ways,
@@ -117,14 +117,14 @@ func (k NeuralNetwork) Pull(grad, theta []float64, own, g Block) {
 	e, c := g.like(), g.like() // inner products and distances first
 	a, b := k.forms(e, c, theta)
 	factor := variance(theta[0]) * (2 / math.Pi)
-	for i := range g.Rows() {
-		gRow, eRow, cRow, first := g.Row(i), e.Row(i), c.Row(i), g.First(i)
+	g.each(func(i int, gRow []float64) {
+		eRow, cRow, first := e.Row(i), c.Row(i), g.First(i)
 		for j, p := range eRow {
 			n, r := angle(a, b, i, first+j, p, cRow[j])
 			cRow[j] = factor * gRow[j] / r
 			eRow[j] = cRow[j] * n
 		}
-	}
+	})
 	perColumn := make([]float64, g.X.Dim())
 	addColumns(perColumn, -4, a.rows, c.times(blas.NoTrans, b.rows))
 	sums, _ := c.sums()

@@ -16,17 +16,16 @@ func (k Noise) white()                      {}
 
 func (k Noise) Fill(dst Block, theta []float64) {
 	v := variance(theta[0])
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(_ int, row []float64) {
 		clear(row)
-		if dst.shape != whole {
+		if dst.noisy() {
 			row[0] = v
 		}
-	}
+	})
 }
 
 func (k Noise) Pull(grad, theta []float64, _, g Block) {
-	if g.shape == whole {
+	if !g.noisy() {
 		return
 	}
 	v := variance(theta[0])

@@ -46,8 +46,8 @@ func newPairs(of Block, scale []float64) *pairs {
 // squared sets dst to |a_i - b_j|².
 func (p *pairs) squared(dst Block) {
 	dst.outer(-2, p.a, p.b)
-	for i := range dst.Rows() {
-		row, first := dst.Row(i), dst.First(i)
+	dst.each(func(i int, row []float64) {
+		first := dst.First(i)
 		na, nb := p.na[i], p.nb[first:]
 		for j, v := range row {
 			norms := na + nb[j]
@@ -57,7 +57,7 @@ func (p *pairs) squared(dst Block) {
 			}
 			row[j] = v
 		}
-	}
+	})
 }
 
 // direct is |a_i - b_j|² summed over the differences of the inputs as they came.

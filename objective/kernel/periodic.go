@@ -74,11 +74,10 @@ func (k Periodic) Fill(dst Block, theta []float64) {
 	p, _ := k.around(dst, theta)
 	p.squared(dst)
 	v := variance(theta[0])
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(_ int, row []float64) {
 		squaredExponential{}.kappa(row, row, 1, 0)
 		floats.Scale(v, row)
-	}
+	})
 }
 
 // Pull implements Kernel. With M = G∘K, rows a of the circles in units of the length scales and t

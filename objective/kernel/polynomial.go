@@ -34,12 +34,11 @@ func (k Polynomial) at(variance, p float64, dim int) float64 {
 func (k Polynomial) Fill(dst Block, theta []float64) {
 	products(dst)
 	v, dim := variance(theta[0]), dst.X.Dim()
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(_ int, row []float64) {
 		for j, p := range row {
 			row[j] = k.at(v, p, dim)
 		}
-	}
+	})
 }
 
 func (k Polynomial) Pull(grad, theta []float64, own, g Block) {

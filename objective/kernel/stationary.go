@@ -3,6 +3,7 @@ package kernel
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -79,11 +80,10 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 		d2, c = unscaled(dst, length)
 	}
 	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // which only a shaped κ looks at
-	for i := range dst.Rows() {
-		row := dst.Row(i)
+	dst.each(func(i int, row []float64) {
 		k.Shape.kappa(row, d2.Row(i), c, shape)
 		floats.Scale(v, row)
-	}
+	})
 }
 
 // Pull implements Kernel. With M = G∘K and w = -2κ'/κ,
@@ -100,7 +100,7 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 
 	var d2, m Block
 	var p *pairs
-	c, one := 1.0, []float64(nil) // without ARD, one row of m at a time
+	c := 1.0
 	if k.ARD {
 		m = g.like()
 		p = newPairs(g, inverses(length, g.X.Dim()))
@@ -109,35 +109,40 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 			p.squared(d2)
 		}
 	} else {
-		one = make([]float64, g.Z.N())
 		d2, c = unscaled(g, length)
 	}
-	for i := range g.Rows() {
-		gRow := g.Row(i)
-		row := one
-		if k.ARD {
-			row = m.Row(i)
+	linalg.SumRows(g.Rows(), grad, func(grad []float64, i0, i1 int) {
+		one := []float64(nil) // without ARD, one row of m at a time
+		if !k.ARD {
+			one = make([]float64, g.Z.N())
 		}
-		row = row[:len(gRow)]
-		floats.MulTo(row, gRow, own.Row(i))
-		total := g.Weight(1) * floats.Sum(row)
-		if g.shape == upper {
-			total -= row[0]
-		}
-		grad[0] += 2 * total
-		if weighted {
-			if s, ok := w.(shaped); ok {
-				grad[last] += g.Weight(1) * s.pullShape(row, d2.Row(i), c, shape)
+		for i := i0; i < i1; i++ {
+			gRow := g.Row(i)
+			row := one
+			if k.ARD {
+				row = m.Row(i)
 			}
-			w.weigh(row, d2.Row(i), c, shape)
+			row = row[:len(gRow)]
+			floats.MulTo(row, gRow, own.Row(i))
+			total := g.Weight(1) * floats.Sum(row)
+			if g.shape == upper {
+				total -= row[0]
+			}
+			grad[0] += 2 * total
+			if weighted {
+				if s, ok := w.(shaped); ok {
+					grad[last] += g.Weight(1) * s.pullShape(row, d2.Row(i), c, shape)
+				}
+				w.weigh(row, d2.Row(i), c, shape)
+			}
+			switch {
+			case !k.ARD:
+				k.lengths(grad)[0] += g.Weight(1) * c * floats.Dot(row, d2.Row(i))
+			case weighted:
+				p.takeClose(k.lengths(grad), m, d2.Row(i), i)
+			}
 		}
-		switch {
-		case !k.ARD:
-			gradLength[0] += g.Weight(1) * c * floats.Dot(row, d2.Row(i))
-		case weighted:
-			p.takeClose(gradLength, m, d2.Row(i), i)
-		}
-	}
+	})
 	if k.ARD {
 		for _, s := range p.differences(m) {
 			addColumns(gradLength, 1, s.rows, s.differences)

@@ -56,7 +56,7 @@ func (s Sum) Fill(dst Block, theta []float64) {
 			}
 			k.Fill(term, t)
 			dst.zip(term, floats.Add)
-		case dst.shape != whole:
+		case dst.noisy():
 			on := dst.diagonal()
 			own := on.like()
 			k.Fill(own, t)
@@ -85,7 +85,7 @@ func (s Sum) ownOf(i int, theta []float64, own Block) Block {
 	}
 	k := own.like()
 	k.set(own)
-	if own.shape != whole {
+	if own.noisy() {
 		s[i].Kernel.Fill(k.diagonal(), theta)
 	}
 	return k

@@ -90,8 +90,45 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 				f.Panels = append(f.Panels, p)
 			}
 		}
+		if p := optionEvidence(series, n.Members); len(p.Layers) > 0 {
+			p.Title, p.X.Label = n.Heading, label
+			f.Panels = append(f.Panels, p)
+		}
 	}
 	return f
+}
+
+// optionEvidence draws the log evidence, where there is one at three values or more.
+func optionEvidence(series []optionSeries, names []string) (p figure.Panel) {
+	p.Y.Label = "log evidence (nats)"
+	var ends []float64
+	for _, of := range series {
+		ends = append(ends, of.x...)
+	}
+	drawn := 0
+	for k, of := range series {
+		line := figure.Line{Name: names[k], Markers: of.x != nil}
+		for i, c := range of.configurations {
+			v := float64(c.LogEvidence)
+			switch {
+			case !figure.Drawable(v):
+			case of.x == nil: // level
+				line.X, line.Y = []float64{slices.Min(ends), slices.Max(ends)}, []float64{v, v}
+			default:
+				line.X, line.Y = append(line.X, of.x[i]), append(line.Y, v)
+			}
+		}
+		if of.x != nil && len(line.X) > 2 {
+			drawn++
+		}
+		if len(line.X) > 0 && len(p.Layers) < mostTold {
+			p.Layers = append(p.Layers, line)
+		}
+	}
+	if drawn == 0 {
+		return figure.Panel{}
+	}
+	return p
 }
 
 // optionPanel draws a score.

@@ -17,7 +17,7 @@ import (
 // tried is a configuration with an error rate, whose interval is as wide as it is, and a test information, of two evaluations: those
 // of the second are ten times these.
 func tried(dataset, kernel, inference string, rate, bits float64) reports.Configuration {
-	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared(kernel), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "none"}
+	c := reports.Configuration{Dataset: dataset, Label: record.Label{Kernel: reporttest.Declared(kernel), Likelihood: reporttest.Declared("probit"), Inference: reporttest.Declared(inference), TuneInference: reporttest.Declared(inference)}, Tune: "none", LogEvidence: record.Number(math.NaN())}
 	for k, name := range []string{"kfold", "training"} {
 		by := math.Pow(10, float64(k))
 		var results []cv.Result
@@ -70,6 +70,30 @@ func TestOptionPicture(t *testing.T) {
 		if p.X.Label != "online: seen" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a · probit" {
 			t.Errorf("%q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
+	}
+}
+
+// A log evidence that three values of an option have makes a panel, in which those that have none are left out.
+func TestOptionEvidence(t *testing.T) {
+	var r reports.Report
+	for k, order := range []string{"0", "1", "2", "3"} {
+		c := tried("a", "se", "{online: {order_seed: "+order+"}}", 0.5, 1)
+		if k != 1 {
+			c.LogEvidence = record.Number(-float64(k))
+		}
+		r.Configurations = append(r.Configurations, c)
+	}
+	r.Configurations = append(r.Configurations, tried("a", "se", "ep", 0.25, 1))
+	r.Configurations[4].LogEvidence = -1.5
+	p := pictured(t, "option", &r)[0].Panels
+	want := []figure.Layer{figure.Line{Name: "online", X: []float64{0, 2, 3}, Y: []float64{0, -2, -3}, Markers: true},
+		figure.Line{Name: "ep", X: []float64{0, 3}, Y: []float64{-1.5, -1.5}}}
+	if len(p) != 3 || !reflect.DeepEqual(p[2].Layers, want) || p[2].Y.Label != "log evidence (nats)" {
+		t.Errorf("panels %+v", p)
+	}
+	r.Configurations[0].LogEvidence = record.Number(math.NaN())
+	if p := pictured(t, "option", &r)[0].Panels; len(p) != 2 {
+		t.Errorf("%d panels where two values have a log evidence", len(p))
 	}
 }
 

@@ -34,8 +34,12 @@ var pictureTable = []struct {
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
 	{"prior", "illustrate: draws from priors, latent and squashed", priors},
+	{"surface", "illustrate: level lines of draws from priors over two inputs", surfaces},
+	{"targets", "illustrate: a latent function, its class probability, and targets drawn with it", targets},
 	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
 	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
+	{"softmax", "illustrate: class probabilities, averaged ones, and the eigenvalues of W", softmaxes},
+	{"cavity", "illustrate: marginal and cavity over the precision of a site", cavities},
 }
 
 // List lists them.

@@ -11,6 +11,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// mostMarked is how many places of a draw are marked: few enough to see that there is nothing
+// between them.
+const mostMarked = 30
+
 // toldApart is how many draws have a name, or a row, of their own.
 const toldApart = 7
 
@@ -59,7 +63,7 @@ func samples(i record.Illustration, title string) (panels []figure.Panel, more i
 		for k, at := range order {
 			sorted[k] = y[at]
 		}
-		p.Layers = append(p.Layers, figure.Line{Name: name, X: x, Y: sorted})
+		p.Layers = append(p.Layers, figure.Line{Name: name, X: x, Y: sorted, Markers: len(x) <= mostMarked})
 		return true
 	}
 	put := func(title, positive string, lines func(p *figure.Panel, letter string)) {

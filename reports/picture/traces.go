@@ -8,7 +8,8 @@ import (
 )
 
 // tracesPicture shows, for all configurations on the same data that a local optimiser tuned to the
-// same objective, how it grew over the iterations of the restart that was chosen.
+// same objective, how it grew over the iterations of the restart that was chosen and, where that is
+// traced, beside it the errors in held-out cases.
 func tracesPicture(r *reports.Report) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {
@@ -17,16 +18,40 @@ func tracesPicture(r *reports.Report) []figure.Figure {
 		return c.Objective + " of " + c.Dataset
 	}
 	return together(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
-		p := figure.Panel{X: figure.Axis{Label: "iteration of the chosen restart"}}
+		x := figure.Axis{Label: "iteration of the chosen restart"}
 		var lines []figure.Line
+		p, held := figure.Panel{}, figure.Panel{}
 		for k, m := range part {
-			l := trace(chosenPath(m.Configuration))
+			l, errors, score := trace(chosenPath(m.Configuration)), figure.Line{}, ""
+			x.Hi = max(x.Hi, float64(len(l.X)-1))
 			l.Name = fmt.Sprintf("%s: ends at %s", n.Members[k], figure.Number(l.Y[len(l.Y)-1], 2))
-			p.X.Hi = max(p.X.Hi, float64(len(l.X)-1))
+			if errors, score = tracedErrors(m.Configuration); len(errors.X) > 0 {
+				l.Name += fmt.Sprintf(", %s %.4g", score, errors.Y[len(errors.Y)-1])
+				errors.Name, held.Y.Label = l.Name, score+" in held-out cases"
+				held.Layers = append(held.Layers, errors)
+			}
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
-		p.Y = traceAxis(part[0].Configuration, lines...)
-		return figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step",
+		p.X, p.Y = x, traceAxis(part[0].Configuration, lines...)
+		f := figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step",
 			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}}
+		if held.X = x; len(held.Layers) > 0 {
+			f.Columns, f.Panels = 2, append(f.Panels, held)
+		}
+		return f
 	})
+}
+
+// tracedErrors are the errors in held-out cases along the way of a configuration, if they are
+// traced: of classes how many are wrong, of numbers the root mean square.
+func tracedErrors(c reports.Configuration) (l figure.Line, score string) {
+	if score = "errors"; len(c.Classes) == 0 {
+		score = "rmse"
+	}
+	for i, s := range chosenPath(c) {
+		if v, ok := s.Scores[score]; ok {
+			l.X, l.Y = append(l.X, float64(i)), append(l.Y, float64(v))
+		}
+	}
+	return l, score
 }

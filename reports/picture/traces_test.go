@@ -56,3 +56,30 @@ func TestTracesOfAStartFarBelow(t *testing.T) {
 		t.Errorf("axis %+v", p.Y)
 	}
 }
+
+// Errors that are traced have a panel of their own, in which iterations without scores are left out.
+func TestTracedErrors(t *testing.T) {
+	classes, numbers := climb("a", "ep", -9, -4, -3.25), climb("b", "exact", -2, -1)
+	classes.Classes = []string{"no", "yes"}
+	for k, errors := range []record.Number{74, 70, 62} {
+		if k != 1 {
+			classes.Studies[0].Trials[1].Path[k].Scores = map[string]record.Number{"errors": errors, "brier": 0.5}
+		}
+	}
+	numbers.Studies[0].Trials[1].Path[1].Scores = map[string]record.Number{"rmse": 0.125}
+	figures := pictured(t, "traces", &reports.Report{Configurations: []reports.Configuration{classes, numbers, climb("c", "ep", -2, -1)}})
+	if len(figures) != 3 || len(figures[0].Panels) != 2 || len(figures[1].Panels) != 2 || len(figures[2].Panels) != 1 {
+		t.Fatalf("%+v", figures)
+	}
+	for k, want := range []struct {
+		label string
+		line  figure.Line
+	}{
+		{"errors in held-out cases", figure.Line{Name: "#0: ends at −3.25, errors 62", X: []float64{0, 2}, Y: []float64{74, 62}}},
+		{"rmse in held-out cases", figure.Line{Name: "#1: ends at −1.00, rmse 0.125", X: []float64{1}, Y: []float64{0.125}}},
+	} {
+		if p := figures[k].Panels[1]; p.Y.Label != want.label || !reflect.DeepEqual(p.Layers, []figure.Layer{want.line}) {
+			t.Errorf("panel %+v, want %+v", p, want)
+		}
+	}
+}

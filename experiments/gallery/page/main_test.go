@@ -3,31 +3,30 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
-	"github.com/gpc-tune/gpc-tune/internal/golden"
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // short are the experiments that take no more than a second.
 var short = []string{"gpml_fig31", "gpml_fig35", "gpml_fig36", "lecture_sinusoid", "lecture_ard", "lecture_surface", "csato_figure2", "gpml_fig32", "gpml_fig33", "gpml_fig34", "garcia_fernandez_pair", "lecture_prior", "lecture_squashed"}
 
-// found runs an experiment of the gallery.
-func found(t *testing.T, name string) *reports.Report {
+// reported runs an experiment of the gallery.
+func reported(t *testing.T, name string) *reports.Report {
 	t.Helper()
-	r, _, err := result(t.Context(), name, t.TempDir(), filepath.Join(t.TempDir(), name))
+	r, err := result(t.Context(), name, t.TempDir(), filepath.Join(t.TempDir(), name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r.Report
 }
 
 func score(t *testing.T, c reports.Configuration, name string) float64 {
@@ -39,69 +38,167 @@ func score(t *testing.T, c reports.Configuration, name string) float64 {
 	return e.Value
 }
 
-// The short ones run, fail nowhere, say why where they differ from what was published, and have the figures that their files name, as
-// files beside the page.
+// The short ones run, fail nowhere, and give the values and the verdicts that the kept ledger has.
 func TestShortExperiments(t *testing.T) {
-	p := page{file: filepath.Join(t.TempDir(), "docs", "page.md"), names: short, figures: map[string][]byte{}}
-	for _, name := range short {
-		if err := p.add(t.Context(), name, t.TempDir(), filepath.Join(t.TempDir(), name)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	kept := keptEntries(t)
+	b := book{file: filepath.Join(t.TempDir(), "docs", "page.md"), part: true, runs: ledger.Runs{}, former: ledger.Runs{}}
+	if err := errors.Join(b.run(t.Context(), append(short, "usps_3v5_grid"), t.TempDir(), t.TempDir()), b.write()); err != nil {
+		t.Fatal(err)
 	}
-	if err := p.add(t.Context(), "usps_3v5_grid", t.TempDir(), filepath.Join(t.TempDir(), "none")); err != nil {
-		t.Errorf("digits that are not there: %v", err)
-	}
-	text := string(p.text())
-	for _, want := range []string{
-		"\n| [gpml_fig35](#gpml_fig35) | GPML Figure 3.5: predictive probabilities over", " and Laplace's method. | 2 | ",
-		"\n| [gpml_fig36](#gpml_fig36) | GPML Figure 3.6: Laplace's method against EP on a line. |  |  | &lt;\u00a01\u00a0min |  |\n",
-		"a lattice of length scale and amplitude, for Laplace and EP. |  |  |  | not run: usps\\_3v5\\_train.csv.gz is not here |\n",
-		"\n## gpml_fig36\n\nGPML Figure 3.6: ", "\nGPML Figure 3.5:\n\n| configuration | figure | published | here | here − published | why they differ |\n| --- | --- | ---: |",
-		"| #2 se(length\\_scale: fixed 0.3) | max probability | 0.84 | 0.902 | 0.062 | the extremes of all",
-		"\n![gpml\\_fig36 · probit · predictions over the inputs](page/gpml_fig36-decision-0.svg)\n",
-		"\nerror rate, preprocess standardize, kernel sum(polynomial, noise), mean zero, likelihood step, tune none:\n\n| inference | sonar kfold | sonar training | crabs kfold | crabs training |\n",
-		"\n<details><summary>1 warning</summary>\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-
-	old := filepath.Join(filepath.Dir(p.file), "page", "old.svg")
-	for range 2 {
-		if err := p.write(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%v: a figure that is no more", err)
-		}
-		if err := os.WriteFile(old, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	written, err := os.ReadFile(p.file)
+	got, err := b.formerEntries()
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
-	golden.Equal(t, "the page that was written", written, text)
-	links := regexp.MustCompile(`!\[[^\]]*\]\(([^)]*)\)`).FindAllStringSubmatch(text, -1)
-	if len(links) != len(p.figures) || len(links) < len(short) {
-		t.Errorf("%d pictures on the page, %d figures", len(links), len(p.figures))
+	compared := 0
+	for _, e := range got {
+		if e.Verdict == ledger.NotApplicable {
+			continue
+		}
+		compared++
+		i := slices.IndexFunc(kept, func(k ledger.Entry) bool { return k.Row == e.Row })
+		if i < 0 || kept[i].Here != e.Here || kept[i].Verdict != e.Verdict || kept[i].Reason != e.Reason {
+			t.Errorf("%v: %q, %s, %q; run make gallery if that is meant", e.Row, e.Here, e.Verdict, e.Reason)
+		}
 	}
-	for _, link := range links {
-		if svg, err := os.ReadFile(filepath.Join(filepath.Dir(p.file), link[1])); err != nil || !bytes.HasPrefix(svg, []byte("<svg")) && !bytes.Contains(svg[:200], []byte("<svg")) {
-			t.Errorf("%s: %v", link[1], err)
-		} else if len(svg) > 150e3 {
-			t.Errorf("%s has %d bytes", link[1], len(svg))
+	if compared < 10 {
+		t.Errorf("%d rows were compared", compared)
+	}
+	links := regexp.MustCompile(`!\[[^\]]*\]\(([^)]*)\)`)
+	pictures := 0
+	for _, name := range short {
+		page, err := os.ReadFile(filepath.Join(b.folder(), name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links.FindAllStringSubmatch(string(page), -1) {
+			pictures++
+			svg, err := os.ReadFile(filepath.Join(b.folder(), link[1]))
+			if err != nil || !bytes.Contains(svg[:min(200, len(svg))], []byte("<svg")) {
+				t.Errorf("%s: %v", link[1], err)
+			} else if len(svg) > 150e3 {
+				t.Errorf("%s has %d bytes", link[1], len(svg))
+			}
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(b.folder(), "*.svg"))
+	if err != nil || len(files) != pictures || pictures < len(short) {
+		t.Errorf("%d pictures on the pages, %d files, %v", pictures, len(files), err)
+	}
+}
+
+// keptEntries are those of docs/gallery/ledger.csv.
+func keptEntries(t *testing.T) []ledger.Entry {
+	t.Helper()
+	entries, err := (&book{file: filepath.Join("..", "..", "..", "docs", "gallery.md")}).formerEntries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// The kept ledger has every row, in the order of the ledger, with a verdict that says enough.
+func TestKeptLedger(t *testing.T) {
+	rows, err := ledger.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := keptEntries(t)
+	if len(kept) != len(rows) {
+		t.Fatalf("%d rows of %d", len(kept), len(rows))
+	}
+	for i, e := range kept {
+		if e.Row != rows[i] {
+			t.Errorf("%v is where %v must be", e.Row, rows[i])
+		}
+		value, reason := e.Here != "", e.Reason != ""
+		want := map[ledger.Verdict][2]bool{ledger.Agrees: {true, false}, ledger.Differs: {true, true}, ledger.NotApplicable: {false, true}}
+		if w, known := want[e.Verdict]; !known || value != w[0] || reason != w[1] {
+			t.Errorf("%v: %s, here %q, reason %q", e.Row, e.Verdict, e.Here, e.Reason)
 		}
 	}
 }
 
-// The comment is there paragraph by paragraph, its code as it is, and names of experiments on the page lead there.
+// Every row of the ledger is shown in one place of the page, and every experiment is named there.
+func TestExhibits(t *testing.T) {
+	rows, err := ledger.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]int{}
+	var experiments []string
+	for _, s := range sources {
+		for _, x := range s.exhibits {
+			for _, place := range x.places {
+				shown[s.name+"|"+place]++
+				if !slices.ContainsFunc(rows, func(r ledger.Row) bool { return r.Source == s.name && r.Place == place }) {
+					t.Errorf("%s: no row is at %s", x.title, place)
+				}
+			}
+			experiments = append(experiments, x.also...)
+			for _, p := range x.pictures {
+				experiments = append(experiments, experimentOf(p))
+			}
+		}
+	}
+	for _, r := range rows {
+		if shown[r.Source+"|"+r.Place] != 1 {
+			t.Errorf("%v is in %d exhibits", r, shown[r.Source+"|"+r.Place])
+		}
+	}
+	for _, e := range keptEntries(t) {
+		experiments = append(experiments, e.Experiments...)
+	}
+	for _, name := range gallery.Names() {
+		if !slices.Contains(experiments, name) {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+}
+
+// The page can be read: no long sentences, no long cells; and its links lead somewhere.
+func TestPage(t *testing.T) {
+	docs := filepath.Join("..", "..", "..", "docs")
+	pages, err := filepath.Glob(filepath.Join(docs, "gallery", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#]+)\)|(?:href|src)="([^"]+)"`)
+	for _, page := range append(pages, filepath.Join(docs, "gallery.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1]+found[2])); err != nil && !strings.Contains(found[1], "://") {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "| ") {
+				for _, c := range strings.Split(strings.ReplaceAll(line, `\|`, ""), " | ") {
+					if n := utf8.RuneCountInString(c); n > 200 {
+						t.Errorf("%s: a cell of %d characters: %s", page, n, c)
+					}
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(docs, "gallery.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentences := regexp.MustCompile(`[.!?:]\s|\n\n|\n- | \| `)
+	for _, s := range sentences.Split(string(text), -1) {
+		if n := len(strings.Fields(s)); n > 40 && !strings.Contains(s, "<img") {
+			t.Errorf("a sentence of %d words: %s", n, s)
+		}
+	}
+}
+
+// The comment is there paragraph by paragraph, its code as it is, and names of experiments lead to their pages.
 func TestComment(t *testing.T) {
-	p := page{names: []string{"a_b"}}
-	got := p.comment([]byte("# See gallery:a_b, not gallery:a_bc:\n# x_1 < 2.\n#\n#     gpc-tune check gallery:a_b\n#\n# End.\nname: x\n"))
-	if want := "See [gallery:a\\_b](#a_b), not gallery:a\\_bc:\nx\\_1 &lt; 2.\n\n    gpc-tune check gallery:a_b\n\nEnd."; got != want {
+	got := comment([]byte("# See gallery:csato_table1, not gallery:a_bc:\n# x_1 < 2.\n#\n#     gpc-tune check gallery:a_b\n#\n# End.\nname: x\n"))
+	if want := "See [gallery:csato\\_table1](csato_table1.md), not gallery:a\\_bc:\nx\\_1 &lt; 2.\n\n    gpc-tune check gallery:a_b\n\nEnd."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -113,17 +210,9 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "< 1 min", 50: "< 1 min", 58: "1 min", 100: "2 min", 16 * 60: "20 min", 3500: "1 h", 3 * 3600: "3 h", 26 * 3600: "30 h"} {
-		if got := strings.ReplaceAll(about(seconds), "\u00a0", " "); got != want {
-			t.Errorf("%v s is %q, want %q", seconds, got, want)
-		}
-	}
-}
-
 // On the line of GPML Figure 3.6 Laplace's method decides as EP does, and is too cautious.
 func TestLaplaceIsCautious(t *testing.T) {
-	c := found(t, "gpml_fig36").Configurations
+	c := reported(t, "gpml_fig36").Configurations
 	laplace, ep := c[0], c[1]
 	if laplace.Inference.Text != "laplace" || ep.Inference.Text != "ep" {
 		t.Fatalf("%s and %s", laplace.Inference, ep.Inference)
@@ -138,7 +227,7 @@ func TestLaplaceIsCautious(t *testing.T) {
 
 // Automatic relevance determination leaves the copy of the first input and the stranger out.
 func TestARDFindsTheInput(t *testing.T) {
-	c := found(t, "lecture_ard").Configurations
+	c := reported(t, "lecture_ard").Configurations
 	length := func(name string) float64 {
 		v, ok := c[0].Hyperparameters.Get(name)
 		if !ok {
@@ -149,39 +238,5 @@ func TestARDFindsTheInput(t *testing.T) {
 	one, two, three := length("length_scale[1]"), length("length_scale[2]"), length("length_scale[3]")
 	if !(one < two/5 && one < three/5) || !(c[0].LogEvidence > c[1].LogEvidence+10) || !(score(t, c[0], "rmse") < score(t, c[1], "rmse")) {
 		t.Errorf("length scales %g, %g, %g; log evidence %v with them and %v with one", one, two, three, c[0].LogEvidence, c[1].LogEvidence)
-	}
-}
-
-func TestDifferencesNeedAReason(t *testing.T) {
-	figure := func(name string, published, uncertainty, here reports.Number) reports.PublishedFigure {
-		return reports.PublishedFigure{Name: name, Published: published, Uncertainty: uncertainty, Here: here}
-	}
-	r := &reports.Report{Configurations: []reports.Configuration{{Label: record.Label{Inference: record.Plain("laplace")}}, {Label: record.Label{Inference: record.Plain("ep")}, Published: []reports.Published{
-		{Source: "A", Figures: reports.PublishedFigures{figure("log_evidence", -99, 0.5, -99.5), figure("errors", 21, 0.5, 22)}},
-		{Source: "B", Note: "for a reason", Figures: reports.PublishedFigures{figure("error_rate", 0.031, 0.0005, 0.0321), figure("rmse", 1, 0, 1), figure("errors", 67, 5, 62), figure("log_evidence", -107, 0.05, -107.001)}},
-	}}}}
-	compared, within, faults := compare(r)
-	var got []string
-	for _, row := range compared.Rows {
-		got = append(got, strings.Join(table.Texts(row), " "))
-	}
-	want := []string{"#1 ep A log evidence -99 -99.5 -0.5 ", "#1 ep A errors 21 22 1 not said", "#1 ep B error rate 0.031 0.0321 0.0011 for a reason", "#1 ep B rmse 1 ± 0 1 0 ", "#1 ep B errors 67 ± 5 62 -5 ", "#1 ep B log evidence -107.0 -107.00 0.00 "}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if within != 4 || len(compared.Columns) != 7 || compared.Caption != nil {
-		t.Errorf("%d within the uncertainty; %v, %q", within, compared.Columns, compared.Caption)
-	}
-	r.Configurations = r.Configurations[1:]
-	if compared, _, _ = compare(r); len(compared.Columns) != 6 || len(compared.Rows[0]) != 6 || compared.Rows[0][1].Text != "log evidence" {
-		t.Errorf("of one configuration %v %q", compared.Columns, compared.Rows[0])
-	}
-	r.Configurations[0].Published = r.Configurations[0].Published[1:]
-	r.Configurations[0].Published[0].Figures = r.Configurations[0].Published[0].Figures[3:]
-	if compared, within, _ = compare(r); within != 1 || len(compared.Columns) != 4 || len(compared.Rows[0]) != 4 || !slices.Equal(compared.Caption, []string{"B"}) {
-		t.Errorf("of nothing that differs %v %q", compared.Columns, compared.Rows[0])
-	}
-	if len(faults) != 1 || !strings.Contains(faults[0].Error(), "errors is 22 here and 21 ± 0.5 in A, and no note says why") {
-		t.Errorf("faults %v", faults)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Planned is the plan of a configuration file with this text.
-func Planned(t *testing.T, text string, settings ...string) *plan.Plan {
+func Planned(t testing.TB, text string, settings ...string) *plan.Plan {
 	t.Helper()
 	s, err := spec.Parse("t.yaml", []byte(text), settings)
 	if err != nil {

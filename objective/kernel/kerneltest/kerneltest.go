@@ -8,12 +8,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/allocated"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -38,6 +40,7 @@ func Check(t *testing.T, k kernel.Kernel, dim int) {
 	}
 	t.Run("finite in the corners of the bounds", c.corners)
 	t.Run("remembered", c.remembered)
+	t.Run("threads", c.threads)
 	t.Run("memory", c.memory)
 }
 
@@ -210,6 +213,23 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 	c.gradient(t, "PullbackDiag", theta, func(theta []float64) float64 {
 		return floats.Dot(c.diag(theta, c.z), gd)
 	}, func(grad []float64) { kernel.PullbackDiag(c.k, grad, theta, c.z, gd) })
+
+	c.gradient(t, "PullbackSmoothDiag", theta, func(theta []float64) float64 {
+		return floats.Dot(c.smoothDiag(t, theta), gd)
+	}, func(grad []float64) { kernel.PullbackSmoothDiag(c.k, grad, theta, c.z, gd) })
+}
+
+// smoothDiag is the variances without noise, which must be those of Cross, as that has none.
+func (c *check) smoothDiag(t *testing.T, theta []float64) []float64 {
+	d := nans(c.z.N())
+	kernel.SmoothDiag(c.k, d, theta, c.z)
+	k := c.cross(theta, c.z, &kernel.Inputs{X: c.z.X})
+	for i, v := range d {
+		if !near(v, k.At(i, i), 1e-12*math.Max(1, math.Abs(v))) {
+			t.Errorf("SmoothDiag of case %d is %v, Cross gives %v", i, v, k.At(i, i))
+		}
+	}
+	return d
 }
 
 // gradient compares every way of adding a gradient with differences of l, and the ways with each
@@ -318,6 +338,40 @@ func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 		last = row
 	}
 	return d, uncertain
+}
+
+// threads checks that covariances and derivatives of many cases have the same bits on any number of
+// threads.
+func (c *check) threads(t *testing.T) {
+	defer linalg.SetThreads(1)
+	const n = 420 // linalg shares the rows of so many
+	c.rng = rand.New(rand.NewPCG(6, uint64(c.dim)))
+	x, z, theta := c.cases(n), c.cases(n+3), make([]float64, len(c.params))
+	g, across := mat.NewSymDense(n, nil), mat.NewDense(n, n+3, nil)
+	for i := range n {
+		for j := range n + 3 {
+			across.Set(i, j, c.rng.NormFloat64())
+			if j < n {
+				g.SetSym(i, j, across.At(i, j))
+			}
+		}
+	}
+	var first []float64
+	for _, threads := range []int{1, 2, 3, 16} {
+		linalg.SetThreads(threads)
+		x, z := x.Fresh(), z.Fresh()
+		own, grad := c.gram(theta, x), make([]float64, len(theta))
+		kernel.Pullback(c.k, grad, theta, x, own, g)
+		kernel.PullbackCross(c.k, grad, theta, x, z, across)
+		bits := slices.Concat(grad, own.RawSymmetric().Data, c.cross(theta, x, z).RawMatrix().Data)
+		if first == nil {
+			first = bits
+		}
+		equal := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+		if !slices.EqualFunc(bits, first, equal) {
+			t.Errorf("other bits on %d threads", threads)
+		}
+	}
 }
 
 // remembered compares k with itself remembered where now the amplitude changes, now all of theta.

@@ -1,0 +1,120 @@
+package approx
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Inducing asks for a prior of lower rank, as an option of a method: instead of K it takes
+//
+//	K̂ = Q + Λ,   Q = K_xz K_zz⁻¹ K_zx,
+//
+// for m inducing inputs Z, at a cost of O(n m²) time and O(n m) memory (Quiñonero-Candela &
+// Rasmussen 2005). The zero value asks for none: the method takes K as it is. So it does where
+// there are no more cases than points.
+type Inducing struct {
+	// Points is m.
+	Points int `yaml:"points" within:"[1,1000000]"`
+	// Select is how the inducing inputs are chosen, once for a training set and with the
+	// hyperparameters where they start.
+	Select Selection `yaml:"select"`
+	// Correction is what becomes of the variance that Q lacks.
+	Correction Correction `yaml:"correction"`
+}
+
+// cavities says whether leave-one-out probabilities follow from the cavities: K̂ has the variances
+// of K. own is the power of the method's own correction.
+func (i Inducing) cavities(own float64) bool { return i.Points == 0 || i.Correction.power(own) == 1 }
+
+// UnmarshalText reads a number of points.
+func (i *Inducing) UnmarshalText(text []byte) error {
+	points, err := strconv.Atoi(string(text))
+	if err != nil || points < 1 {
+		return fmt.Errorf("inducing: %q is no number of points; write how many, as in 200, or {points: 200, "+
+			"select: greedy, correction: fitc}", text)
+	}
+	i.Points = points
+	return nil
+}
+
+// Selection is how inducing inputs are chosen.
+type Selection int
+
+const (
+	// Greedy takes, one after the other, the case of which those before tell the least: that of the
+	// largest conditional variance (Burt, Rasmussen & van der Wilk 2020).
+	Greedy Selection = iota
+	// KMeans takes the centres of k-means clusters, from k-means++.
+	KMeans
+	// Random takes cases at random.
+	Random
+)
+
+// Names are the names of the selections.
+func (Selection) Names() []string { return []string{"greedy", "kmeans", "random"} }
+
+// UnmarshalText reads a selection's name.
+func (s *Selection) UnmarshalText(text []byte) error { return choose(s, "selection", text) }
+
+// Correction is what becomes of D = diag(K - Q). The prior has α D of it as variances of the cases'
+// own; for the rest the log evidence loses Σ_i (1-α)/2α log(1 + α D_i τ_i), τ_i the precision of a
+// case's site: power EP with Gaussian noise (Bui, Yan & Turner 2017, (13)), whose ends are FITC
+// (Snelson & Ghahramani 2006), α = 1, and VFE (Titsias 2009), α = 0, with ½ D_i τ_i. The
+// variational method averages log p(y|f) over the marginals with (1-α) D added instead, and at α =
+// 0 remains a bound of the evidence of K itself (Hensman, Matthews & Ghahramani 2015).
+type Correction struct {
+	Form CorrectionForm `yaml:"-"`
+	// Power is α, from 0, VFE, to 1, FITC.
+	Power float64 `yaml:"power" within:"(0,1)"`
+}
+
+// UnmarshalText reads a form's name.
+func (c *Correction) UnmarshalText(text []byte) error { return choose(&c.Form, "correction", text) }
+
+// CorrectionForm is a correction with a name.
+type CorrectionForm int
+
+const (
+	// MethodsOwn is VFE for the variational method and FITC for the others, unless Power is given.
+	MethodsOwn CorrectionForm = iota
+	FITC
+	VFE
+)
+
+// Names are the forms' names.
+func (CorrectionForm) Names() []string { return []string{"default", "fitc", "vfe"} }
+
+// power is α, or the method's own.
+func (c Correction) power(own float64) float64 {
+	switch {
+	case c.Form == FITC:
+		return 1
+	case c.Form == VFE:
+		return 0
+	case c.Power > 0:
+		return c.Power
+	}
+	return own
+}
+
+// inducer methods have the option inducing.
+type inducer interface {
+	inducing() Inducing
+	with(Inducing) Approximation
+}
+
+// InducingOf is the option inducing of a method; zero where it has none.
+func InducingOf(m Approximation) Inducing {
+	if i, ok := m.(inducer); ok {
+		return i.inducing()
+	}
+	return Inducing{}
+}
+
+// Exactly is the method without inducing inputs.
+func Exactly(m Approximation) Approximation {
+	if InducingOf(m) == (Inducing{}) {
+		return m
+	}
+	return m.(inducer).with(Inducing{})
+}

@@ -1,0 +1,161 @@
+package approx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// softmaxOnLine is the model of cases along a curve in the plane, each class a stretch of it but for some labels.
+func softmaxOnLine(n, classes int, logAmp float64, shared bool) (cov []Cov, y Targets) {
+	y = Targets{Classes: classes, Index: make([]int, n)}
+	point := func(i int) (a, b float64) {
+		t := float64(i) / float64(n)
+		return 6 * t, math.Sin(9*t) + 0.3*math.Cos(17*float64(i))
+	}
+	for i := range n {
+		if y.Index[i] = i * classes / n; i%5 == 0 {
+			y.Index[i] = (i + i/5) % classes
+		}
+	}
+	for c := range classes {
+		if shared && c > 0 {
+			break
+		}
+		length := 1 + 0.3*float64(c)
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a, b := point(i)
+				x, z := point(j)
+				k.SetSym(i, j, math.Exp(2*logAmp-((a-x)*(a-x)+(b-z)*(b-z))/(2*length*length)))
+			}
+		}
+		cov = append(cov, Cov{K: k})
+	}
+	return cov, y
+}
+
+// TestStepThatIsShortEnough: no step of length 1 changes ½ log|I + W K|, to first order, by more than precision says. With
+// the gradient s of that, here from differences over every latent value, the step that changes it the most is Σs/√(sᵀΣs) and
+// the change √(sᵀΣs).
+func TestStepThatIsShortEnough(t *testing.T) {
+	const n, classes, h = 24, 4, 1e-5
+	for _, shared := range []bool{true, false} {
+		for _, logAmp := range []float64{-1, 1, 3, 5} {
+			cov, y := softmaxOnLine(n, classes, logAmp, shared)
+			post, err := Laplace{}.Fit(context.Background(), cov, y, likelihood.Softmax{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := post.(*multiclass)
+			at := *p.at
+			half := func(j int, h float64) float64 { // ½ log|I + W K| where f_j is moved
+				moved := p.newPoint()
+				copy(moved.f, at.f)
+				moved.f[j] += h
+				p.differentiate(moved)
+				if err := p.factorise(moved.w); err != nil {
+					t.Fatal(err)
+				}
+				sum := linalg.LogDet(p.m)
+				for _, u := range p.u {
+					sum += linalg.LogDet(u)
+				}
+				return sum
+			}
+			s, ks, delta := make([]float64, n*classes), make([]float64, n*classes), make([]float64, n*classes)
+			for j := range s {
+				s[j] = (half(j, h) - half(j, -h)) / (2 * h)
+			}
+			if err := p.factorise(at.w); err != nil {
+				t.Fatal(err)
+			}
+			p.multiplyK(s, 0, ks)
+			p.shrink(delta, s, ks)
+			target, _ := p.precision(&at)
+			most, bound := math.Sqrt(dot(ks, delta)), p.tolerance/target
+			if !(most <= bound) {
+				t.Errorf("shared=%v, log σ = %v: a step of length 1 changes ½ log|I + W K| by %.4g, the bound is %.4g",
+					shared, logAmp, most, bound)
+			}
+			t.Logf("shared=%v, log σ = %v: %.4g of at most %.4g", shared, logAmp, most, bound)
+		}
+	}
+}
+
+// TestToleranceBeyondRounding: a tolerance that rounding error does not allow takes no more products than rounding does,
+// whatever it is, and leaves the evidence where a moderate one finds it: a step of the length that precision gives for
+// rounding changes it by at most that over target, times the tolerance.
+func TestToleranceBeyondRounding(t *testing.T) {
+	const n, classes = 60, 4
+	for _, logAmp := range []float64{1, 3, 5} {
+		cov, y := softmaxOnLine(n, classes, logAmp, true)
+		fit := func(tolerance float64) *multiclass {
+			p, err := Laplace{Tolerance: tolerance}.Fit(context.Background(), cov, y, likelihood.Softmax{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !p.Diagnostics().Converged {
+				t.Fatalf("log σ = %v, tolerance %v: %v", logAmp, tolerance, p.Diagnostics().Failure)
+			}
+			return p.(*multiclass)
+		}
+		moderate, small, smallest := fit(1e-9), fit(1e-16), fit(1e-30)
+		if a, b := small.diagnostics.Products, smallest.diagnostics.Products; a != b {
+			t.Errorf("log σ = %v: %d products at a tolerance of 1e-16, %d at 1e-30", logAmp, a, b)
+		}
+		target, rounding := small.precision(small.at)
+		bound := 1e-9 + 1e-16*rounding/target
+		if a, b := moderate.evidence.value, small.evidence.value; !(math.Abs(a-b) <= 2*bound) {
+			t.Errorf("log σ = %v: log evidence %.15g at a tolerance of 1e-9, %.15g at 1e-16, want within %.2g", logAmp, a, b, 2*bound)
+		}
+	}
+}
+
+// TestThreadsOfSeveralClasses: fit, adjoint, predictions and leave-one-out have the same bits whatever the number of threads.
+func TestThreadsOfSeveralClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four fits of 300 cases and four classes, with averages")
+	}
+	const n, classes = 300, 4
+	cov, y := softmaxOnLine(n, classes, 1, true)
+	cross, diag := mat.NewDense(n, n, full(cov[0].K.RawSymmetric()).Data), make([]float64, n)
+	for i := range diag {
+		diag[i] = cov[0].K.At(i, i)
+	}
+	defer linalg.SetThreads(1)
+	var want string
+	for _, threads := range []int{1, 2, 3, 16} {
+		linalg.SetThreads(threads)
+		p, err := Laplace{Points: 64}.Fit(context.Background(), cov, y, likelihood.Softmax{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		adjoint := Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}
+		if err := p.Evidence().Adjoint(&adjoint, 0); err != nil {
+			t.Fatal(err)
+		}
+		proba, mean, variance := mat.NewDense(n, classes, nil), make([]float64, n), make([]float64, n)
+		p.PredictProba(proba, []*mat.Dense{cross}, [][]float64{diag}, nil)
+		p.Latent(mean, variance, cross, diag, 2)
+		loo, err := p.(LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(p.Evidence().Value(), p.State(), adjoint.K.RawSymmetric().Data, adjoint.Mean,
+			proba.RawMatrix().Data, mean, variance, loo.Value(), p.(Averager).AverageError())
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%d threads: other bits than of one", threads)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// counted is a number of things.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// cell is a text as Markdown shows it.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", "\n", " ").Replace(text)
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.e+-]*`)
+
+// alike are the first of the warnings, "#2: trial 3: message", whose messages differ in numbers
+// only, and how many more there are.
+func alike(texts []string) (first []string) {
+	var kinds []string
+	count := map[string]int{}
+	for _, text := range texts {
+		places := strings.SplitN(text, ": ", 3)
+		kind := digits.ReplaceAllString(places[len(places)-1], "")
+		if count[kind]++; count[kind] == 1 {
+			kinds, first = append(kinds, kind), append(first, text)
+		}
+	}
+	for i, kind := range kinds {
+		if more := count[kind] - 1; more > 0 {
+			first[i] += fmt.Sprintf(" (%d more like this)", more)
+		}
+	}
+	return first
+}
+
+// tabulate writes a table with its caption.
+func tabulate(out *bytes.Buffer, t table.Table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	if len(t.Caption) > 0 {
+		fmt.Fprintf(out, "\n%s:\n", cell(strings.Join(t.Caption, ", ")))
+	}
+	line := func(cells []string) { fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | ")) }
+	var names, rules []string
+	for _, c := range t.Columns {
+		rule := "---"
+		if c.Right {
+			rule = "---:"
+		}
+		names, rules = append(names, cell(c.Name)), append(rules, rule)
+	}
+	fmt.Fprintln(out)
+	line(names)
+	line(rules)
+	for _, row := range t.Rows {
+		var cells []string
+		for i, text := range table.Texts(row) {
+			if t.Columns[i].Right {
+				// an interval stays on one line
+				text = strings.NewReplacer("– ", "–\u2060\u00a0", " ", "\u00a0").Replace(text)
+			}
+			cells = append(cells, cell(text))
+		}
+		line(cells)
+	}
+}
+
+// comment is that of a file, in paragraphs; lines that are indented are code.
+func comment(text []byte) string {
+	var out strings.Builder
+	for line := range strings.Lines(gallery.Comment(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "    ") {
+			line = linked(line)
+		}
+		out.WriteString(line + "\n")
+	}
+	return strings.TrimSpace(out.String())
+}
+
+var entry = regexp.MustCompile(`gallery:[a-zA-Z0-9\\_]+`)
+
+// linked is a text of which the names of experiments are links to their pages, which are beside it.
+func linked(text string) string {
+	return entry.ReplaceAllStringFunc(cell(text), func(found string) string {
+		name := strings.ReplaceAll(strings.TrimPrefix(found, "gallery:"), `\`, "")
+		if !slices.Contains(gallery.Names(), name) {
+			return found
+		}
+		return fmt.Sprintf("[%s](%s.md)", found, name)
+	})
+}

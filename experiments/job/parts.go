@@ -1,0 +1,34 @@
+package job
+
+import "github.com/gpc-tune/gpc-tune/internal/record"
+
+// part is a job whose results come of one fit: the one that makes it, or its twin.
+type part struct {
+	*Job
+	p    *Prepared
+	fit  record.Fit
+	held Outcome
+}
+
+// parts are those of a job, ready to be used until done.
+func (j *Job) parts() (all []*part, done func(), err error) {
+	jobs := []*Job{j}
+	if j.Twin != nil {
+		jobs = append(jobs, j.Twin)
+	}
+	var uses []func()
+	done = func() {
+		for _, end := range uses {
+			end()
+		}
+	}
+	for _, of := range jobs {
+		uses = append(uses, of.Set.Use())
+		p, err := of.Set.Prepare()
+		if err != nil {
+			return nil, done, err
+		}
+		all = append(all, &part{Job: of, p: p})
+	}
+	return all, done, nil
+}

@@ -1,0 +1,83 @@
+package preprocess
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Choice is a value of the key preprocess: a method of Table, fitted on the training part of every
+// split, or as {whiten: all} on all training cases before they are split. The latter looks at
+// inputs that folds hold out, and at none of their labels. What stands in for missing values comes
+// from the same cases. The zero Choice is the default.
+type Choice struct {
+	How         string `yaml:"-"` // where the name alone is written
+	Standardize *Cases `yaml:"standardize"`
+	Whiten      *Cases `yaml:"whiten"`
+}
+
+// Cases are those that a map is fitted on.
+type Cases int
+
+const (
+	ofTraining Cases = iota // the training part of a split
+	ofAll                   // all training cases, before they are split
+)
+
+// Names are what the cases are called.
+func (Cases) Names() []string { return []string{"training", "all"} }
+
+// UnmarshalText reads a name of cases.
+func (c *Cases) UnmarshalText(text []byte) error {
+	for i, name := range c.Names() {
+		if name == string(text) {
+			*c = Cases(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown cases %q%s", text, registry.Suggest(string(text), c.Names()))
+}
+
+// UnmarshalText reads the name of a method.
+func (c *Choice) UnmarshalText(text []byte) error {
+	*c = Choice{How: string(text)}
+	return nil
+}
+
+// Check says what is wrong with the choice.
+func (c Choice) Check() error {
+	if c.Standardize != nil && c.Whiten != nil {
+		return errors.New("standardize and whiten are both given; keep one")
+	}
+	if names := Table.Names(); !slices.Contains(names, c.Method()) {
+		return fmt.Errorf("unknown value %q%s", c.How, registry.Suggest(c.How, names))
+	}
+	return nil
+}
+
+// Method is the name of the method in Table.
+func (c Choice) Method() string {
+	switch {
+	case c.Standardize != nil:
+		return "standardize"
+	case c.Whiten != nil:
+		return "whiten"
+	}
+	return cmp.Or(c.How, Table[0].Name)
+}
+
+// All says whether the map is fitted on all training cases, before they are split.
+func (c Choice) All() bool { return is(c.Standardize) || is(c.Whiten) }
+
+func is(c *Cases) bool { return c != nil && *c == ofAll }
+
+// String is the choice as tables show it: whiten, or whiten(all).
+func (c Choice) String() string {
+	if c.All() {
+		return c.Method() + "(all)"
+	}
+	return c.Method()
+}

@@ -1,0 +1,165 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/inducing"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// induction is the choice of inducing inputs of a training set, made when they are first wanted.
+type induction struct {
+	option approx.Inducing
+	x      *kernel.Inputs
+	once   sync.Once
+	chosen *induced
+	fewer  string // why they are fewer than asked for; else empty
+	err    error
+}
+
+// newInduction is the choice that a method asks for, or nil where it asks for none or there are no
+// more cases than points, and the method is exact.
+func newInduction(m approx.Approximation, x *kernel.Inputs) *induction {
+	option := approx.InducingOf(m)
+	if option.Points == 0 || x.N() <= option.Points {
+		return nil
+	}
+	return &induction{option: option, x: x}
+}
+
+// choose makes the choice, for a kernel at theta.
+func (i *induction) choose(k kernel.Kernel, theta []float64) (*induced, error) {
+	i.once.Do(func() {
+		method := inducing.Table.Default(i.option.Select.Names()[i.option.Select])
+		choice, err := method.Select(context.Background(), k, theta, i.x, i.option.Points, 1)
+		if err != nil {
+			i.err = fmt.Errorf("inducing inputs: %w", err)
+			return
+		}
+		i.chosen, i.fewer = newInduced(i.x, &kernel.Inputs{X: choice.Z}), choice.Fewer
+	})
+	return i.chosen, i.err
+}
+
+// induced is a training set beside its inducing inputs, in parts of a few thousand cases, of which
+// threads take some each.
+type induced struct {
+	z     *kernel.Inputs
+	x     *kernel.Inputs
+	parts []inducedPart
+}
+
+// inducedPart is some of the cases. It has inducing inputs of its own, whose distances from the
+// part's cases are then kept with it.
+type inducedPart struct {
+	z, x     *kernel.Inputs
+	from, to int
+}
+
+const (
+	// partSize is how many cases a part has.
+	partSize = 2048
+	// mostKept is how many distances are kept for the next theta, 256 MB of them.
+	mostKept = 1 << 25
+)
+
+func newInduced(x, z *kernel.Inputs) *induced {
+	d := &induced{z: z, x: x}
+	for from := 0; from < x.N(); from += partSize {
+		to := min(x.N(), from+partSize)
+		rows := x.X.Slice(from, to, 0, x.Dim()).(*mat.Dense)
+		d.parts = append(d.parts, inducedPart{&kernel.Inputs{X: z.X}, &kernel.Inputs{X: rows}, from, to})
+	}
+	return d
+}
+
+// each runs work for every part.
+func (d *induced) each(work func(k int, p inducedPart)) {
+	keep := d.x.N()*d.z.N() <= mostKept
+	linalg.Parallel(len(d.parts), func(k int) {
+		p := d.parts[k]
+		if !keep {
+			p.z, p.x = p.z.Fresh(), p.x.Fresh()
+		}
+		work(k, p)
+	})
+}
+
+// inducedMemory is what a fit of n cases with m inducing inputs takes, in bytes: the covariances,
+// V, the adjoint and the distances that are kept, and what threads have of a part each.
+func inducedMemory(kernels, n, m, held, dim int, gradient bool) int64 {
+	wide := kernels + 1
+	if gradient {
+		wide++
+	}
+	if n*m <= mostKept {
+		wide++
+	}
+	parts := 8 * min(runtime.GOMAXPROCS(0), n/partSize+1) * m * partSize
+	return 8 * int64(wide*n*m+20*n+4*m*m+kernels*m*held+parts+n*dim)
+}
+
+// room makes a covariance, or an adjoint.
+func (d *induced) room() approx.Cov {
+	m, n := d.z.N(), d.x.N()
+	return approx.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, linalg.Floats(m*n)),
+		Diag: make([]float64, n), Noise: make([]float64, n)}
+}
+
+// columns are those of a part.
+func (p inducedPart) columns(cross *mat.Dense) *mat.Dense {
+	m, _ := cross.Dims()
+	return cross.Slice(0, m, p.from, p.to).(*mat.Dense)
+}
+
+// prior sets cov to the prior covariances under a kernel.
+func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
+	m := d.z.N()
+	square := mat.NewDense(m, m, nil)
+	kernel.Cross(k, square, theta, d.z, d.z)
+	for i := range m {
+		for j := i; j < m; j++ {
+			cov.K.SetSym(i, j, square.At(i, j))
+		}
+	}
+	d.each(func(_ int, p inducedPart) {
+		kernel.Cross(k, p.columns(cov.Cross), theta, p.z, p.x)
+		smooth, noise := cov.Diag[p.from:p.to], cov.Noise[p.from:p.to]
+		kernel.SmoothDiag(k, smooth, theta, p.x)
+		kernel.Diag(k, noise, theta, p.x)
+		floats.Sub(noise, smooth)
+	})
+}
+
+// pullback adds to grad the derivative over theta that an adjoint makes.
+func (d *induced) pullback(grad []float64, k kernel.Kernel, theta []float64, adjoint approx.Cov) {
+	m := d.z.N()
+	square := mat.NewDense(m, m, nil)
+	for i := range m {
+		for j := range m {
+			square.Set(i, j, adjoint.K.At(i, j))
+		}
+	}
+	kernel.PullbackCross(k, grad, theta, d.z, d.z, square)
+	grads := make([][]float64, len(d.parts))
+	d.each(func(i int, p inducedPart) {
+		grads[i] = make([]float64, len(grad))
+		kernel.PullbackCross(k, grads[i], theta, p.z, p.x, p.columns(adjoint.Cross))
+		noise := adjoint.Noise[p.from:p.to]
+		// as noise is the variance less the smooth one
+		kernel.PullbackDiag(k, grads[i], theta, p.x, noise)
+		smooth := floats.SubTo(make([]float64, len(noise)), adjoint.Diag[p.from:p.to], noise)
+		kernel.PullbackSmoothDiag(k, grads[i], theta, p.x, smooth)
+	})
+	for _, g := range grads {
+		floats.Add(grad, g)
+	}
+}

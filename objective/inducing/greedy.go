@@ -1,0 +1,131 @@
+package inducing
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Greedy takes the case with the largest variance given those already chosen,
+// k(x, x) - k(x, Z) K_zz⁻¹ k(Z, x), the first of equals, until there are m or until what is left is
+// rounding. That is a Cholesky factorisation of K(X, X) with pivots on its diagonal, of which only
+// the m columns of the pivots are computed: O(n m²) time, n m numbers. Noise of the kernel takes no
+// part, as nothing explains it. Cases of equal inputs are never both chosen: the second has no
+// variance left. S. Fine and K. Scheinberg, Efficient SVM training using low-rank kernel
+// representations, JMLR 2, 2001; as a choice of inducing inputs: D. R. Burt, C. E. Rasmussen and
+// M. van der Wilk, Convergence of sparse variational inference in Gaussian processes regression,
+// JMLR 21, 2020, section 4.
+type Greedy struct{}
+
+// Select implements Method. The seed has no effect.
+func (Greedy) Select(ctx context.Context, k kernel.Kernel, theta []float64, x *kernel.Inputs, m int,
+	_ uint64) (Choice, error) {
+	g := newPivoted(k, theta, x, m)
+	pivot, largest := g.pivot()
+	if !(largest > 0) || math.IsInf(largest, 0) {
+		return Choice{}, fmt.Errorf("the kernel gives no case a variance that is finite and more than 0; "+
+			"the largest is %v", largest)
+	}
+	for variance := largest; len(g.cases) < g.m && variance > g.rounding(largest); pivot, variance = g.pivot() {
+		if err := ctx.Err(); err != nil {
+			return Choice{}, err
+		}
+		g.eliminate(pivot, variance)
+	}
+	why := fmt.Sprintf("there are %d cases", x.N())
+	if len(g.cases) < g.m {
+		why = "given these, the kernel leaves no case a variance beyond rounding"
+	}
+	return chosen(x, g.cases, m, why), nil
+}
+
+// pivoted is a factorisation K = LLᵀ as far as it has come.
+type pivoted struct {
+	k     kernel.Kernel
+	theta []float64
+	m     int // steps at most
+	parts []*kernel.Inputs
+	// for each part Lᵀ, a row for each step
+	factors []blas64.General
+	left    []float64 // of each case: variance given those chosen
+	cases   []int     // chosen
+}
+
+func newPivoted(k kernel.Kernel, theta []float64, x *kernel.Inputs, m int) *pivoted {
+	n := x.N()
+	g := &pivoted{k: k, theta: theta, m: min(m, n), left: variances(k, theta, x)}
+	for i0 := 0; i0 < n; i0 += partSize {
+		part := rows(x, i0, min(n, i0+partSize))
+		g.parts, g.factors = append(g.parts, part), append(g.factors, linalg.NewGeneral(g.m, part.N()))
+	}
+	return g
+}
+
+// variances are k(x, x) of all cases without noise, which is on the diagonal of K(X, X) alone: they
+// are on the diagonals of small matrices K(X, Z), Z = X.
+func variances(k kernel.Kernel, theta []float64, x *kernel.Inputs) []float64 {
+	const few = 16
+	v := make([]float64, x.N())
+	linalg.Parallel((len(v)+few-1)/few, func(block int) {
+		i0, i1 := block*few, min(len(v), (block+1)*few)
+		square := mat.NewDense(i1-i0, i1-i0, nil)
+		of := rows(x, i0, i1)
+		kernel.Cross(k, square, theta, of, of)
+		for i := i0; i < i1; i++ {
+			v[i] = square.At(i-i0, i-i0)
+		}
+	})
+	return v
+}
+
+// pivot is the case with the most variance left, the first of equals.
+func (g *pivoted) pivot() (at int, variance float64) {
+	for i, v := range g.left {
+		if v > g.left[at] {
+			at = i
+		}
+	}
+	return at, g.left[at]
+}
+
+// rounding bounds what rounding alone leaves of a variance that is nothing: with pivots no element
+// of L exceeds the root of the largest variance, so that each of t steps adds to the error of a
+// residual variance no more than a few units in the last place of that times the t products of its
+// sum; the kernel's own are allowed ten such steps.
+func (g *pivoted) rounding(largest float64) float64 {
+	const epsilon = 0x1p-52
+	return 4 * float64(len(g.cases)+10) * epsilon * largest
+}
+
+// eliminate takes a case as the next pivot: a column of L, and what it leaves.
+func (g *pivoted) eliminate(pivot int, variance float64) {
+	step, root := len(g.cases), math.Sqrt(variance)
+	before := make([]float64, step) // the pivot's row of L
+	own := g.factors[pivot/partSize]
+	for s := range before {
+		before[s] = own.Data[s*own.Stride+pivot%partSize]
+	}
+	x := g.parts[pivot/partSize]
+	inParts(len(g.left), func(part, i0, i1 int) {
+		of := g.factors[part]
+		column := of.Data[step*of.Stride : step*of.Stride+of.Cols]
+		alone := rows(x, pivot%partSize, pivot%partSize+1) // of each part its own, as Inputs keep what they met last
+		kernel.Cross(g.k, mat.NewDense(1, of.Cols, column), g.theta, alone, g.parts[part])
+		if of.Rows = step; step > 0 {
+			linalg.Gemv(blas.Trans, -1, of, before, 1, column)
+		}
+		for j, v := range column {
+			column[j] = v / root
+			g.left[i0+j] -= column[j] * column[j]
+		}
+	})
+	g.left[pivot] = 0
+	g.cases = append(g.cases, pivot)
+}

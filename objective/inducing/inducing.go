@@ -1,0 +1,69 @@
+// Package inducing chooses inducing inputs Z for a structured covariance: m inputs over which a
+// process is kept in full, Q = K_xz K_zz⁻¹ K_zx, where n cases are too many (J. Quiñonero-Candela
+// and C. E. Rasmussen, A unifying view of sparse approximate Gaussian process regression, JMLR 6,
+// 2005).
+//
+// A method is a file and its line in Table. It gives the same Z for the same arguments, whatever
+// the number of threads, in O(n m) memory at most. It knows neither labels nor approximations.
+package inducing
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Method chooses inducing inputs.
+type Method interface {
+	// Select chooses up to m > 0 of them for the n×d cases x and the kernel at theta, no two equal.
+	// That they are fewer is no error, and Choice says why. It is an error if the method needs the
+	// kernel's variances, and they are not finite or none is positive, or if ctx ends.
+	Select(ctx context.Context, k kernel.Kernel, theta []float64, x *kernel.Inputs, m int,
+		seed uint64) (Choice, error)
+}
+
+// Choice is what a method has chosen.
+type Choice struct {
+	Z *mat.Dense // a row for each inducing input, in the units of x
+	// Cases are the rows of x that these are, in the order in which they were chosen; nil where
+	// they are none.
+	Cases []int
+	Fewer string // why they are fewer than were asked for; else empty
+}
+
+// chosen are cases of x.
+func chosen(x *kernel.Inputs, cases []int, m int, why string) Choice {
+	c := Choice{Z: mat.NewDense(len(cases), x.Dim(), nil), Cases: cases}
+	for row, i := range cases {
+		c.Z.SetRow(row, x.X.RawRowView(i))
+	}
+	return c.of(m, why)
+}
+
+// of says why there are fewer than m.
+func (c Choice) of(m int, why string) Choice {
+	if found, _ := c.Z.Dims(); found < m {
+		c.Fewer = fmt.Sprintf("%d of %d inducing inputs: %s", found, m, why)
+	}
+	return c
+}
+
+// partSize is the number of cases that a thread takes at a time. It decides the order of summation,
+// and so the bits.
+const partSize = 2048
+
+// inParts runs work for the cases from i0 to i1 of every part of n, which threads share.
+func inParts(n int, work func(part, i0, i1 int)) {
+	linalg.Parallel((n+partSize-1)/partSize, func(part int) {
+		work(part, part*partSize, min(n, (part+1)*partSize))
+	})
+}
+
+// rows views the cases from i0 to i1.
+func rows(x *kernel.Inputs, i0, i1 int) *kernel.Inputs {
+	return &kernel.Inputs{X: x.X.Slice(i0, i1, 0, x.Dim()).(*mat.Dense)}
+}

@@ -1,0 +1,252 @@
+package inducing
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// kernels to choose by, with theta.
+var kernels = map[string]struct {
+	k     kernel.Kernel
+	theta []float64
+}{
+	"se":     {kernel.SE{}, []float64{0.3, 0.2}},
+	"ard":    {kernel.Matern32{ARD: true}, []float64{-0.2, 0.4, -0.7, 1.1}},
+	"linear": {kernel.Linear{}, []float64{0.5}},
+	"sum": {kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "neural_network", Kernel: kernel.NeuralNetwork{}},
+		{Kind: "noise", Kernel: kernel.Noise{}}}, []float64{0, 0, -0.5, 0.1, 0.2, 1.5}},
+}
+
+func cases(n, d int) *kernel.Inputs {
+	r := rand.New(rand.NewPCG(3, uint64(n)))
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, 2*r.NormFloat64())
+		}
+	}
+	return &kernel.Inputs{X: x}
+}
+
+func choose(t *testing.T, m Method, k kernel.Kernel, theta []float64, x *kernel.Inputs, number int) Choice {
+	t.Helper()
+	c, err := m.Select(t.Context(), k, theta, x, number, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Each choice is the case of largest variance given those before, by its definition on dense matrices.
+func TestGreedyTakesTheLargestConditionalVariance(t *testing.T) {
+	x := cases(300, 3)
+	for name, of := range kernels {
+		got := choose(t, Greedy{}, of.k, of.theta, x, 25).Cases
+		cross := mat.NewDense(300, 300, nil)
+		kernel.Cross(of.k, cross, of.theta, x, &kernel.Inputs{X: mat.DenseCopyOf(x.X)})
+		for step, pivot := range got {
+			var left [300]float64
+			z := mat.NewSymDense(max(step, 1), nil)
+			for a := range step {
+				for b := range a + 1 {
+					z.SetSym(a, b, cross.At(got[a], got[b]))
+				}
+			}
+			var factor mat.Cholesky
+			if step > 0 && !factor.Factorize(z) {
+				t.Fatalf("%s: the first %d are not independent", name, step)
+			}
+			for i := range left {
+				left[i] = cross.At(i, i)
+				if step == 0 {
+					continue
+				}
+				row, solved := mat.NewVecDense(step, nil), mat.NewVecDense(step, nil)
+				for a := range step {
+					row.SetVec(a, cross.At(i, got[a]))
+				}
+				if err := factor.SolveVecTo(solved, row); err != nil {
+					t.Fatal(err)
+				}
+				left[i] -= mat.Dot(row, solved)
+			}
+			if most := slices.Max(left[:]); !(left[pivot] >= most-1e-9*cross.At(pivot, pivot)) {
+				t.Fatalf("%s, step %d: case %d has the variance %v, the largest is %v", name, step, pivot, left[pivot], most)
+			}
+		}
+		if want := map[bool]int{true: 4, false: 25}[name == "linear"]; len(got) != want { // of the rank of K
+			t.Errorf("%s: %d are chosen, want %d", name, len(got), want)
+		}
+	}
+}
+
+// Of cases with equal inputs one is chosen, however ill-conditioned the covariance is; the choice ends when all are.
+func TestEqualInputsAreChosenOnce(t *testing.T) {
+	const different = 60
+	once := cases(different, 3).X
+	twice := mat.NewDense(3*different, 3, nil)
+	for i := range 3 * different {
+		twice.SetRow(i, once.RawRowView(i%different))
+	}
+	x := &kernel.Inputs{X: twice}
+	for _, scale := range []float64{-2, 0, 2, 4} {
+		for _, e := range Table {
+			m, _ := e.New(nil)
+			c := choose(t, m, kernel.SE{}, []float64{1, scale}, x, 100)
+			found, _ := c.Z.Dims()
+			rows := map[string]bool{}
+			for i := range found {
+				rows[fmt.Sprint(c.Z.RawRowView(i))] = true
+			}
+			if len(rows) != found || found > different || !strings.HasPrefix(c.Fewer, fmt.Sprintf("%d of 100", found)) {
+				t.Errorf("%s, ln l = %v: %d of %d are different; %q", e.Name, scale, len(rows), found, c.Fewer)
+			}
+			if complete := scale < 0 || e.Name != "greedy"; complete && found != different {
+				t.Errorf("%s, ln l = %v: %d are chosen, want %d", e.Name, scale, found, different)
+			}
+		}
+	}
+}
+
+// More than there are gives all of them; one gives one.
+func TestManyAndOne(t *testing.T) {
+	x := cases(40, 2)
+	for _, e := range Table {
+		m, _ := e.New(nil)
+		all, one := choose(t, m, kernel.Matern12{}, []float64{0, 0}, x, 50), choose(t, m, kernel.Matern12{}, []float64{0, 0}, x, 1)
+		if n, _ := all.Z.Dims(); n != 40 || all.Fewer == "" {
+			t.Errorf("%s: %d of 50 from 40; %q", e.Name, n, all.Fewer)
+		}
+		if n, _ := one.Z.Dims(); n != 1 || one.Fewer != "" {
+			t.Errorf("%s: %d of 1; %q", e.Name, n, one.Fewer)
+		}
+		if all.Cases == nil {
+			continue
+		}
+		for i, k := range all.Cases {
+			if !slices.Equal(all.Z.RawRowView(i), x.X.RawRowView(k)) {
+				t.Errorf("%s: input %d is not that of case %d", e.Name, i, k)
+			}
+		}
+		if sorted := slices.Sorted(slices.Values(all.Cases)); sorted[0] != 0 || len(slices.Compact(sorted)) != 40 {
+			t.Errorf("%s: the cases are %v", e.Name, sorted)
+		}
+	}
+}
+
+// The bits depend on the seed, and on no number of threads.
+func TestChoicesAreAlwaysTheSame(t *testing.T) {
+	x, theta := cases(3*partSize+100, 3), kernels["ard"].theta
+	for _, e := range Table {
+		m, _ := e.New(nil)
+		var choices [3]Choice
+		for i, threads := range []int{1, 3, 8} {
+			linalg.SetThreads(threads)
+			choices[i] = choose(t, m, kernel.Matern32{ARD: true}, theta, x, 30)
+		}
+		linalg.SetThreads(1)
+		if !reflect.DeepEqual(choices[0], choices[1]) || !reflect.DeepEqual(choices[0], choices[2]) {
+			t.Errorf("%s: other threads, other choice", e.Name)
+		}
+		other, err := m.Select(t.Context(), kernel.Matern32{ARD: true}, theta, x, 30, 8)
+		if same := reflect.DeepEqual(choices[0], other); err != nil || same != (e.Name == "greedy") {
+			t.Errorf("%s: with another seed the same: %v, %v", e.Name, same, err)
+		}
+	}
+}
+
+// Lloyd's steps end where every centre is the mean of the cases that are nearest to it, in length scales.
+func TestCentresAreMeansOfTheirCases(t *testing.T) {
+	x, of := cases(3000, 3), kernels["ard"]
+	z := choose(t, KMeans{}, of.k, of.theta, x, 6).Z
+	scale := []float64{math.Exp(0.4), math.Exp(-0.7), math.Exp(1.1)}
+	sums, counts := mat.NewDense(6, 3, nil), make([]float64, 6)
+	for i := range 3000 {
+		nearest, least := 0, math.Inf(1)
+		for k := range 6 {
+			squared := 0.0
+			for j, s := range scale {
+				squared += math.Pow((x.X.At(i, j)-z.At(k, j))/s, 2)
+			}
+			if squared < least {
+				nearest, least = k, squared
+			}
+		}
+		floats.Add(sums.RawRowView(nearest), x.X.RawRowView(i))
+		counts[nearest]++
+	}
+	for k := range 6 {
+		floats.Scale(1/counts[k], sums.RawRowView(k))
+	}
+	if !mat.EqualApprox(sums, z, 1e-12) {
+		t.Errorf("centres\n%.6f\nmeans\n%.6f", mat.Formatted(z), mat.Formatted(sums))
+	}
+}
+
+// Length scales are those that each column has anywhere in the kernel.
+func TestScalesOfColumns(t *testing.T) {
+	sum := kernel.Sum{{Kind: "se", Kernel: kernel.SE{ARD: true}}, {Kind: "linear", Kernel: kernel.Linear{}},
+		{Kind: "active", Kernel: kernel.Active{Dims: []int{3}, Named: kernel.Named{Kind: "se", Kernel: kernel.SE{ARD: true}}}}}
+	got := scales(sum, []float64{0, 1, 2, 3, 0, 5, -1}, 3)
+	if want := []float64{math.Exp(1), math.Exp(2), math.Exp(-1)}; !floats.EqualApprox(got, want, 1e-15) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := scales(kernel.Linear{}, []float64{2}, 2); !slices.Equal(got, []float64{1, 1}) {
+		t.Errorf("a linear kernel has the length scales %v", got)
+	}
+}
+
+// What cannot be chosen from is an error.
+func TestNoVariance(t *testing.T) {
+	x := cases(20, 2)
+	still := &kernel.Inputs{X: mat.NewDense(20, 2, nil)}
+	no := false
+	for name, f := range map[string]func() error{
+		"no variance": func() error {
+			_, err := Greedy{}.Select(t.Context(), kernel.Linear{Bias: &no}, []float64{0}, still, 3, 1)
+			return err
+		},
+		"noise alone": func() error {
+			_, err := Greedy{}.Select(t.Context(), kernel.Noise{}, []float64{0}, x, 3, 1)
+			return err
+		},
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), "variance") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, e := range Table {
+		m, _ := e.New(nil)
+		if _, err := m.Select(ended, kernel.SE{}, []float64{0, 0}, x, 3, 1); err != context.Canceled {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+}
+
+func BenchmarkSelect(b *testing.B) {
+	x := cases(100000, 10)
+	for _, e := range Table {
+		m, _ := e.New(nil)
+		b.Run(e.Name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := m.Select(b.Context(), kernel.SE{}, []float64{0, 1.1}, x, 200, 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package objective_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/inducing"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// TestInducingGradients holds gradients with inducing inputs, through kernels with noise, sums and
+// products, to central differences; cases are more than one part of them.
+func TestInducingGradients(t *testing.T) {
+	const n, h = 2100, 1e-4
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		x.SetRow(i, []float64{a, b})
+		y[i] = math.Copysign(1, math.Sin(2*a)+b+rng.NormFloat64())
+	}
+	data := objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
+	noise := kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
+	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}
+	for name, k := range map[string]kernel.Kernel{
+		"ard":     kernel.SE{ARD: true},
+		"noise":   kernel.Sum{se, noise},
+		"product": kernel.Product{se, kernel.Named{Kind: "linear", Kernel: kernel.Linear{}}},
+	} {
+		for _, option := range []approx.Inducing{
+			{Points: 12}, {Points: 12, Select: approx.KMeans, Correction: approx.Correction{Form: approx.VFE}},
+			{Points: 12, Select: approx.Random, Correction: approx.Correction{Power: 0.5}},
+		} {
+			methods := []approx.Approximation{approx.Laplace{Inducing: option}}
+			if name == "noise" { // the way through the kernel is the same for all
+				methods = append(methods, approx.EP{Inducing: option}, approx.Variational{Inducing: option})
+			}
+			for _, m := range methods {
+				t.Run(fmt.Sprintf("%s %T %v", name, m, option), func(t *testing.T) {
+					o, err := objective.New(objective.Model{
+						Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{}, Inference: m,
+					}, objective.LogEvidence{}, data)
+					if err != nil {
+						t.Fatal(err)
+					}
+					at := make([]float64, len(o.Layout.Free))
+					for j := range at {
+						at[j] = 0.3 - 0.1*float64(j)
+					}
+					value := func(j int, step float64) float64 {
+						u := append([]float64{}, at...)
+						u[j] += step
+						p, err := o.At(context.Background(), u)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return p.Value()
+					}
+					p, err := o.At(context.Background(), at)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := make([]float64, len(at))
+					if err := p.Gradient(got); err != nil {
+						t.Fatal(err)
+					}
+					for j := range got {
+						want := (value(j, h) - value(j, -h)) / (2 * h)
+						if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
+							t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestInducingOneVsRest holds the gradient of three classes, each against the rest, with one shared
+// prior to central differences.
+func TestInducingOneVsRest(t *testing.T) {
+	const n, h = 60, 1e-4
+	rng := rand.New(rand.NewPCG(2, 1))
+	x, y := mat.NewDense(n, 1, nil), make([]int, n)
+	for i := range n {
+		x.Set(i, 0, 3*rng.NormFloat64())
+		y[i] = i % 3
+	}
+	o, err := objective.New(objective.Model{
+		Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+		Inference: approx.OneVsRest{Binary: approx.EP{Inducing: approx.Inducing{Points: 7}}},
+	}, objective.LogEvidence{}, objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 3, Index: y}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, got := []float64{0.5, 0.2}, make([]float64, 2)
+	value := func(u []float64) float64 {
+		p, err := o.At(context.Background(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Gradient(got); err != nil {
+			t.Fatal(err)
+		}
+		return p.Value()
+	}
+	up, down := value([]float64{at[0] + h, at[1]}), value([]float64{at[0] - h, at[1]})
+	longer, shorter := value([]float64{at[0], at[1] + h}), value([]float64{at[0], at[1] - h})
+	l := value(at)
+	for j, want := range []float64{(up - down) / (2 * h), (longer - shorter) / (2 * h)} {
+		if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(l))) {
+			t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
+		}
+	}
+}
+
+// TestSelectionsAreMethods: every name that a file may give is a method of the table.
+func TestSelectionsAreMethods(t *testing.T) {
+	if got, want := approx.Greedy.Names(), inducing.Table.Names(); !slices.Equal(got, want) {
+		t.Errorf("selections %v, methods %v", got, want)
+	}
+}

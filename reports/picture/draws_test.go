@@ -1,0 +1,65 @@
+package picture
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// A surface is drawn as level lines over its lattice, the first input to the right, a panel for each draw.
+func TestSurfacePicture(t *testing.T) {
+	column := func(name string, values ...record.Number) record.Column {
+		return record.Column{Name: name, Values: values}
+	}
+	surface := record.Illustration{Kind: "surface", Kernel: reporttest.Declared("se"), Columns: []record.Column{
+		column("x1", 0, 1, 0, 1), column("x2", 5, 5, 7, 7), column("f1", 1, 2, 3, 4), column("f2", -1, 0, 0, 1)}}
+	figures := pictured(t, "surface", &reports.Report{Illustrations: []record.Illustration{surface}})
+	if len(figures) != 1 || len(figures[0].Panels) != 2 || figures[0].Name != "surface-0" || figures[0].Columns != 2 {
+		t.Fatalf("figures %+v", figures)
+	}
+	got, ok := figures[0].Panels[0].Layers[0].(figure.Contours)
+	if !ok || !slices.Equal(got.X, []float64{0, 1}) || !slices.Equal(got.Y, []float64{5, 7}) || !reflect.DeepEqual(got.Z, [][]float64{{1, 2}, {3, 4}}) || got.Name != "" {
+		t.Errorf("contours %+v", got)
+	}
+	if p := figures[0].Panels[1]; p.Title != "draw 2" || p.X.Label != "x1" || p.Y.Label != "x2" {
+		t.Errorf("panel %+v", p)
+	}
+}
+
+// Targets of +1 are at 1, those of -1 at 0, over the probability that they are drawn with.
+func TestTargetsPicture(t *testing.T) {
+	column := func(name string, values ...record.Number) record.Column {
+		return record.Column{Name: name, Values: values}
+	}
+	targets := record.Illustration{Kind: "targets", Kernel: reporttest.Declared("se"), Likelihood: reporttest.Declared("logit"), Columns: []record.Column{
+		column("x", 0, 1, 2), column("f1", -1, 0, 1), column("p1", 0.25, 0.5, 0.75), column("t1", -1, 1, -1)}}
+	figures := pictured(t, "targets", &reports.Report{Illustrations: []record.Illustration{targets}})
+	if len(figures) != 1 || len(figures[0].Panels) != 2 {
+		t.Fatalf("figures %+v", figures)
+	}
+	want := []figure.Layer{figure.Line{Name: "probability", X: []float64{0, 1, 2}, Y: []float64{0.25, 0.5, 0.75}},
+		figure.Points{Name: "target drawn: +1 at 1, −1 at 0", X: []float64{0, 1, 2}, Y: []float64{0, 1, 0}}}
+	if got := figures[0].Panels[1].Layers; !reflect.DeepEqual(got, want) {
+		t.Errorf("layers %+v", got)
+	}
+}
+
+// Of few places each is marked, for there is nothing between them.
+func TestFewPlacesAreMarked(t *testing.T) {
+	for places, want := range map[int]bool{mostMarked: true, mostMarked + 1: false} {
+		var x, f record.Column
+		x.Name, f.Name = "x", "f1"
+		for k := range places {
+			x.Values, f.Values = append(x.Values, record.Number(k)), append(f.Values, 0)
+		}
+		line := Samples(record.Illustration{Kind: "prior", Columns: []record.Column{x, f}}).Panels[0].Layers[0].(figure.Line)
+		if line.Markers != want {
+			t.Errorf("%d places: markers %v", places, line.Markers)
+		}
+	}
+}

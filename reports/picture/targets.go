@@ -1,0 +1,31 @@
+package picture
+
+import (
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// targets show how a classifier makes targets: a row for each illustration, with a latent function
+// and, beside it, the probability of class +1 and the targets drawn, +1 at the top and -1 at the
+// bottom.
+func targets(r *reports.Report) []figure.Figure {
+	return illustrated(r, "targets", func(all []record.Illustration) figure.Figure {
+		f := figure.Figure{Title: "Targets drawn from a classifier", Columns: 2}
+		common, titles := distinguished(all)
+		f.Notes = common
+		for k, i := range all {
+			x := record.Floats(i.Columns[0].Values)
+			axis := figure.Axis{Label: i.Columns[0].Name, Lo: x[0], Hi: x[len(x)-1]}
+			drawn := figure.Points{Name: "target drawn: +1 at 1, −1 at 0"}
+			for place, t := range i.Column("t1") {
+				drawn.X, drawn.Y = append(drawn.X, x[place]), append(drawn.Y, (t+1)/2)
+			}
+			f.Panels = append(f.Panels, figure.Panel{Title: titles[k], X: axis, Y: figure.Axis{Label: "latent f"},
+				Layers: []figure.Layer{figure.Line{Name: "latent function", X: x, Y: i.Column("f1")}}},
+				figure.Panel{Title: titles[k], X: axis, Y: figure.Axis{Label: "p(y = +1)", Lo: -0.05, Hi: 1.05},
+					Layers: []figure.Layer{figure.Line{Name: "probability", X: x, Y: i.Column("p1")}, drawn}})
+		}
+		return f
+	})
+}
