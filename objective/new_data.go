@@ -35,14 +35,7 @@ func NewData[L comparable](x [][]float64, labels []L) (Data, error) {
 	if err != nil {
 		return Data{}, fmt.Errorf("objective: %w", err)
 	}
-	d := Data{X: inputs, Y: approx.Targets{Classes: len(names)}, Classes: names}
-	if len(names) > 2 {
-		d.Y.Index = index
-	} else {
-		for _, k := range index {
-			d.Y.Value = append(d.Y.Value, float64(2*k-1))
-		}
-	}
+	d := Data{X: inputs, Y: approx.Coded(len(names), index, nil), Classes: names}
 	return d, d.Check()
 }
 

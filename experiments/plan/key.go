@@ -14,13 +14,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
