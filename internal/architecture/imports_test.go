@@ -30,6 +30,8 @@ var allowed = map[string][]string{
 	"internal/elliptical":              {},
 	"internal/mutants":                 {},
 	"internal/strictyaml":              {"internal/record"},
+	"objective/classifier":             {"approx", "approx/likelihood", "cv", "internal/build", "internal/flow", "internal/interrupt", "internal/modelfile", "internal/record", "internal/seed", "objective", "objective/comparator", "objective/kernel", "objective/preprocess"},
+	"internal/flow":                    {"internal/record", "internal/registry", "objective/param"},
 	"internal/modelfile":               {"approx", "internal/build", "internal/record", "internal/registry", "objective", "objective/kernel", "objective/preprocess"},
 	"internal/interrupt":               {},
 	"objective/param":                  {"internal/registry"},

@@ -164,3 +164,18 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Options visits the fields of a component that have a yaml name, those of inlined structs
+// included.
+func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
+	for i := range v.NumField() {
+		of := v.Type().Field(i)
+		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			Options(v.Field(i), visit)
+		case tag != "" && tag != "-":
+			visit(tag, v.Field(i), of)
+		}
+	}
+}
