@@ -21,7 +21,7 @@ var library = []string{
 // forTests are the packages that only tests import.
 var forTests = []string{
 	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/allocated", "internal/bigmath",
-	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest",
+	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
 }
 
 // kept are exports that only tests of other packages use, or that are for whoever has an error or a result at hand.

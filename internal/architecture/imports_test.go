@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"objective/preprocess":             {"internal/linalg", "internal/registry"},
 	"objective/comparator":             {"approx", "approx/likelihood", "cv", "internal/interrupt", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param"},
 	"search":                           {"internal/interrupt", "internal/journal", "internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},
+	"search/searchtest":                {"objective/param", "search"},
 	"cv":                               {"internal/record", "internal/registry"},
 	"reports":                          {"cv", "internal/record", "internal/registry"},
 	"reports/table":                    {"cv", "internal/record", "internal/registry", "internal/terminal", "reports"},
