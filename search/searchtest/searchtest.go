@@ -42,9 +42,9 @@ func Spaces() map[string]search.Space {
 }
 
 // Check runs a strategy to its end on all Spaces that it does not refuse, on an objective that
-// fails now and then: the same question has the same answer, whatever was asked before; proposals are
-// inside the bounds, and as many as its Budget says; and it modifies nothing that it is given. It
-// must take all but that without free hyperparameters.
+// fails now and then: the same question has the same answer, whatever was asked before; proposals
+// are inside the bounds, and as many as its Budget says; and it modifies nothing that it is given.
+// It must take all but that without free hyperparameters.
 func Check(t *testing.T, strategy search.Strategy) {
 	t.Helper()
 	spaces := Spaces()
