@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"objective/comparator":             {"approx", "approx/likelihood", "cv", "internal/interrupt", "internal/linalg", "internal/registry", "objective", "objective/kernel", "objective/param"},
 	"search":                           {"internal/interrupt", "internal/journal", "internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},
 	"cv":                               {"internal/record", "internal/registry"},
-	"reports":                          {"cv", "internal/record", "internal/registry"},
+	"reports":                          {"cv", "internal/record", "internal/registry", "internal/terminal"},
 	"reports/table":                    {"cv", "internal/record", "internal/registry", "internal/terminal", "reports"},
 	"reports/picture":                  {"cv", "internal/record", "internal/registry", "reports", "reports/figure", "reports/table"},
 	"reports/page":                     {"internal/registry", "internal/terminal", "reports", "reports/figure", "reports/picture", "reports/table"},
