@@ -14,10 +14,12 @@ import (
 // contestants is a run of configurations over two folds of two cases, one of each class, with these
 // probabilities of the true classes. The base line has ½.
 func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []record.Line) {
-	m, lines := reporttest.Stopped()
+	t.Helper()
+	m, _ := reporttest.Stopped()
 	first := m.Configurations[0]
 	first.Studies, first.Costs = first.Studies[:3], nil
-	m.Configurations, lines = nil, nil
+	m.Configurations = nil
+	var lines []record.Line
 	for c, truth := range truths {
 		m.Configurations = append(m.Configurations, first)
 		for study := range 3 {

@@ -321,7 +321,7 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 			return row[c].Text != "" && !row[c].Numeric
 		})
 		if heading != "" {
-			column.Keep = column.Right || len(s.Rows) == 1
+			column.Keep = column.Stays || column.Right || len(s.Rows) == 1
 		}
 	}
 	s.Lift()

@@ -26,7 +26,7 @@ func against(a reports.Answer) Titled {
 	}
 	s := shown(by)
 	t := Table{Columns: []Column{numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
-		numbers("p (Holm)"), {Name: "verdict", Keep: true}}}
+		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}}
 	digits := commonDigits(s.factor, a.Rivals)
 	cell := func(x reports.Number) Cell { return decimals(s.factor*float64(x), digits) }
 	for _, v := range a.Rivals {

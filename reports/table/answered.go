@@ -118,7 +118,7 @@ func longScore(a reports.Answer) string {
 		text += "; the base rate has 0"
 	}
 	if n := a.Nested; n != nil {
-		text = fmt.Sprintf("%s, of choosing by %s; it won %d of %d outer folds", text, n.By, n.Wins, n.Folds)
+		text = fmt.Sprintf("nested, %s; #%d was chosen in %d of %d outer folds", text, a.Configuration, n.Wins, n.Folds)
 	}
 	return text
 }
@@ -134,6 +134,9 @@ func marginText(a reports.Answer) string {
 		of.By = n.By
 	}
 	text := fmt.Sprintf("%s over #%d", difference(of, float64(a.Margin)), *a.Next)
+	if a.Nested != nil && a.Nested.By != "log_evidence" {
+		text += " on the inner folds"
+	}
 	if !a.P.None() {
 		text += " (" + tested(a.P) + ")"
 	}

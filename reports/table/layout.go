@@ -47,10 +47,14 @@ type Table struct {
 // Column is a column of a Table.
 type Column struct {
 	Name  string
-	Right bool // numbers: aligned to the right
-	Keep  bool // not to be lifted into the caption
-	gaps  bool // an empty cell is no difference
-	spare int  // what a narrow terminal leaves out first has the largest; 0: nothing is left out
+	Right bool   // numbers: aligned to the right
+	Keep  bool   // not to be lifted into the caption
+	Stays bool   // nor on a page
+	Doc   string // what it has, for a reader who wonders
+	// 1: greater is better; -1: less is better; 0: neither
+	Greater int
+	gaps    bool // an empty cell is no difference
+	spare   int  // what a narrow terminal leaves out first has the largest; 0: nothing is left out
 }
 
 // words, parted and numbers are columns: of words that may be the same in every row, of such words
@@ -62,6 +66,12 @@ func numbers(name string) Column { return Column{Name: name, Right: true, Keep: 
 // spared is the column with another spare.
 func (c Column) spared(spare int) Column {
 	c.spare = spare
+	return c
+}
+
+// explained is the column with what it has.
+func (c Column) explained(greater bool, doc string) Column {
+	c.Doc, c.Greater = doc, map[bool]int{true: 1, false: -1}[greater]
 	return c
 }
 

@@ -107,9 +107,10 @@ func Summary(r *reports.Report) Table {
 	}
 	t := Table{Columns: []Column{
 		numbers("#"), {Name: "status", Keep: true}, words("dataset"), words("preprocess"), parted("kernel"),
-		parted("mean"), parted("likelihood"),
-		words("inference"), words("tuned with"), parted("tune"), words("evaluation"), numbers("log evidence").spared(5),
-		numbers("loo").spared(30),
+		parted("mean"), parted("likelihood"), words("inference"), words("tuned with"), parted("tune"),
+		words("evaluation"),
+		numbers("log evidence").spared(5).explained(true, "of all of the training data, nats"),
+		numbers("loo").spared(30).explained(true, "mean leave-one-out log probability of the training cases, nats"),
 	}}
 	decides := deciding(r)
 	for i, s := range cv.Scores {
@@ -120,7 +121,8 @@ func Summary(r *reports.Report) Table {
 		if slices.Contains(decides, s.Name) {
 			spare = 0
 		}
-		t.Columns = append(t.Columns, numbers(s.Column.Heading).spared(spare))
+		t.Columns = append(t.Columns, numbers(s.Column.Heading).spared(spare).explained(s.Greater,
+			s.Doc+" ("+s.Unit+")"))
 		if s.Column.Interval {
 			t.Columns = append(t.Columns, numbers("95 % interval").spared(29))
 		}
