@@ -46,3 +46,24 @@ func expectedCalibrationError(p Predictions) (Estimate, bool) {
 	}
 	return withoutInterval(sum / float64(len(p.Labels))), true
 }
+
+// Surplus says, for every row, how much surer the prediction was than it was right: the largest
+// probability less 1 if the decision is right, or of numbers the squared error over the predicted
+// variance, less 1. Its mean over calibrated predictions is 0; above, they are too sure.
+func (p Predictions) Surplus() []float64 {
+	out := make([]float64, len(p.Cases))
+	for i := range out {
+		if p.Numeric() {
+			e := p.Targets[i] - p.Mean[i]
+			out[i] = e*e/p.Variance[i] - 1
+			continue
+		}
+		row := p.Proba.RawRowView(i)
+		decision := Decide(row)
+		out[i] = row[decision]
+		if decision == p.Labels[i] {
+			out[i]--
+		}
+	}
+	return out
+}

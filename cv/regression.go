@@ -55,9 +55,13 @@ func rootMeanSquaredError(p Predictions) (Estimate, bool) {
 // standardizedLogLoss is not defined if all training targets of a part are equal: their base line
 // is no density.
 func standardizedLogLoss(p Predictions) (Estimate, bool) {
+	return mean(standardizedLosses(p), p.Cases), finite(p.Base...)
+}
+
+func standardizedLosses(p Predictions) []float64 {
 	loss := make([]float64, len(p.Targets))
 	for i, y := range p.Targets {
 		loss[i] = p.Base[i] - logNormal(y, p.Mean[i], p.Variance[i])
 	}
-	return mean(loss, p.Cases), finite(p.Base...)
+	return loss
 }

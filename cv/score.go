@@ -1,6 +1,10 @@
 package cv
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Score is a number that says how good predictions are.
 type Score struct {
@@ -14,6 +18,13 @@ type Score struct {
 	// more than rounding. Intervals are not on record.
 	Version int
 	Column  Column
+	// Base says that 0 is what the base line of Predictions has: the class frequencies of the
+	// training part, or the mean and variance of its targets.
+	Base bool
+	// Within is what the score can be; an interval ends there. Zeros: any number.
+	Within [2]float64
+	// Each is the value of every row, of which the score is the mean; nil: it is no such mean.
+	Each func(Predictions) []float64
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
 }
@@ -37,13 +48,17 @@ func errorRate(p Predictions) (Estimate, bool) {
 	return Estimate{rate, lo, hi}, true
 }
 
-func logLoss(p Predictions) (Estimate, bool) {
+func logLoss(p Predictions) (Estimate, bool) { return mean(logLosses(p), p.Cases), true }
+
+func logLosses(p Predictions) []float64 {
 	loss := p.logProba()
 	floats.Scale(-1, loss)
-	return mean(loss, p.Cases), true
+	return loss
 }
 
-func brier(p Predictions) (Estimate, bool) {
+func brier(p Predictions) (Estimate, bool) { return mean(brierLosses(p), p.Cases), true }
+
+func brierLosses(p Predictions) []float64 {
 	loss := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
 		for c, q := range p.Proba.RawRowView(i) {
@@ -53,5 +68,15 @@ func brier(p Predictions) (Estimate, bool) {
 			loss[i] += q * q
 		}
 	}
-	return mean(loss, p.Cases), true
+	return loss
+}
+
+// Of computes the score, with an interval that ends where the score does; false: it is not defined
+// for these predictions.
+func (s Score) Of(p Predictions) (e Estimate, ok bool) {
+	e, ok = s.Func(p)
+	if s.Within != [2]float64{} {
+		e.Lo, e.Hi = math.Max(e.Lo, s.Within[0]), math.Min(e.Hi, s.Within[1]) // NaN stays
+	}
+	return e, ok
 }

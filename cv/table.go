@@ -9,6 +9,7 @@ package cv
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -41,6 +42,7 @@ var Races = registry.Table[Race]{
 var Scores = []Score{
 	{
 		Name: "information_bits", Unit: "bits per case", Greater: true, Func: information,
+		Base: true, Each: Predictions.information,
 		Column: Column{Heading: "bits", Digits: 3, Brief: true},
 		Doc: "test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: " +
 			"0 is guessing",
@@ -53,16 +55,19 @@ var Scores = []Score{
 	},
 	{
 		Name: "error_rate", Unit: "share of cases", Func: errorRate,
+		Within: [2]float64{0, 1}, Each: Predictions.wrong,
 		Column: Column{Heading: "error rate %", Digits: 1, Percent: true, Interval: true},
 		Doc:    "errors per case, with Wilson's interval",
 	},
 	{
 		Name: "log_loss", Unit: "nats per case", Func: logLoss,
+		Within: [2]float64{0, math.Inf(1)}, Each: logLosses,
 		Column: Column{Heading: "log loss", Digits: 4},
 		Doc:    "the mean of -ln p(y)",
 	},
 	{
 		Name: "brier", Unit: "squared probability", Func: brier,
+		Within: [2]float64{0, 2}, Each: brierLosses,
 		Column: Column{Heading: "brier", Digits: 4},
 		Doc:    "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
 	},
@@ -85,6 +90,7 @@ var Scores = []Score{
 	},
 	{
 		Name: "standardized_log_loss", Unit: "nats per case", Numeric: true, Func: standardizedLogLoss,
+		Base: true, Each: standardizedLosses,
 		Column: Column{Heading: "standardized log loss", Digits: 4},
 		Doc: "the mean of -ln p(y) plus the log density under the training mean and variance [GPML 2.34]: " +
 			"0 is guessing, less is better",
@@ -167,7 +173,7 @@ func Evaluate(p Predictions) (results []Result, warnings []string) {
 		if s.Numeric != p.Numeric() {
 			continue
 		}
-		if e, ok := s.Func(p); ok {
+		if e, ok := s.Of(p); ok {
 			results = append(results, Result{s, e})
 		}
 	}

@@ -36,6 +36,11 @@ func Build(m record.Manifest, lines []record.Line) (*Report, error) {
 	}
 	r.Warnings = append(r.Warnings, mixed(m, lines)...)
 	r.compete(m, contests, builder{curves: curves, confidence: confidence})
+	if answers := r.decide(); len(answers) > 0 {
+		if r.Answer = &answers[0]; len(answers) > 1 {
+			r.Answers = answers
+		}
+	}
 	return r, nil
 }
 
@@ -126,7 +131,7 @@ func (b *builder) build() Configuration {
 			b.warnings.add(where(b.studies, i, nil), s.Fit.Warnings...)
 		}
 	}
-	out.Warnings = b.warnings.list()
+	out.Warnings, out.notices = b.warnings.list(), b.warnings.notices()
 	for _, p := range c.Published {
 		shown := Published{Source: p.Source, Note: p.Note}
 		for _, f := range p.Figures {

@@ -164,14 +164,22 @@ func (n *notes) add(where string, texts ...string) {
 	}
 }
 
-func (n *notes) list() []string {
-	out := []string{}
+// notices are the warnings, each once.
+func (n *notes) notices() (out []Notice) {
 	for _, text := range n.texts {
-		where := n.first[text]
-		if k := n.count[text]; k > 1 {
+		where, k := n.first[text], n.count[text]
+		if k > 1 {
 			where = fmt.Sprintf("%s and %d more", where, k-1)
 		}
-		out = append(out, where+": "+text)
+		out = append(out, Notice{Where: where, Text: text, Count: k})
+	}
+	return out
+}
+
+func (n *notes) list() []string {
+	out := []string{}
+	for _, notice := range n.notices() {
+		out = append(out, notice.String())
 	}
 	return out
 }

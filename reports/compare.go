@@ -13,8 +13,9 @@ import (
 // Comparison compares configurations in pairs. Every difference is that of the first less the
 // second.
 type Comparison struct {
-	Schema string `json:"schema"` // "gpc-tune/compare/1"
-	Pairs  []Pair `json:"pairs"`
+	Schema string  `json:"schema"` // "gpc-tune/compare/1"
+	Pairs  []Pair  `json:"pairs"`
+	Run    *Report `json:"-"` // of which people are shown the comparisons with the best; nil: all pairs
 }
 
 // Pair is two configurations on the same data, and what they differ by.

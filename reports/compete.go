@@ -23,6 +23,7 @@ func (r *Report) compete(m record.Manifest, contests []contest, b builder) {
 		}
 		n := &r.Nested[i]
 		fold, scored := c.outerFold(r.Configurations, b)
+		n.inner = append(n.inner, c.Folds...)
 		n.OuterFolds, n.studies = append(n.OuterFolds, fold), append(n.studies, scored)
 		for _, k := range c.Configurations {
 			for _, f := range c.Folds {

@@ -96,6 +96,7 @@ type Configuration struct {
 	Published []Published          `json:"published,omitempty"` // what others found
 	Warnings  []string             `json:"warnings"`            // of its fits and trials
 	Failures  []Failure            `json:"failures"`            // what could not be computed
+	notices   []Notice             // the warnings
 	nested    bool                 // stands for nested cross-validation
 	Record    record.Configuration `json:"-"` // as the run has it
 	// what is on record of each: the first is that of all the training data
@@ -332,21 +333,28 @@ func (c Configuration) Maximised() string {
 	return c.Objective
 }
 
-// String says where something failed, and why.
-func (f Failure) String() string {
-	where := f.Evaluation
-	if f.Repeat > 0 {
-		where += fmt.Sprintf(" repeat %d", f.Repeat)
+// Folded names a fold, and its repeat where that is not the first.
+func Folded(evaluation string, repeat, fold int) string {
+	if repeat > 0 {
+		evaluation += fmt.Sprintf(" repeat %d", repeat)
 	}
-	where += fmt.Sprintf(" fold %d", f.Fold)
+	return fmt.Sprintf("%s fold %d", evaluation, fold)
+}
+
+// Where says where something failed.
+func (f Failure) Where() string {
+	where := Folded(f.Evaluation, f.Repeat, f.Fold)
 	if f.Trial != nil {
 		where += fmt.Sprintf(" trial %d", *f.Trial)
 	}
 	if len(f.Theta) > 0 {
 		where += " at " + Assignments(f.Theta, Significant)
 	}
-	return where + ": " + f.Message
+	return where
 }
+
+// String says where something failed, and why.
+func (f Failure) String() string { return f.Where() + ": " + f.Message }
 
 // by is the tuning objective or a score, where it is a finite number.
 func (p GridPoint) by(name, objective string) (v float64, known bool) {

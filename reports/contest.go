@@ -21,6 +21,7 @@ type Nested struct {
 	Fits       int                  `json:"fits"`        // inner training sets of all configurations
 	FitsSaved  int                  `json:"fits_saved"`  // inner training sets that the race made needless
 	OuterFolds []OuterFold          `json:"outer_folds"` // the competition of each
+	inner      []int                // the studies that decide, of every configuration
 	studies    []Study              // of the winners, on the outer folds
 	record     record.Configuration // the first that competed
 }

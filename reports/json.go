@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed report.go
 	reportSource string
+	//go:embed answer.go
+	answerSource string
 	//go:embed configuration.go
 	configurationSource string
 	//go:embed contest.go
@@ -27,7 +29,7 @@ var (
 // Sources are those of what results.json has, of which the comments of the fields describe it in
 // its schema.
 func Sources() []string {
-	return []string{reportSource, configurationSource, contestSource, partialSource}
+	return []string{reportSource, answerSource, configurationSource, contestSource, partialSource}
 }
 
 // WriteJSON writes plain data with their fields in order; of a Report it is results.json.

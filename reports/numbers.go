@@ -39,7 +39,7 @@ func Decimals(x float64, digits int) string {
 	if math.IsNaN(x) {
 		return ""
 	}
-	if x == 0 {
+	if math.Abs(x) < negligible {
 		x = 0 // not -0
 	}
 	looks := func(digits int) bool {
@@ -52,6 +52,45 @@ func Decimals(x float64, digits int) string {
 		}
 	}
 	return strconv.FormatFloat(x, 'f', digits, 64)
+}
+
+// Readable is x to four significant digits, without an exponent from 0.0001 to below a million and
+// without zeros at its end; what is 0 but for rounding, below 1e-12, is 0. NaN is empty.
+func Readable(x float64) string {
+	size := math.Abs(x)
+	switch {
+	case math.IsNaN(x):
+		return ""
+	case size < negligible:
+		return "0"
+	case math.IsInf(x, 0) || size < 1e-4 || size >= 1e6:
+		return fmt.Sprintf("%.4g", x)
+	case size >= 1000:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	digits := 3 - int(math.Floor(math.Log10(size)))
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0"), ".")
+}
+
+// negligible is what a sum of numbers of ordinary size leaves of 0.
+const negligible = 1e-12
+
+// P is a p value to two digits; beyond 0.0001 and 0.99 it says so. NaN is empty.
+func P(p Number) string {
+	switch v := float64(p); {
+	case p.None():
+		return ""
+	case v < 1e-4:
+		return "< 0.0001"
+	case v < 0.1:
+		return fmt.Sprintf("%.2g", v)
+	case v == 1:
+		return "1"
+	case v > 0.99:
+		return "> 0.99"
+	default:
+		return fmt.Sprintf("%.2f", v)
+	}
 }
 
 // Brief is x to two digits.

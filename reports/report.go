@@ -20,7 +20,11 @@ const Schema = "gpc-tune/results/1"
 type Report struct {
 	Schema     string `json:"schema"`     // of this form
 	Experiment string `json:"experiment"` // its name in the file
-	Missing    int    `json:"missing"`    // jobs not on record, of all configurations
+	// which configuration is best, of the first data set; null: none is scored on all folds
+	Answer *Answer `json:"answer"`
+	// one for each data set, where there are several
+	Answers []Answer `json:"answers,omitempty"`
+	Missing int      `json:"missing"` // jobs not on record, of all configurations
 	// in the order of the file; wherever else one is named, it is by its index here, from 0
 	Configurations []Configuration `json:"configurations"`
 	Nested         []Nested        `json:"nested,omitempty"` // what came of nested cross-validation
@@ -29,6 +33,14 @@ type Report struct {
 	// what a run without data shows of models; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
+}
+
+// Decided are all answers, in the order of the data sets.
+func (r *Report) Decided() []Answer {
+	if len(r.Answers) == 0 && r.Answer != nil {
+		return []Answer{*r.Answer}
+	}
+	return r.Answers
 }
 
 // Writes says if the experiment asks for a format.

@@ -136,17 +136,21 @@ func exportCommand() *cobra.Command {
 }
 
 func compareCommand() *cobra.Command {
+	var all bool
 	c := &cobra.Command{
 		Use:   "compare DIR [DIR2]",
-		Short: "Compare configurations that share data and splits, in pairs: Bayes factors and tests",
-		Long: `Compare the configurations of a run in pairs, or those of one run with those of another, where they
-have the same data: the difference of the log evidences, the logarithm of the Bayes factor; for
-every score the mean difference over folds that hold out the same cases, with the corrected
-resampled t-test (Nadeau & Bengio 2003) and its 95 % interval; and McNemar's exact test of the
-decisions, with an interval for the difference of the error rates. P values are for one pair: with
-many pairs some are small by chance.`,
-		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs runs/crabs-logit --format json",
-		Args:    cobra.RangeArgs(1, 2),
+		Short: "Compare configurations that share data and splits: with the best, or in pairs",
+		Long: `Compare the configurations of a run with the best one: the difference of the score that decides, with
+its 95 % interval, the corrected resampled t-test (Nadeau & Bengio 2003), or of a single test set
+the paired t-test over its cases, and Holm's correction for all that are compared.
+
+With --all, and of two runs, they are compared in pairs where they have the same data: the
+difference of the log evidences and the Bayes factor; every score; and McNemar's exact test of the
+decisions, with an interval for the difference of the error rates. P values are then for one pair:
+with many pairs some are small by chance. JSON has all pairs.`,
+		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs --all\n  gpc-tune compare runs/crabs " +
+			"runs/crabs-logit --format json",
+		Args: cobra.RangeArgs(1, 2),
 	}
 	shown(c, table.ComparisonForms, func(args []string) (*reports.Comparison, error) {
 		var runs []*reports.Report
@@ -157,7 +161,12 @@ many pairs some are small by chance.`,
 			}
 			runs = append(runs, report)
 		}
-		return reports.Compare(runs...)
+		compared, err := reports.Compare(runs...)
+		if err == nil && !all && len(runs) == 1 {
+			compared.Run = runs[0]
+		}
+		return compared, err
 	})
+	c.Flags().BoolVar(&all, "all", false, "of one run, all pairs")
 	return c
 }

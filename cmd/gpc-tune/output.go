@@ -16,6 +16,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // output is standard output or standard error. Names and messages that come from files may have
@@ -89,6 +92,32 @@ func inForm(c *cobra.Command, form string) io.Writer {
 		return c.OutOrStdout()
 	}
 	return forPrograms(c)
+}
+
+// screen is what c writes its text to: the terminal's width and colours, or neither.
+func screen(c *cobra.Command) (s table.Screen) {
+	o, ok := c.OutOrStdout().(*output)
+	if !ok || !o.terminal {
+		return s
+	}
+	s.Width = 80
+	if f, ok := o.to.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width = width
+		}
+	}
+	if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+		s.Color = plain{o}
+	}
+	return s
+}
+
+// printReport writes a report in a form; as text it fits the terminal.
+func printReport(c *cobra.Command, form page.Format, r *reports.Report) error {
+	if form.Name == page.Formats[0].Name {
+		return table.TextOn(c.OutOrStdout(), r, screen(c))
+	}
+	return form.Render(forPrograms(c), r)
 }
 
 // ended is the error of a command once its output is: nothing is done if its result could not be

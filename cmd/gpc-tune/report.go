@@ -51,7 +51,7 @@ own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
 			}
 			for _, f := range page.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {
-					if err := f.Render(c.OutOrStdout(), report); err != nil {
+					if err := printReport(c, f, report); err != nil {
 						return err
 					}
 				}

@@ -46,7 +46,7 @@ processes may run the same file in one folder; they share the work.`,
 			done()
 			bar.finish()
 			if err == nil {
-				if err := shown.Render(inForm(c, format), report); err != nil {
+				if err := printReport(c, shown, report); err != nil {
 					return err
 				}
 			}

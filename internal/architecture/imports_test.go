@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"search":                           {"internal/interrupt", "internal/journal", "internal/panicked", "internal/record", "internal/registry", "objective", "objective/param"},
 	"search/searchtest":                {"objective/param", "search"},
 	"cv":                               {"internal/record", "internal/registry"},
-	"reports":                          {"cv", "internal/record", "internal/registry"},
+	"reports":                          {"cv", "internal/record", "internal/registry", "internal/terminal"},
 	"reports/table":                    {"cv", "internal/record", "internal/registry", "internal/terminal", "reports"},
 	"reports/picture":                  {"cv", "internal/record", "internal/registry", "reports", "reports/figure", "reports/table"},
 	"reports/page":                     {"internal/registry", "internal/terminal", "reports", "reports/figure", "reports/picture", "reports/table"},

@@ -7,6 +7,7 @@ package figure
 type Figure struct {
 	Name    string   `json:"name"` // of its file: lower-case letters, digits, hyphens
 	Kind    string   `json:"-"`    // of picture
+	Of      []int    `json:"-"`    // indices of what it shows, where it does not show all
 	Title   string   `json:"title"`
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // panels side by side

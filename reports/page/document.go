@@ -19,20 +19,20 @@ const (
 	longestSummary = 2000 // rows
 	longestTable   = 200  // rows of any other table
 	mostDetailed   = 100  // configurations
-	mostCompared   = 10   // configurations: pairs grow with the square
 	mostNotes      = 40   // failures, and warnings
 )
 
 // document is a Report as people read it, in that order, before it is a page, Markdown or LaTeX.
 type document struct {
 	Experiment  string
-	Alerts      []alert
+	Answer      []table.Fact
+	Alerts      []alert // what is missing
+	Against     []sheet // every configuration beside the best
+	Causes      []alert // failures and warnings by their causes
 	Summary     sheet
 	Pivot       sheet
 	Published   sheet
 	Contests    []chapter
-	Comparisons sheet
-	Compared    alert // what was not
 	Details     []detail
 	DetailsLeft int // left out
 	Provenance  []table.Fact
@@ -58,6 +58,7 @@ type alert struct {
 type item struct {
 	Configuration int
 	Text          string
+	Details       alert // what it sums up
 }
 
 // Left counts the items that are left out.
@@ -67,7 +68,7 @@ func (a alert) Left() int { return max(0, a.count-len(a.Items)) }
 func (a *alert) add(configuration int, texts ...string) {
 	a.count += len(texts)
 	for _, text := range texts[:min(len(texts), table.MostListed, mostNotes-len(a.Items))] {
-		a.Items = append(a.Items, item{configuration, text})
+		a.Items = append(a.Items, item{Configuration: configuration, Text: text})
 	}
 }
 
@@ -92,10 +93,11 @@ type sheet struct {
 func newDocument(r *reports.Report, summaryRows, tableRows int) document {
 	d := document{
 		Experiment:  r.Experiment,
-		Alerts:      alerts(r),
+		Answer:      table.Answered(r, tableRows),
+		Alerts:      missing(r),
+		Causes:      alerts(r),
 		Summary:     newSheet("", table.Summary(r), -1, summaryRows, "results.csv has all of them"),
 		Published:   newSheet("", published(r), -1, tableRows, "results.json has all of them"),
-		Compared:    alert{Rest: "that gpc-tune compare DIR shows"},
 		Details:     details(r, tableRows),
 		DetailsLeft: max(0, len(r.Configurations)-mostDetailed),
 		Provenance:  provenance(r),
@@ -112,45 +114,56 @@ func newDocument(r *reports.Report, summaryRows, tableRows int) document {
 		}
 		d.Contests = append(d.Contests, out)
 	}
-	if len(r.Configurations) > mostCompared {
-		d.Compared.add(-1, fmt.Sprintf("%d configurations have too many pairs to be shown here: gpc-tune compare "+
-			"DIR shows them", len(r.Configurations)))
-	} else if c, err := reports.Compare(r); err == nil {
-		d.Comparisons = newSheet("differences", table.Differences(c), -1, tableRows,
-			"gpc-tune compare DIR shows all of them")
-		d.Compared.add(-1, table.NotCompared(c)...)
+	for _, t := range table.Against(r) {
+		of := newSheet(t.Heading, t.Table, -1, tableRows, "results.json has all of them")
+		of.Linked = len(d.Details)
+		d.Against = append(d.Against, of)
 	}
 	return d
 }
 
-// alerts are what a reader must know before the results.
+// missing says that the run is not complete.
+func missing(r *reports.Report) []alert {
+	if r.Missing == 0 {
+		return nil
+	}
+	return []alert{{Class: "bad", Title: fmt.Sprintf("Incomplete: at least %s missing; resume the run to complete it",
+		table.Counted(r.Missing, "job is", "jobs are"))}}
+}
+
+// alerts are failures, warnings and notes by their causes.
 func alerts(r *reports.Report) (out []alert) {
-	if r.Missing > 0 {
-		out = append(out, alert{Class: "bad",
-			Title: fmt.Sprintf("Incomplete: at least %d jobs are missing; resume the run to complete it", r.Missing)})
+	warnings, failures := r.WarningCauses(), r.FailureCauses()
+	first := slices.IndexFunc(warnings, func(c reports.Cause) bool { return c.Note })
+	if first < 0 {
+		first = len(warnings)
 	}
-	failures, warnings := alert{Class: "bad", Rest: "in results.json"}, alert{Class: "warn", Rest: "in results.json"}
-	warnings.add(-1, r.Warnings...)
-	for i, c := range r.Configurations {
-		var texts []string
-		for _, f := range c.Failures {
-			texts = append(texts, f.String())
-		}
-		failures.add(i, texts...)
-		warnings.add(i, c.Warnings...)
-	}
-	for _, n := range r.Nested {
-		for _, f := range n.OuterFolds {
-			if f.Status == reports.Failed {
-				for _, c := range f.Cuts {
-					failures.add(-1, fmt.Sprintf("nested repeat %d fold %d: %v", f.Repeat, f.Fold, c))
-				}
+	for _, of := range []struct {
+		class, title string
+		causes       []reports.Cause
+	}{{"bad", "Failures", failures}, {"warn", "Warnings", warnings[:first]}, {"calm", "Notes", warnings[first:]}} {
+		a, all := alert{Class: of.class, Rest: "in results.json"}, 0
+		for _, c := range of.causes {
+			a.add(-1, table.CauseText(c))
+			all += c.Count
+			if len(a.Items) == 0 {
+				continue
+			}
+			details := &a.Items[len(a.Items)-1].Details
+			details.Rest = a.Rest
+			for _, n := range c.Notices {
+				details.add(n.Configuration, n.String())
 			}
 		}
+		a.Title = fmt.Sprintf("%s: %d", of.title, all)
+		if of.class == "bad" {
+			a.Title += " (" + table.RetryHint + ")"
+		}
+		if all > 0 {
+			out = append(out, a)
+		}
 	}
-	failures.Title, warnings.Title = fmt.Sprintf("Failures: %d (%s)", failures.count, table.RetryHint),
-		fmt.Sprintf("Warnings: %d", warnings.count)
-	return append(out, slices.DeleteFunc([]alert{failures, warnings}, func(a alert) bool { return a.count == 0 })...)
+	return out
 }
 
 // published sets figures of others beside those of the run.
@@ -308,7 +321,7 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 			return row[c].Text != "" && !row[c].Numeric
 		})
 		if heading != "" {
-			column.Keep = column.Right || len(s.Rows) == 1
+			column.Keep = column.Stays || column.Right || len(s.Rows) == 1
 		}
 	}
 	s.Lift()
@@ -352,17 +365,24 @@ type prose interface {
 // write writes the document.
 func (d document) write(w prose) {
 	w.heading(1, d.Experiment)
+	w.facts(d.Answer)
 	for _, a := range d.Alerts {
-		w.heading(2, a.Title)
-		w.items(a.texts())
-	}
-	if len(d.Alerts) == 0 {
-		w.paragraph(nothingWrong)
+		w.paragraph(a.Title)
 	}
 	w.heading(2, "Results")
 	w.table("", d.Summary)
 	w.table("", d.Pivot)
 	w.paragraph(unitsNote)
+	for _, s := range d.Against {
+		w.table("", s)
+	}
+	for _, a := range d.Causes {
+		w.heading(2, a.Title)
+		w.items(a.texts())
+	}
+	if len(d.Alerts)+len(d.Causes) == 0 {
+		w.paragraph(nothingWrong)
+	}
 	if len(d.Published.Rows) > 0 {
 		w.heading(2, "Published figures")
 		w.table("", d.Published)
@@ -376,11 +396,6 @@ func (d document) write(w prose) {
 		for _, s := range c.Sheets {
 			w.table("", s)
 		}
-	}
-	if len(d.Comparisons.Rows) > 0 || len(d.Compared.Items) > 0 {
-		w.heading(2, "Comparisons in pairs")
-		w.table("", d.Comparisons)
-		w.items(d.Compared.texts())
 	}
 	for _, c := range d.Details {
 		in := fmt.Sprintf("#%d", c.Index)

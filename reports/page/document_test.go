@@ -31,7 +31,7 @@ func TestContestNumbers(t *testing.T) {
 	r := reporttest.Build(t, m, lines)
 	const z = 1.959963984540054
 	between := func(mean, half float64) string {
-		return reports.Significant(mean-half) + " … " + reports.Significant(mean+half)
+		return reports.Readable(mean-half) + " – " + reports.Readable(mean+half)
 	}
 	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
 	want := []string{
@@ -43,11 +43,11 @@ func TestContestNumbers(t *testing.T) {
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
 		"won: #0 1 times",
 		"outer scores, 2 cases of 1 of 1 folds",
-		"information_bits 1 1 … 1",
+		"information_bits 1 1 – 1",
 		"errors 0 ",
-		"error_rate 0 0 … " + reports.Significant(z*z/(2+z*z)),
-		"log_loss 0 0 … 0",
-		"brier 0 0 … 0",
+		"error_rate 0 0 – " + reports.Readable(z*z/(2+z*z)),
+		"log_loss 0 0 – 0",
+		"brier 0 0 – 0",
 		"ece 0 ",
 		"auc 1 ",
 		"outer folds",
@@ -200,9 +200,9 @@ func same(t *testing.T, name string, got, want said) {
 
 // A reader of the LaTeX that report.tex may have, which takes everything else for a fault, gets the cells of the document's tables, part by part.
 func TestLaTeX(t *testing.T) {
-	token := regexp.MustCompile(`\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\symbol\{(34|96)\}|\\[{}&%$#_]|\{([][*])\}|'\{\}|-\{\}-|\$-\$|\$\\pm\$|\$(-?[0-9.]+)(?:\\times10\^\{(-?[0-9]+)\})?\$|--|[^\\{}&%$#_~^<>|"'` + "`" + `[*\]]`)
+	token := regexp.MustCompile(`\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\symbol\{(34|96)\}|\\[{}&%$#_]|\{([][*])\}|'\{\}|-\{\}-|\$-\$|\$\\pm\$|\$\\approx\$|\$(-?[0-9.]+)(?:\\times10\^\{(-?[0-9]+)\})?\$|--|[^\\{}&%$#_~^<>|"'` + "`" + `[*\]]`)
 	signs := map[string]string{`\textbackslash{}`: `\`, `\textasciitilde{}`: "~", `\textasciicircum{}`: "^", `\textless{}`: "<", `\textgreater{}`: ">", `\textbar{}`: "|", `\ldots{}`: "…",
-		`\symbol{34}`: `"`, `\symbol{96}`: "`", "{[}": "[", "{]}": "]", "{*}": "*", "'{}": "'", "-{}-": "--", "$-$": "−", `$\pm$`: "±", "--": "–"}
+		`\symbol{34}`: `"`, `\symbol{96}`: "`", "{[}": "[", "{]}": "]", "{*}": "*", "'{}": "'", "-{}-": "--", "$-$": "−", `$\pm$`: "±", `$\approx$`: "≈", "--": "–"}
 	for name, r := range proseReports(t) {
 		read := func(text string) string {
 			out, at := "", 0
@@ -234,11 +234,11 @@ func TestLaTeX(t *testing.T) {
 		var want [][]string
 		var labels []string
 		d := newDocument(r, longestPrinted, longestPrinted)
-		sheets := []sheet{d.Summary, d.Published}
+		sheets := append([]sheet{d.Summary}, d.Against...)
+		sheets = append(sheets, d.Published)
 		for _, c := range d.Contests {
 			sheets = append(sheets, c.Sheets...)
 		}
-		sheets = append(sheets, d.Comparisons)
 		for _, c := range d.Details {
 			sheets = append(sheets, c.Sheets...)
 		}

@@ -17,8 +17,8 @@ func TestFigureFiles(t *testing.T) {
 	r := &reports.Report{Experiment: "e", Configurations: []reports.Configuration{reporttest.Hill(), reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}}
 	r.Configurations[1].Dataset = "../A b"
 	for format, want := range map[string][]string{
-		"svg": {"figures/grid-0.svg", "figures/curves-a-b-kfold.svg", "figures/evidence-information-0.svg"},
-		"png": {"figures/grid-0.png", "figures/curves-a-b-kfold.png", "figures/evidence-information-0.png"},
+		"svg": {"figures/progress-0.svg", "figures/slices-0.svg", "figures/grid-0.svg", "figures/curves-a-b-kfold.svg", "figures/evidence-information-0.svg"},
+		"png": {"figures/progress-0.png", "figures/slices-0.png", "figures/grid-0.png", "figures/curves-a-b-kfold.png", "figures/evidence-information-0.png"},
 	} {
 		f, err := FormatNamed(format)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -31,6 +32,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 const (
 	longestOpen    = 20      // rows of a table that is not folded
 	mostOpen       = 3       // configurations that are not folded
+	mostFigures    = 6       // figures that are not folded
 	largestFigure  = 1 << 20 // bytes
 	largestFigures = 4 << 20 // bytes, of all
 )
@@ -44,6 +46,7 @@ type page struct {
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
+	Forest      []drawing // every configuration beside the best
 	Figures     []drawing
 	FiguresLeft int // left out
 }
@@ -58,6 +61,9 @@ func (s sheet) Folded() bool { return s.Heading != "" && len(s.Rows) > longestOp
 func (s sheet) Link(column int, cell table.Cell) bool {
 	return column == 0 && cell.Numeric && int(cell.Value) < s.Linked
 }
+
+// Standing is the class of a row.
+func (s sheet) Standing(row []table.Cell) table.Mark { return table.MarkOf(row) }
 
 // Class is that of a cell: n of numbers, which are at the right, and partial of a score that is of
 // some folds alone.
@@ -75,10 +81,12 @@ func (s sheet) Class(column int, cell table.Cell) string {
 // drawing is a figure on the page.
 type drawing struct {
 	Name    string
+	Folded  bool
 	Heading string
 	Notes   []string
 	Panels  []template.HTML
 	Keys    []key
+	of      []int
 }
 
 // key is an entry of a legend.
@@ -114,15 +122,32 @@ func newPage(r *reports.Report, scripts ...string) page {
 	for _, s := range scripts {
 		p.Scripts = append(p.Scripts, template.JS(s))
 	}
-	p.Figures, p.FiguresLeft = drawings(picture.All(r))
+	all := picture.All(r)
+	forest := slices.IndexFunc(all, func(f figure.Figure) bool { return f.Kind != picture.Against })
+	if forest < 0 {
+		forest = len(all)
+	}
+	p.Forest, _ = drawings(all[:forest])
+	p.Figures, p.FiguresLeft = drawings(all[forest:])
+	for i := range p.Figures {
+		p.Figures[i].Folded = i >= mostFigures || !leading(r, p.Figures[i].of)
+	}
 	return p
+}
+
+// leading says whether a figure shows everything, the best configuration, or the next.
+func leading(r *reports.Report, of []int) bool {
+	all := r.Decided()
+	return len(of) == 0 || len(all) == 0 || slices.ContainsFunc(all, func(a reports.Answer) bool {
+		return slices.Contains(of, a.Configuration) || a.Next != nil && slices.Contains(of, *a.Next)
+	})
 }
 
 // drawings are the figures in parts, and the number of those that are too large for the page.
 func drawings(figures []figure.Figure) (out []drawing, left int) {
 	total := 0
 	for _, f := range figures {
-		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes}
+		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, of: f.Of}
 		size := 0
 		draw := func(part figure.Figure) template.HTML {
 			var b strings.Builder

@@ -184,7 +184,7 @@ var (
 		"#", `\#`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
 		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `\symbol{34}`, "`", `\symbol{96}`,
 		"'", "'{}", "--", "-{}-", "[", "{[}", "]", "{]}", "*", "{*}",
-		"−", "$-$", "±", `$\pm$`, "…", `\ldots{}`, "–", "--")
+		"−", "$-$", "±", `$\pm$`, "≈", `$\approx$`, "…", `\ldots{}`, "–", "--")
 	printedNumber = regexp.MustCompile(`^(-?)([0-9]+(?:\.[0-9]+)?)(?:e([+-])0*([0-9]+))?$`)
 	notInLabels   = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 )

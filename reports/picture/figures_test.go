@@ -332,7 +332,7 @@ func TestHostileText(t *testing.T) {
 			t.Errorf("%q is not escaped", hostile)
 		}
 		fs := All(r)
-		if len(fs) != 4 {
+		if len(fs) != 6 {
 			t.Errorf("%q: %d figures", hostile, len(fs))
 		}
 		for _, f := range fs {

@@ -83,6 +83,9 @@ func together(r *reports.Report, key func(reports.Configuration) string, size in
 		}
 		f := draw(part, n)
 		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].Index)
+		for _, m := range part {
+			f.Of = append(f.Of, m.Index)
+		}
 		out = append(out, f)
 	}
 	left := 0

@@ -18,6 +18,10 @@ var pictureTable = []struct {
 	Doc  string
 	Of   func(r *reports.Report) []figure.Figure
 }{
+	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
+		againstPictures},
+	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
+	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two " +
 		"hyperparameters", gridPictures},
 	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},

@@ -11,9 +11,9 @@ import (
 )
 
 // restartsPicture shows, for every configuration, the value that each restart of a local optimiser
-// reached, the best first, and what it cost.
+// reached, the best first, and what it cost; but none where all agree.
 func restartsPicture(r *reports.Report) []figure.Figure {
-	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && len(reachedBy(c)) > 1 }
+	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
 	return each(r, several, 4, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}
 		for k, m := range part {
@@ -35,10 +35,6 @@ func restartsPicture(r *reports.Report) []figure.Figure {
 				}
 			}
 			y := figure.Axis{Label: objectiveLabel(c)}
-			if best, worst := float64(ends[0].Value),
-				float64(ends[len(ends)-1].Value); best-worst < reports.SameOptimum {
-				y.Lo, y.Hi = worst-reports.SameOptimum, best+reports.SameOptimum // differences within it mean nothing
-			}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
 			title := n.Members[k]
 			if failed := len(c.Restarts) - len(ends); failed > 0 {

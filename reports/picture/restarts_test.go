@@ -36,10 +36,10 @@ func TestRestartsPicture(t *testing.T) {
 		t.Errorf("titles %q and %q, axis %+v", value.Title, cost.Title, value.Y)
 	}
 
-	// Differences that mean nothing do not fill the panel.
+	// Where all agree there is nothing to see.
 	lines[1].Trial.Points[0].Value = -3.2504
-	if y := pictured(t, "restarts", reporttest.Build(t, m, lines))[0].Panels[0].Y; y.Lo != -3.2504-reports.SameOptimum || y.Hi != -3.25+reports.SameOptimum {
-		t.Errorf("the axis is %+v", y)
+	if figures := pictured(t, "restarts", reporttest.Build(t, m, lines)); len(figures) > 0 {
+		t.Errorf("%d figures", len(figures))
 	}
 }
 

@@ -7,12 +7,36 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
+// Fact is something by its name.
+type Fact struct{ Name, Text string }
+
 // Cell is a cell of a Table: its text, empty where there is nothing to say, and what that is.
 type Cell struct {
 	Text    string
 	Numeric bool             // a number, Value
 	Value   float64          // by which numbers are sorted
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
+	Mark    Mark             // of the row
+}
+
+// Mark says how a row of a summary stands.
+type Mark string
+
+// The marks: the best, what cannot be told apart from it, and what did not compete.
+const (
+	Winner Mark = "best"
+	AsGood Mark = "asgood"
+	Apart  Mark = "apart"
+)
+
+// MarkOf is the mark of a row; empty: none.
+func MarkOf(row []Cell) Mark {
+	for _, c := range row {
+		if c.Mark != "" {
+			return c.Mark
+		}
+	}
+	return ""
 }
 
 // String is the text, with the count of folds where that is due: "0.71 (1 of 5 folds)".
@@ -59,6 +83,9 @@ func Significant[F ~float64](x F) Cell {
 	return number(reports.Significant(float64(x)), float64(x))
 }
 
+// readable is a number to four digits, if there is one.
+func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }
+
 // decimals is a number with so many digits after the point, if there is one.
 func decimals[F ~float64](x F, digits int) Cell {
 	return number(reports.Decimals(float64(x), digits), float64(x))
@@ -66,10 +93,13 @@ func decimals[F ~float64](x F, digits int) Cell {
 
 func number(text string, x float64) Cell { return Cell{Text: text, Numeric: text != "", Value: x} }
 
-// interval is from lo to hi, if there is such an interval and it is over all folds.
+// probability is a p value, if there is one.
+func probability(p reports.Number) Cell { return number(reports.P(p), float64(p)) }
+
+// interval is from lo to hi, to four digits, if there is such an interval and it is over all folds.
 func interval[F ~float64](lo, hi F, of *reports.Partial) string {
 	if math.IsNaN(float64(lo)) || of != nil {
 		return ""
 	}
-	return reports.Significant(float64(lo)) + " … " + reports.Significant(float64(hi))
+	return reports.Readable(float64(lo)) + " – " + reports.Readable(float64(hi))
 }

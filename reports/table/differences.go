@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -40,6 +41,13 @@ func comparisonText(out io.Writer, c *reports.Comparison) error {
 			s.Mean.Text, short[s.Likelihood.Text], short[s.Inference.Text], short[s.TuneInference.Text], s.Tune))
 	}
 	key.write(w)
+	if c.Run != nil && len(c.Run.Decided()) > 0 {
+		for _, t := range Against(c.Run) {
+			t.section(w, t.Heading)
+		}
+		fmt.Fprintln(w, "\nall pairs, log evidences and decisions: --all")
+		return w.Flush()
+	}
 	Differences(c).section(w, "differences")
 	for _, note := range NotCompared(c) {
 		fmt.Fprintln(w, note)
@@ -62,11 +70,11 @@ func Differences(c *reports.Comparison) Table {
 // differences are the rows of a pair, without its name.
 func differences(p reports.Pair) (rows [][]Cell) {
 	if e := p.LogEvidence; e != nil {
-		bayes := "Bayes factor 10^" + reports.Decimals(float64(e.Log10), 3)
+		bayes := "Bayes factor " + bayesFactor(float64(e.Log10))
 		if p.Sampled {
 			bayes += ", of the best samples of chains"
 		}
-		rows = append(rows, Row("all", "log evidence", Significant(e.Nats), "", Cell{}, bayes))
+		rows = append(rows, Row("all", "log evidence", readable(e.Nats), "", Cell{}, bayes))
 	}
 	for _, e := range p.Evaluations {
 		folds := strconv.Itoa(e.Folds)
@@ -78,11 +86,11 @@ func differences(p reports.Pair) (rows [][]Cell) {
 			if s.CI95 != nil {
 				test, between = "corrected t-test", interval(s.CI95[0], s.CI95[1], nil)
 			}
-			rows = append(rows, Row(e.Name, s.Name, Significant(s.Difference).over(e.Partial), between,
+			rows = append(rows, Row(e.Name, s.Name, readable(s.Difference).over(e.Partial), between,
 				probability(s.P), fmt.Sprintf("%s, folds %s", test, folds)))
 		}
 		if m := e.McNemar; m != nil {
-			rows = append(rows, Row(e.Name, "decisions", Significant(m.Difference).over(e.Partial),
+			rows = append(rows, Row(e.Name, "decisions", readable(m.Difference).over(e.Partial),
 				interval(m.CI95[0], m.CI95[1], nil), probability(m.P),
 				fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.Name,
 					m.OnlyFirst, p.Second.Name, m.OnlySecond)))
@@ -91,16 +99,13 @@ func differences(p reports.Pair) (rows [][]Cell) {
 	return rows
 }
 
-// probability is a p value, if there is one: 1 only if it is 1.
-func probability(p reports.Number) Cell {
-	if p.None() {
-		return Cell{}
+// bayesFactor is 10^x as a number, as far as that can be read.
+func bayesFactor(x float64) string {
+	const largest = 6
+	if math.Abs(x) > largest {
+		return fmt.Sprintf("10^%.0f", x)
 	}
-	text := fmt.Sprintf("%.3g", float64(p))
-	if text == "1" {
-		return decimals(p, 0)
-	}
-	return number(text, float64(p))
+	return reports.Readable(math.Pow(10, x))
 }
 
 // NotCompared are what could not be compared.

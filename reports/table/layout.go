@@ -47,9 +47,14 @@ type Table struct {
 // Column is a column of a Table.
 type Column struct {
 	Name  string
-	Right bool // numbers: aligned to the right
-	Keep  bool // not to be lifted into the caption
-	gaps  bool // an empty cell is no difference
+	Right bool   // numbers: aligned to the right
+	Keep  bool   // not to be lifted into the caption
+	Stays bool   // nor on a page
+	Doc   string // what it has, for a reader who wonders
+	// 1: greater is better; -1: less is better; 0: neither
+	Greater int
+	gaps    bool // an empty cell is no difference
+	spare   int  // what a narrow terminal leaves out first has the largest; 0: nothing is left out
 }
 
 // words, parted and numbers are columns: of words that may be the same in every row, of such words
@@ -57,6 +62,18 @@ type Column struct {
 func words(name string) Column   { return Column{Name: name} }
 func parted(name string) Column  { return Column{Name: name, gaps: true} }
 func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
+
+// spared is the column with another spare.
+func (c Column) spared(spare int) Column {
+	c.spare = spare
+	return c
+}
+
+// explained is the column with what it has.
+func (c Column) explained(greater bool, doc string) Column {
+	c.Doc, c.Greater = doc, map[bool]int{true: 1, false: -1}[greater]
+	return c
+}
 
 // Lift moves what does not vary into the caption, as far as rows have it, and drops empty columns.
 func (t *Table) Lift() {
@@ -83,10 +100,104 @@ func (t *Table) Lift() {
 	}
 }
 
-// write lays out a table; columns are two blanks apart. Numbers are below one another, the counts
-// of partial ones behind them.
-func (t Table) write(w io.Writer) {
-	lines := make([][]string, 1+len(t.Rows))
+// write lays out a table.
+func (t Table) write(w io.Writer) { t.writeOn(w, Screen{}) }
+
+// writeOn lays out a table as wide as the screen; columns are two blanks apart. Numbers are below
+// one another, the counts of partial ones behind them.
+func (t Table) writeOn(w io.Writer, on Screen) {
+	left := t.fit(on.Width)
+	lines, width := t.lines()
+	for i, line := range lines {
+		var text strings.Builder
+		for c, cell := range line {
+			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
+			if t.Columns[c].Right {
+				cell = pad + cell
+			} else {
+				cell += pad
+			}
+			if c > 0 {
+				text.WriteString("  ")
+			}
+			text.WriteString(cell)
+		}
+		shown := strings.TrimRight(text.String(), " ")
+		if i > 0 {
+			shown = on.marked(MarkOf(t.Rows[i-1]), shown)
+		} else {
+			shown = on.bold(shown)
+		}
+		fmt.Fprintln(w, shown)
+	}
+	if len(left) > 0 {
+		fmt.Fprintln(w, on.wrap("left out for want of width: "+strings.Join(left, ", "), "    "))
+	}
+}
+
+// fit leaves out columns until the table is as narrow as it must be, the last ones that can be
+// spared first, and then shortens words. It names what it left out.
+func (t *Table) fit(most int) (left []string) {
+	if most == 0 {
+		return nil
+	}
+	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
+	for i := range t.Rows {
+		t.Rows[i] = slices.Clone(t.Rows[i])
+	}
+	size := func() (all int, widths []int) {
+		_, widths = t.lines()
+		for _, w := range widths {
+			all += w + 2
+		}
+		return all - 2, widths
+	}
+	for all, _ := size(); all > most; all, _ = size() {
+		spare := -1
+		for c, column := range t.Columns {
+			if column.spare > 0 && (spare < 0 || column.spare >= t.Columns[spare].spare) {
+				spare = c
+			}
+		}
+		if spare < 0 {
+			break
+		}
+		left = append(left, t.Columns[spare].Name)
+		t.drop(spare)
+	}
+	const least = 10
+	all, widths := size()
+	for ; all > most; all, widths = size() {
+		longest := -1
+		for c, w := range widths {
+			if !t.Columns[c].Right && w > least && (longest < 0 || w > widths[longest]) {
+				longest = c
+			}
+		}
+		if longest < 0 {
+			break
+		}
+		t.shorten(longest, max(least, widths[longest]-(all-most)))
+	}
+	slices.Reverse(left)
+	return left
+}
+
+// shorten cuts the words of a column.
+func (t *Table) shorten(c, most int) {
+	for i, row := range t.Rows {
+		if letters := []rune(row[c].Text); len(letters) > most {
+			t.Rows[i][c].Text = string(letters[:most-1]) + "…"
+		}
+	}
+	if letters := []rune(t.Columns[c].Name); len(letters) > most {
+		t.Columns[c].Name = string(letters[:most-1]) + "…"
+	}
+}
+
+// lines are the header and the rows as texts, and how wide their columns are.
+func (t Table) lines() (lines [][]string, width []int) {
+	lines = make([][]string, 1+len(t.Rows))
 	behind := make([]int, len(t.Columns)) // the longest count
 	counted := func(cell Cell) int { return len(cell.String()) - len(cell.Text) }
 	for c, column := range t.Columns {
@@ -104,28 +215,13 @@ func (t Table) write(w io.Writer) {
 			lines[i+1] = append(lines[i+1], text)
 		}
 	}
-	width := make([]int, len(t.Columns))
+	width = make([]int, len(t.Columns))
 	for _, line := range lines {
 		for c, cell := range line {
 			width[c] = max(width[c], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, line := range lines {
-		var text strings.Builder
-		for c, cell := range line {
-			pad := strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell))
-			if t.Columns[c].Right {
-				cell = pad + cell
-			} else {
-				cell += pad
-			}
-			if c > 0 {
-				text.WriteString("  ")
-			}
-			text.WriteString(cell)
-		}
-		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
-	}
+	return lines, width
 }
 
 // ColumnNames are the names of the columns.

@@ -109,9 +109,6 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	}
 }
 
-// Fact is something by its name.
-type Fact struct{ Name, Text string }
-
 // Facts say what the configuration is and what its log evidence came to.
 func Facts(c reports.Configuration, number func(reports.Number) string) []Fact {
 	facts := []Fact{

@@ -1,7 +1,7 @@
 package table
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -106,26 +106,38 @@ func Summary(r *reports.Report) Table {
 		return illustrations(r)
 	}
 	t := Table{Columns: []Column{
-		numbers("#"), words("dataset"), words("preprocess"), parted("kernel"), parted("mean"), parted("likelihood"),
-		words("inference"), words("tuned with"), parted("tune"), words("evaluation"), numbers("log evidence"),
-		numbers("loo"),
+		numbers("#"), {Name: "status", Keep: true}, words("dataset"), words("preprocess"), parted("kernel"),
+		parted("mean"), parted("likelihood"), words("inference"), words("tuned with"), parted("tune"),
+		words("evaluation"),
+		numbers("log evidence").spared(5).explained(true, "of all of the training data, nats"),
+		numbers("loo").spared(30).explained(true, "mean leave-one-out log probability of the training cases, nats"),
 	}}
-	for _, s := range cv.Scores {
+	decides := deciding(r)
+	for i, s := range cv.Scores {
 		if s.Column.Heading == "" {
 			continue
 		}
-		t.Columns = append(t.Columns, numbers(s.Column.Heading))
+		spare := 10 + i
+		if slices.Contains(decides, s.Name) {
+			spare = 0
+		}
+		t.Columns = append(t.Columns, numbers(s.Column.Heading).spared(spare).explained(s.Greater,
+			s.Doc+" ("+s.Unit+")"))
 		if s.Column.Interval {
-			t.Columns = append(t.Columns, numbers("95 % interval"))
+			t.Columns = append(t.Columns, numbers("95 % interval").spared(29))
 		}
 		if s.Name == decisionScore {
-			t.Columns = append(t.Columns, numbers("cost"), numbers("rejected"))
+			t.Columns = append(t.Columns, numbers("cost").spared(6), numbers("rejected").spared(7))
 		}
 	}
-	t.Columns = append(t.Columns, Column{Name: "status", Keep: true})
+	choice, chooses := choosing(r)
+	if chooses {
+		t.Columns = append(t.Columns, numbers("inner "+choice))
+	}
 	short := r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
-	for i, c := range r.Configurations {
+	for _, i := range ranked(r) {
+		c, answer := r.Configurations[i], r.AnswerOf(i)
 		tunedWith := ""
 		if hybrid {
 			tunedWith = short[c.TuneInference.Text]
@@ -135,13 +147,91 @@ func Summary(r *reports.Report) Table {
 			evaluations = []reports.Evaluation{{Status: reports.Done}}
 		}
 		for _, e := range evaluations {
-			t.Rows = append(t.Rows, Row(i, c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text),
+			row := Row(i, standing(answer, i, c, e), c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]),
+				c.Part(c.Mean.Text),
 				c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
-				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), summaryCells(e), state(c, e)))
+				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), summaryCells(e))
+			if chooses {
+				row = append(row, inner(answer, i))
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	t.Lift()
+	for _, a := range r.Decided() {
+		if len(a.Indistinguishable) > 0 {
+			t.Caption = append(t.Caption, reports.AsGood+": cannot be told apart from the best")
+			break
+		}
+	}
 	return t
+}
+
+// deciding are the scores by which configurations compete.
+func deciding(r *reports.Report) (names []string) {
+	for _, a := range r.Decided() {
+		names = append(names, a.By)
+	}
+	return names
+}
+
+// ranked are the configurations, those with the same data together, best first; those that did not
+// compete come last, in the order of the file.
+func ranked(r *reports.Report) []int {
+	out := make([]int, len(r.Configurations))
+	first, place := map[string]int{}, make([]int, len(out))
+	for i, c := range r.Configurations {
+		out[i] = i
+		if _, met := first[c.Dataset]; !met {
+			first[c.Dataset] = i
+		}
+		place[i] = r.AnswerOf(i).Place(i)
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		return cmp.Or(cmp.Compare(first[r.Configurations[a].Dataset], first[r.Configurations[b].Dataset]),
+			cmp.Compare(place[a], place[b]))
+	})
+	return out
+}
+
+// standing is how a row stands: best, as good, or what it lacks.
+func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evaluation) Cell {
+	of, lacks := a.Of(i), state(c, e)
+	out := Cell{Mark: map[string]Mark{reports.Winner: Winner, reports.AsGood: AsGood}[of]}
+	if a != nil && a.Nested == nil && a.Evaluation != e.Name {
+		of, out.Mark = "", ""
+	}
+	if lacks != "" && of == "" {
+		out.Mark = Apart
+	}
+	out.Text = strings.Join(slices.DeleteFunc([]string{of, lacks}, func(s string) bool { return s == "" }), ", ")
+	return out
+}
+
+// choosing is the score by which nested cross-validation chooses, if there is one.
+func choosing(r *reports.Report) (by string, ok bool) {
+	for _, a := range r.Decided() {
+		if n := a.Nested; n != nil && n.By != "log_evidence" {
+			return n.By, true
+		}
+	}
+	return "", false
+}
+
+// inner is the score of a configuration on the inner folds of nested cross-validation.
+func inner(a *reports.Answer, i int) Cell {
+	if a == nil || a.Nested == nil {
+		return Cell{}
+	}
+	if a.Configuration == i {
+		return decimals(a.Nested.Score, 4)
+	}
+	for _, rival := range a.Rivals {
+		if rival.Configuration == i {
+			return decimals(rival.Score, 4)
+		}
+	}
+	return Cell{}
 }
 
 // decisionScore is the score after which a summary has what decisions cost.
@@ -198,47 +288,120 @@ func state(c reports.Configuration, e reports.Evaluation) string {
 // RetryHint says what can be done about failed jobs.
 const RetryHint = "gpc-tune run with --retry-failed runs failed jobs again"
 
-// Text writes what is missing, the summary, the hyperparameters and optima of every configuration,
-// and all warnings and failures.
-func Text(out io.Writer, r *reports.Report) error {
-	w := bufio.NewWriter(out) // keeps the first error
+// Text writes the answer, what is missing, the summary, the comparisons against the best, warnings
+// and failures by their causes, and the hyperparameters and optima of every configuration.
+func Text(out io.Writer, r *reports.Report) error { return TextOn(out, r, Screen{}) }
+
+// TextOn writes the text for a terminal, with the answer as the last lines.
+func TextOn(out io.Writer, r *reports.Report, on Screen) error {
+	w := new(bytes.Buffer)
+	on = on.signed()
+	answer := func() {
+		for _, f := range Answered(r, MostAnswered) {
+			text := on.wrap(terminal.OneLine(f.Name+": "+f.Text), "    ")
+			name, rest, _ := strings.Cut(text, ":")
+			fmt.Fprintf(w, "%s:%s\n", on.bold(name), rest)
+		}
+	}
+	if on.Width == 0 && len(r.Configurations) > 0 {
+		answer()
+		fmt.Fprintln(w)
+	}
 	fmt.Fprintf(w, "%s\n", r.Experiment)
 	if r.Missing > 0 {
-		fmt.Fprintf(w, "INCOMPLETE: at least %d jobs are missing; resume the run to complete it\n", r.Missing)
+		fmt.Fprintf(w, "INCOMPLETE: at least %s missing; resume the run to complete it\n",
+			Counted(r.Missing, "job is", "jobs are"))
 	}
 	failures := 0
 	for _, c := range r.Configurations {
 		failures += len(c.Failures)
 	}
 	if failures > 0 {
-		fmt.Fprintf(w, "FAILURES: %d, listed below; %s\n", failures, RetryHint)
+		fmt.Fprintf(w, "%s %d, listed below; %s\n", on.bad("FAILURES:"), failures, RetryHint)
 	}
 	t := Summary(r)
 	if len(t.Caption) > 0 {
-		fmt.Fprintf(w, "%s\n", terminal.OneLine(strings.Join(t.Caption, ", ")))
+		fmt.Fprintf(w, "%s\n", on.wrap(terminal.OneLine(strings.Join(t.Caption, ", ")), ""))
 	}
 	fmt.Fprintln(w)
-	t.write(w)
+	t.writeOn(w, on)
 	if t, ok := Pivot(r, nil); ok {
-		fmt.Fprintf(w, "\n%s\n\n", terminal.OneLine(strings.Join(t.Caption, ", ")))
-		t.write(w)
+		fmt.Fprintf(w, "\n%s\n\n", on.wrap(terminal.OneLine(strings.Join(t.Caption, ", ")), ""))
+		t.writeOn(w, on)
 	}
+	for _, t := range Against(r) {
+		fmt.Fprintf(w, "\n%s\n", on.wrap(t.Heading, ""))
+		t.writeOn(w, on)
+	}
+	writeCauses(w, on, "warning", r.WarningCauses())
+	writeCauses(w, on, "FAILED", r.FailureCauses())
 	for i, c := range r.Configurations {
 		fmt.Fprintln(w)
-		writeConfiguration(c, w, i)
+		writeConfiguration(c, w, i, on)
 	}
 	writeContests(r, w, false)
-	if len(r.Warnings) > 0 {
+	if on.Width > 0 && len(r.Configurations) > 0 {
 		fmt.Fprintln(w)
+		answer()
 	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
+	return on.show(out, w.String())
+}
+
+// writeCauses writes one line for every cause, and its first notice.
+func writeCauses(w io.Writer, on Screen, label string, all []reports.Cause) {
+	for i, c := range all {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		name := label
+		if c.Note {
+			name = "note"
+		}
+		line := on.wrap(name+": "+CauseText(c), "    ")
+		switch name {
+		case "warning":
+			line = on.styled("33", line)
+		case "FAILED":
+			line = on.bad(line)
+		}
+		fmt.Fprintln(w, line)
+		if first := c.Notices[0]; !c.Note && first.String() != c.Cause {
+			text := terminal.OneLine(first.String())
+			if first.Configuration >= 0 {
+				text = fmt.Sprintf("#%d %s", first.Configuration, text)
+			}
+			fmt.Fprintln(w, on.wrap("    first: "+text, "        "))
+		}
 	}
-	return w.Flush()
+}
+
+// CauseText is a cause in a line: what, how often, where, what that means and what to do.
+func CauseText(c reports.Cause) string {
+	text := fmt.Sprintf("%s (%d)", terminal.OneLine(c.Cause), c.Count)
+	var of []string
+	const most = 4
+	for _, n := range c.Notices {
+		if name := fmt.Sprintf("#%d", n.Configuration); n.Configuration >= 0 && !slices.Contains(of, name) {
+			of = append(of, name)
+		}
+	}
+	if len(of) > most {
+		of = append(of[:most-1], fmt.Sprintf("%d more", len(of)-most+1))
+	}
+	if len(of) > 0 {
+		text += " in " + series(of)
+	}
+	if c.Meaning != "" {
+		text += ": " + c.Meaning
+	}
+	if c.Remedy != "" {
+		text += "; remedy: " + c.Remedy
+	}
+	return text
 }
 
 // writeConfiguration adds what the summary has no room for.
-func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
+func writeConfiguration(c reports.Configuration, w io.Writer, index int, on Screen) {
 	text := "no hyperparameters"
 	switch {
 	case c.Status == reports.Cut:
@@ -248,7 +411,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	case c.Status == reports.Failed:
 		text = "the fit to all of the training data has failed"
 	case len(c.Hyperparameters) > 0:
-		text = reports.Assignments(c.Hyperparameters, reports.Significant)
+		text = reports.Assignments(c.Hyperparameters, reports.Readable)
 	}
 	fmt.Fprintf(w, "#%d  %s\n", index, text)
 	if len(c.StandardErrors) > 0 {
@@ -259,7 +422,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	}
 	for _, m := range c.Posterior {
 		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
-			reports.Significant(float64(m.Mean)), reports.Brief(float64(m.SD)),
+			reports.Readable(float64(m.Mean)), reports.Brief(float64(m.SD)),
 			cmp.Or(reports.Decimals(float64(m.RHat), 3), "unknown"),
 			cmp.Or(reports.Decimals(float64(m.ESS), 0), "unknown"))
 	}
@@ -269,17 +432,17 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 			by = c.Tuned()
 		}
 		if by == c.Tuned() || brief(by) {
-			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Significant(float64(b.Value)),
-				reports.Assignments(c.Grid[b.Point].Point, reports.Significant), c.Equals(b))
+			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Readable(float64(b.Value)),
+				reports.Assignments(c.Grid[b.Point].Point, reports.Readable), c.Equals(b))
 		}
 	}
 	for _, e := range c.Evaluations {
 		if d := e.Decisions; d != nil {
 			fmt.Fprintf(w, "    %s: decisions cost %s a case%s, expected %s, by the largest probability %s; %d of "+
 				"%d rejected\n",
-				e.Scores.Partial.Beside(e.Name), reports.Significant(float64(d.Loss)),
-				e.Scores.Partial.Whole(costInterval(*d)), reports.Significant(float64(d.Expected)),
-				reports.Significant(float64(d.Likeliest)), d.Rejected, e.Scores.N)
+				e.Scores.Partial.Beside(e.Name), reports.Readable(float64(d.Loss)),
+				e.Scores.Partial.Whole(costInterval(*d)), reports.Readable(float64(d.Expected)),
+				reports.Readable(float64(d.Likeliest)), d.Rejected, e.Scores.N)
 		}
 	}
 	for _, p := range c.Published {
@@ -287,9 +450,9 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		for _, f := range p.Figures {
 			here := "no figure"
 			if !math.IsNaN(float64(f.Here)) {
-				here = f.Partial.Beside(reports.Significant(float64(f.Here)))
+				here = f.Partial.Beside(reports.Readable(float64(f.Here)))
 			}
-			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Significant(float64(f.Published)),
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Readable(float64(f.Published)),
 				here))
 		}
 		if p.Note != "" {
@@ -297,8 +460,6 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		}
 		fmt.Fprintf(w, "    published, %s: %s\n", p.Source, strings.Join(figures, ", "))
 	}
-	list(w, "warning: ", c.Warnings)
-	list(w, "FAILED ", c.Failures)
 }
 
 // costInterval is that of the cost, if it has one.
@@ -306,8 +467,8 @@ func costInterval(d reports.Decisions) string {
 	if d.CI95 == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (95 %% %s to %s)", reports.Significant(float64(d.CI95[0])),
-		reports.Significant(float64(d.CI95[1])))
+	return fmt.Sprintf(" (95 %% %s to %s)", reports.Readable(float64(d.CI95[0])),
+		reports.Readable(float64(d.CI95[1])))
 }
 
 // Restarts sums up the restarts or the chains, if there are any.

@@ -1,5 +1,5 @@
 'use strict';
-// A click on the head of a column sorts its table, numbers before those that are of some folds alone before words before nothing;
+// A click on the head of a column sorts its table, the best first, numbers before those that are of some folds alone before words before nothing;
 // another one turns it round.
 const key = cell => {
   const text = cell.textContent.trim(), number = parseFloat(text.replace('−', '-').replace('Inf', 'Infinity'));
@@ -16,7 +16,9 @@ const sort = (head, sign) => {
 };
 document.addEventListener('click', event => {
   const head = event.target.closest('th');
-  if (head) sort(head, head.getAttribute('aria-sort') === 'ascending' ? -1 : 1);
+  if (!head) return;
+  const first = head.dataset.best === 'descending' ? -1 : 1, now = head.getAttribute('aria-sort');
+  sort(head, !now ? first : now === 'ascending' ? -1 : 1);
 });
 
 // The scheme is that of the system until it is switched, also when the page is opened again, where the browser lets it keep that.
@@ -38,11 +40,35 @@ scheme.addEventListener('click', () => {
 });
 scheme.hidden = false;
 
-// What is linked to, or printed, is unfolded.
+// What is linked to is unfolded.
 const unfold = () => {
   const target = document.querySelector('details:target');
   if (target) target.open = true;
 };
 addEventListener('hashchange', unfold);
 unfold();
-addEventListener('beforeprint', () => { for (const d of document.querySelectorAll('details')) d.open = true; });
+
+// The columns that tell the rows apart stay in view, as long as they leave room for others.
+const pin = () => {
+  for (const box of document.querySelectorAll('#results .scroll')) {
+    const heads = box.querySelector('thead tr')?.cells ?? [];
+    let left = 0, columns = 0;
+    for (const head of heads) {
+      if (columns > 1 && head.classList.contains('n') || left + head.offsetWidth > box.clientWidth / 2) break;
+      left += head.offsetWidth;
+      columns++;
+    }
+    const wide = box.scrollWidth > box.clientWidth;
+    for (const row of box.querySelectorAll('tr')) {
+      let at = 0;
+      Array.from(row.cells, (cell, i) => {
+        const pinned = wide && i < columns;
+        cell.classList.toggle('pinned', pinned);
+        cell.style.left = pinned ? at + 'px' : '';
+        at += heads[i].offsetWidth;
+      });
+    }
+  }
+};
+addEventListener('resize', pin);
+pin();

@@ -1,0 +1,34 @@
+package cv
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// CaseT is the t-test of the mean of v being 0, for one training set and held-out cases that are
+// independent given that. v has a value for every row, such as the difference of the losses of two
+// models; the rows of one case count as one. With G cases
+//
+//	t = mean(v) / se,   se² = G/(G-1) Σ_g (Σ_{i in g} (v_i - mean))² / m²,
+//
+// which is held to Student's t with G-1 degrees of freedom; where every row is its own case that is
+// the paired t-test. It says nothing of other training sets. There is no test of a single case, nor
+// of values that are all equal but for rounding. v must not be empty.
+func CaseT(v []float64, cases []int) TTest {
+	nan := math.NaN()
+	m, df := stat.Mean(v, nil), distinct(cases)-1
+	none := TTest{Estimate{m, nan, nan}, nan, df, nan}
+	if df < 1 || equal(v) {
+		return none
+	}
+	se := math.Sqrt(meanVariance(v, m, cases))
+	if !(se > 0) {
+		return none
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(df)}
+	half := student.Quantile(0.975) * se
+	t := m / se
+	return TTest{Estimate{m, m - half, m + half}, t, df, 2 * student.CDF(-math.Abs(t))}
+}

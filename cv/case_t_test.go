@@ -1,0 +1,57 @@
+package cv
+
+import (
+	"math"
+	"testing"
+)
+
+// Student's sleep data, extra hours of ten patients under two drugs, with the paired t-test that R
+// documents for them: t.test(extra ~ group, paired) gives t = -4.0621, df = 9, p-value = 0.002833,
+// and the interval -2.4598858 to -0.7001142.
+func TestCaseTOfSleep(t *testing.T) {
+	first := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	second := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+	d, cases := make([]float64, 10), make([]int, 10)
+	for i := range d {
+		d[i], cases[i] = first[i]-second[i], i
+	}
+	got := CaseT(d, cases)
+	for _, of := range []struct {
+		what            string
+		got, want, unit float64
+	}{{"t", got.T, -4.0621, 1e-4}, {"p", got.P, 0.002833, 1e-6}, {"lo", got.Lo, -2.4598858, 1e-7},
+		{"hi", got.Hi, -0.7001142, 1e-7}, {"difference", got.Value, -1.58, 1e-12}} {
+		if !(math.Abs(of.got-of.want) <= of.unit) {
+			t.Errorf("%s is %v, want %v", of.what, of.got, of.want)
+		}
+	}
+	if got.DF != 9 {
+		t.Errorf("%d degrees of freedom", got.DF)
+	}
+
+	// Every case twice is the same sample.
+	twice := CaseT(append(d, d...), append(cases, cases...))
+	if math.Abs(twice.T-got.T) > 1e-12 || twice.DF != 9 {
+		t.Errorf("t is %v with %d degrees of freedom where every case comes twice, %v once", twice.T, twice.DF, got.T)
+	}
+	for _, none := range []TTest{CaseT([]float64{3}, []int{0}), CaseT([]float64{3, 3}, []int{0, 1}),
+		CaseT([]float64{1, 2}, []int{4, 4})} {
+		if !math.IsNaN(none.P) || !math.IsNaN(none.Lo) {
+			t.Errorf("a test where there can be none: %+v", none)
+		}
+	}
+}
+
+// R: p.adjust(c(0.01, 0.02, 0.03, 0.005), "holm") is 0.03 0.04 0.04 0.02.
+func TestHolm(t *testing.T) {
+	nan := math.NaN()
+	got := Holm([]float64{0.01, nan, 0.02, 0.03, 0.005})
+	for i, want := range []float64{0.03, nan, 0.04, 0.04, 0.02} {
+		if math.IsNaN(want) != math.IsNaN(got[i]) || math.Abs(got[i]-want) > 1e-15 {
+			t.Errorf("p value %d is %v, want %v", i, got[i], want)
+		}
+	}
+	if got := Holm([]float64{0.9, 0.8}); got[0] != 1 || got[1] != 1 {
+		t.Errorf("%v; p values are at most 1", got)
+	}
+}

@@ -1,0 +1,152 @@
+package reports_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// contestants is a run of configurations over two folds of two cases, one of each class, with these
+// probabilities of the true classes. The base line has ½.
+func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []record.Line) {
+	t.Helper()
+	m, _ := reporttest.Stopped()
+	first := m.Configurations[0]
+	first.Studies, first.Costs = first.Studies[:3], nil
+	m.Configurations = nil
+	var lines []record.Line
+	for c, truth := range truths {
+		m.Configurations = append(m.Configurations, first)
+		for study := range 3 {
+			f := &record.Fit{Configuration: c, Study: study, Chosen: -1, Natural: []record.Number{2}, LogEvidence: -4,
+				Converged: true, TrainCounts: []int{4, 4}}
+			if study > 0 {
+				a, b := record.Number(truth[study-1][0]), record.Number(truth[study-1][1])
+				f.Rows, f.Labels = []int{2 * study, 2*study + 1}, []int{0, 1}
+				f.Proba = [][]record.Number{{a, 1 - a}, {1 - b, b}}
+			}
+			lines = append(lines, record.Line{Key: string(rune('a'+c)) + string(rune('a'+study)), Fit: f})
+		}
+	}
+	return m, lines
+}
+
+// Informations of (1, ½), (0, ¼) and (0, 0) bits in the two folds. Differences of (-1, -¼) and (-1, -½) have the means -5/8 and -¾ and, with
+// n_test/n_train = ¼, the standard errors √(3/4) s of s² = 9/32 and 1/8; of one degree of freedom p = 1 - 2/π arctan |t|.
+func TestAnswer(t *testing.T) {
+	half, quarter := math.Sqrt2/2, math.Pow(2, 0.25)/2 // probabilities with ½ and ¼ bit more than ½
+	r := built(t)(contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}}, [2][2]float64{{1, 1}, {half, half}},
+		[2][2]float64{{0.5, 0.5}, {quarter, quarter}}))
+	a := r.Answer
+	near := func(what string, got reports.Number, want float64) {
+		t.Helper()
+		if !(math.Abs(float64(got)-want) < 1e-12) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	if a.Configuration != 1 || *a.Next != 2 || a.By != "information_bits" || a.Evaluation != "kfold" || a.Cases != 4 ||
+		a.Competed != 3 || !slices.Equal(a.Indistinguishable, []int{2, 0}) {
+		t.Errorf("%+v", a)
+	}
+	p := func(mean, variance float64) float64 {
+		return 1 - 2/math.Pi*math.Atan(math.Abs(mean)/math.Sqrt(0.75*variance))
+	}
+	near("the score", a.Score, 0.75)
+	near("the margin", a.Margin, 0.625)
+	near("the difference", a.Rivals[0].Difference, -0.625)
+	near("p of the next", a.Rivals[0].P, p(0.625, 9./32))
+	near("p of the last", a.Rivals[1].P, p(0.75, 1./8))
+	near("p of the next, Holm's", a.P, 2*min(p(0.625, 9./32), p(0.75, 1./8)))
+	near("p against the base rate", a.Skill.P, p(0.75, 1./8))
+	near("the skill", a.Skill.Difference, 0.75)
+	if a.Skill.Better || a.Keep != "gpc-tune fit FILE.yaml --configuration 1 -m model.json" {
+		t.Errorf("%+v, %s", a.Skill, a.Keep)
+	}
+}
+
+// Holm's correction of two equal p values is no smaller than either doubled; what wins by far in every fold is told apart, and has skill.
+func TestAnswerTells(t *testing.T) {
+	sure, unsure := 0.99, 0.5
+	r := built(t)(contestants(t, [2][2]float64{{unsure, unsure}, {unsure + 1e-4, unsure}},
+		[2][2]float64{{sure, sure}, {sure, sure - 1e-4}}))
+	if a := r.Answer; a.Configuration != 1 || len(a.Indistinguishable) > 0 || !a.Rivals[0].Told || !a.Skill.Better ||
+		!(a.P < 0.01) {
+		t.Errorf("%+v %+v", a, a.Skill)
+	}
+}
+
+// Only what is scored on all folds competes; where nothing is, there is no answer.
+func TestAnswerOfWhatIsWhole(t *testing.T) {
+	r := built(t)(reporttest.Stopped())
+	if a := r.Answer; a.Configuration != 0 || a.Competed != 1 || a.Next != nil || !a.P.None() || a.Trust[0].Count != r.Missing {
+		t.Errorf("%+v", a)
+	}
+	m, lines := reporttest.Stopped()
+	lines = slices.DeleteFunc(lines, func(l record.Line) bool { return l.Fit.Configuration == 0 && l.Fit.Study == 5 })
+	if r := reporttest.Build(t, m, lines); r.Answer != nil {
+		t.Errorf("%+v", r.Answer)
+	}
+}
+
+// Nested cross-validation is answered by what choosing is worth on the outer folds.
+func TestAnswerOfNested(t *testing.T) {
+	a := built(t)(reporttest.Rivals()).Answer
+	if a.Configuration != 0 || a.By != "log_loss" || a.Score != 0 || a.Nested.Wins != 1 || a.Nested.Folds != 1 ||
+		math.Abs(float64(a.Margin)-math.Ln2/2) > 1e-12 {
+		t.Errorf("%+v %+v", a, a.Nested)
+	}
+}
+
+// Without held-out cases the log evidence decides, and differences below one nat mean little.
+func TestAnswerByEvidence(t *testing.T) {
+	m, lines := contestants(t, [2][2]float64{}, [2][2]float64{}, [2][2]float64{})
+	for i := range m.Configurations {
+		m.Configurations[i].Studies = m.Configurations[i].Studies[:1]
+	}
+	lines = slices.DeleteFunc(lines, func(l record.Line) bool { return l.Fit.Study > 0 })
+	for i, value := range []record.Number{-5, -3, -3.5} {
+		lines[i].Fit.LogEvidence = value
+	}
+	a := reporttest.Build(t, m, lines).Answer // 8 cases of two equal classes: -8 ln 2 = -5.545
+	if a.Configuration != 1 || a.By != "log_evidence" || a.Margin != 0.5 || !slices.Equal(a.Indistinguishable, []int{2}) ||
+		math.Abs(float64(a.Skill.Difference)-(8*math.Ln2-3)) > 1e-12 || !a.Skill.Better {
+		t.Errorf("%+v %+v", a, a.Skill)
+	}
+}
+
+// Warnings of one cause are one, whatever their numbers, and an input that is switched off is no warning.
+func TestCauses(t *testing.T) {
+	m, lines := contestants(t, [2][2]float64{{0.5, 0.5}, {0.5, 0.5}})
+	bound := " ended at its upper bound 3.26902e+06: wider bounds may hold a better value; or hold it there with {fixed: 3.26902e+06}"
+	lines[0].Fit.Warnings = []string{"length_scale[2]" + bound, "length_scale[3]" + bound, "amplitude" + bound}
+	lines[1].Fit.Warnings = []string{"amplitude ended at its lower bound 1e-05: wider bounds", "something new: 17 of it"}
+	lines[2].Fit.Warnings = []string{"something new: 18 of it"}
+	r := reporttest.Build(t, m, lines)
+	var got []string
+	for _, c := range r.WarningCauses() {
+		got = append(got, strings.Repeat("note: ", map[bool]int{true: 1}[c.Note])+c.Cause+strings.Repeat("!", c.Count))
+	}
+	want := []string{"hyperparameters ended at a bound!!", "something new: 17 of it!!", "note: inputs have no influence!!"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if trust := r.Answer.Trust; len(trust) != 2 || trust[0].Cause != "hyperparameters ended at a bound" || trust[0].Count != 2 {
+		t.Errorf("%+v", r.Answer.Trust)
+	}
+
+	lines[1].Fit = &record.Fit{Study: 1, Failure: "small #0 on all: restart from [1 2]: objective: at log_amplitude=1: approx: not converged: ep stopped"}
+	causes := reporttest.Build(t, m, lines).FailureCauses()
+	if len(causes) != 1 || causes[0].Notices[0].String() != "kfold fold 0: not converged: ep stopped" {
+		t.Errorf("%+v", causes)
+	}
+}
+
+// built builds the report of a run.
+func built(t *testing.T) func(record.Manifest, []record.Line) *reports.Report {
+	return func(m record.Manifest, lines []record.Line) *reports.Report { return reporttest.Build(t, m, lines) }
+}

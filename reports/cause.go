@@ -1,0 +1,142 @@
+package reports
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Cause is what several warnings or failures have in common.
+type Cause struct {
+	Cause   string // in words
+	Meaning string // for the results
+	Remedy  string // empty: there is nothing to do
+	Note    bool   // worth knowing, and nothing is wrong
+	Count   int    // how often it was met
+	Notices []Notice
+}
+
+// Notice is a warning or a failure, of a configuration or with -1 of the whole run.
+type Notice struct {
+	Configuration int
+	Where         string // the job, "trial 3 and 2 more" of several
+	Text          string
+	Count         int // how often it was given
+}
+
+// kind is a row of the tables of causes.
+type kind struct {
+	pattern                string
+	note                   bool
+	cause, meaning, remedy string
+}
+
+// warningKinds are the causes of warnings: the first whose pattern a text has is its own. The texts
+// are those of journals, which may be older than this table; what no row knows is its own cause.
+var warningKinds = []kind{
+	{`length_scale\[[^]]*\] ended at (its upper bound|the upper end)`, true, "inputs have no influence",
+		"a length scale at its upper bound switches an input off", ""},
+	{`ended at its (lower|upper) bound`, false, "hyperparameters ended at a bound",
+		"a better value may lie beyond it", "wider bounds, or hold it there with fixed"},
+	{`end .* of its search box`, false, "hyperparameters ended at an end of the search box",
+		"a better value may lie beyond it", "bounds: [lo, hi] say where to search"},
+	{`starts at its bound`, false, "hyperparameters start at a bound", "the optimiser may not leave it",
+		"preprocess: standardize, or an init and bounds"},
+	{`^stopped after \d+ evaluations`, false, "the optimiser stopped at its limit of evaluations",
+		"a better value may be near", "a higher limit of evaluations"},
+	{`^stopped without a better point`, false, "the optimiser stopped where the gradient is not 0",
+		"a better value may be near", "more restarts"},
+	{`no standard error|the standard errors are those`, false, "standard errors are missing or rough",
+		"only the errors of hyperparameters; scores stand", ""},
+	{`the chains do not agree`, false, "Markov chains do not agree", "averages over them may be off",
+		"raise burn and samples"},
+	{`effective samples`, false, "Markov chains have few effective samples", "averages over them are rough",
+		"raise samples or thin"},
+	{`for their own class`, false, "cases had a probability of almost 0 for their own class",
+		"a few of them decide log loss and information", "a likelihood with noise, as noisy_threshold or epsilon"},
+	{`of a class without training cases`, false, "cases are of a class that a training part lacks",
+		"no model can predict them", "stratified folds, or fewer of them"},
+	{`stopped unconverged|has not converged|not converged`, false, "fits have not converged",
+		"their scores are those of another point than meant", "raise max_iterations, or lower damping"},
+	{`went in circles`, true, "updates were damped", "the fit converged more slowly, to the same", ""},
+	{`rounding error`, false, "rounding error limits a fit", "its last digits are not exact",
+		"bounds that keep amplitudes smaller"},
+	{`averages of softmax`, false, "averages of softmax are rough", "probabilities are off in the digits named",
+		"more points"},
+	{`samples are left out|fits at samples gave`, false, "fits failed or warned at samples of a chain",
+		"averages are over the others", ""},
+	{`failed`, false, "the optimiser met points that could not be evaluated", "it went round them", ""},
+	{`looks at the inputs of all`, false, "preprocessing looked at held-out inputs",
+		"scores may be a little too good", ""},
+	{`computed by more than one build`, false, "more than one build computed the results",
+		"last digits may differ between them", "run again with one"},
+	{`grid points have no scores`, false, "grid points have no scores", "they cannot be best by a score", ""},
+}
+
+// failureKinds are those of failures.
+var failureKinds = []kind{
+	{"took longer|timeout|deadline", false, "jobs took too long", "they have no result", "a longer --trial-timeout"},
+	{"not converged|unconverged|no convergence|did not converge", false, "fits did not converge", "they have no result",
+		"raise max_iterations, or lower damping"},
+	{"not positive definite|singular|factor", false, "a covariance matrix could not be factorised",
+		"the points have no result", "bounds that keep amplitudes smaller, or a noise kernel"},
+	{"not finite|the value is|NaN|Inf", false, "the objective was not finite", "the points have no result",
+		"tighter bounds"},
+	{"panic", false, "jobs panicked", "they have no result", "report this: it is a mistake of the program"},
+	{"memory", false, "jobs had too little memory", "they have no result", "a larger --memory"},
+}
+
+// causes groups notices by kind, in the order in which they first come.
+func causes(notices []Notice, kinds []kind, meaning, remedy string) (out []Cause) {
+	at := map[string]int{}
+	for _, n := range notices {
+		of := kind{cause: summary(n.Text), meaning: meaning, remedy: remedy}
+		key := digits.ReplaceAllString(of.cause, "0")
+		if i := slices.IndexFunc(kinds, func(k kind) bool { return patterns[k.pattern].MatchString(n.Text) }); i >= 0 {
+			of = kinds[i]
+			key = of.cause
+		}
+		i, met := at[key]
+		if !met {
+			i = len(out)
+			at[key] = i
+			out = append(out, Cause{Cause: of.cause, Meaning: of.meaning, Remedy: of.remedy, Note: of.note})
+		}
+		out[i].Count += n.Count
+		out[i].Notices = append(out[i].Notices, n)
+	}
+	return out
+}
+
+// String is a notice without its configuration.
+func (n Notice) String() string {
+	if n.Where == "" {
+		return n.Text
+	}
+	return n.Where + ": " + n.Text
+}
+
+// summary is the beginning of a text that no kind knows, without the packages that wrapped it.
+func summary(text string) string {
+	text = wrapped.ReplaceAllString(text, "")
+	if first, _, more := strings.Cut(text, "; "); more {
+		text = first
+	}
+	const most = 120
+	if letters := []rune(text); len(letters) > most {
+		text = string(letters[:most]) + " …"
+	}
+	return text
+}
+
+var (
+	digits   = regexp.MustCompile(`[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
+	wrapped  = regexp.MustCompile(`^((approx|objective|search|cv|linalg|kernel|likelihood|comparator): )+`)
+	patterns = func() map[string]*regexp.Regexp {
+		out := map[string]*regexp.Regexp{}
+		for _, k := range slices.Concat(warningKinds, failureKinds) {
+			out[k.pattern] = regexp.MustCompile(k.pattern)
+		}
+		return out
+	}()
+)

@@ -1,0 +1,118 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// visit is a point that a search evaluated: hyperparameters and what is maximised.
+type visit struct {
+	at    reports.Values
+	value float64
+}
+
+// visitsOf are the points of a configuration's search in the order of its trials: those that it
+// evaluated as they are, or where its restarts ended.
+func visitsOf(c reports.Configuration) (out []visit) {
+	for _, p := range c.Grid {
+		out = append(out, visit{p.Point, p.Objective()})
+	}
+	for _, r := range c.Restarts {
+		out = append(out, visit{r.End, float64(r.Value)})
+	}
+	return out
+}
+
+// varied says whether a search evaluated points of different values.
+func varied(c reports.Configuration) bool {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, p := range visitsOf(c) {
+		if figure.Drawable(p.value) {
+			lo, hi = min(lo, p.value), max(hi, p.value)
+		}
+	}
+	return len(c.Posterior) == 0 && hi-lo > reports.SameOptimum
+}
+
+// progressPictures show how the best value of a search grew with its points, and the values
+// themselves.
+func progressPictures(r *reports.Report) []figure.Figure {
+	return each(r, varied, 6, func(part []Member, n Naming) figure.Figure {
+		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Notes: remarks(n.Note), Columns: 3}
+		for k, m := range part {
+			points, line := figure.Points{Name: "point"}, figure.Line{Name: "best so far"}
+			best := math.Inf(-1)
+			all := visitsOf(m.Configuration)
+			for i, p := range all {
+				if figure.Drawable(p.value) {
+					if len(all) <= mostPoints {
+						points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
+					}
+					best = max(best, p.value)
+				}
+				if figure.Drawable(best) {
+					line.X, line.Y = append(line.X, float64(i)), append(line.Y, best)
+				}
+			}
+			layers := []figure.Layer{points, line}
+			if len(points.X) == 0 {
+				layers = layers[1:]
+			}
+			f.Panels = append(f.Panels, figure.Panel{Title: n.Members[k], X: figure.Axis{Label: "trial"},
+				Y: figure.Axis{Label: objectiveLabel(m.Configuration)}, Layers: layers})
+		}
+		return f
+	})
+}
+
+// mostPoints is how many points a panel has.
+const mostPoints = 500
+
+// mostSlices is how many hyperparameters a figure has.
+const mostSlices = 12
+
+// slicePictures show what is maximised against every hyperparameter that a search varied, on a
+// logarithmic axis where all of its values are above 0.
+func slicePictures(r *reports.Report) []figure.Figure {
+	return each(r, varied, 1, func(part []Member, n Naming) figure.Figure {
+		c := part[0].Configuration
+		f := figure.Figure{Name: "slices", Title: fmt.Sprintf("%s %s · slices", n.Members[0], n.Heading),
+			Columns: 3}
+		all, which := visitsOf(c), "every point"
+		if len(all) > mostPoints {
+			slices.SortStableFunc(all, func(a, b visit) int { return cmp.Compare(b.value, a.value) })
+			which, all = fmt.Sprintf("the best %d of %d points", mostPoints, len(all)), all[:mostPoints]
+		}
+		f.Notes = remarks(n.Note, which+" of the search, whatever the other hyperparameters are")
+		for _, h := range c.Record.Hyperparameters {
+			if h.Fixed || len(f.Panels) == mostSlices {
+				continue
+			}
+			var points figure.Points
+			logarithmic := true
+			for _, p := range all {
+				if v, found := p.at.Get(h.Name); found && figure.Drawable(v) && figure.Drawable(p.value) {
+					points.X, points.Y = append(points.X, v), append(points.Y, p.value)
+					logarithmic = logarithmic && v > 0
+				}
+			}
+			label := h.Name
+			if logarithmic {
+				label = "ln " + label
+				for i, v := range points.X {
+					points.X[i] = math.Log(v)
+				}
+			}
+			if len(points.X) > 0 {
+				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: reports.Spaced(label)},
+					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
+			}
+		}
+		return f
+	})
+}

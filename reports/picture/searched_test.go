@@ -1,0 +1,53 @@
+package picture
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// The four restarts of configuration 0 end at -3.25, -3.5, nowhere and -3.2503; the four points of configuration 1 have -6, -5, -4 and nothing,
+// at length scales of e^0, e^1, e^2 and e^3.
+func TestSearched(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	r := reporttest.Build(t, m, lines)
+	figures := pictured(t, "progress", r)
+	if len(figures) != 1 || len(figures[0].Panels) != 2 {
+		t.Fatalf("figures %+v", figures)
+	}
+	for i, want := range [][]figure.Layer{
+		{figure.Points{Name: "point", X: []float64{0, 1, 3}, Y: []float64{-3.25, -3.5, -3.2503}},
+			figure.Line{Name: "best so far", X: []float64{0, 1, 2, 3}, Y: []float64{-3.25, -3.25, -3.25, -3.25}}},
+		{figure.Points{Name: "point", X: []float64{0, 1, 2}, Y: []float64{-6, -5, -4}},
+			figure.Line{Name: "best so far", X: []float64{0, 1, 2, 3}, Y: []float64{-6, -5, -4, -4}}},
+	} {
+		if got := figures[0].Panels[i].Layers; !reflect.DeepEqual(got, want) {
+			t.Errorf("panel %d: %+v, want %+v", i, got, want)
+		}
+	}
+	slices := pictured(t, "slices", r)
+	if len(slices) != 2 {
+		t.Fatalf("%d figures", len(slices))
+	}
+	points := slices[1].Panels[0].Layers[0].(figure.Points)
+	if !reflect.DeepEqual(points.Y, []float64{-6, -5, -4}) || math.Abs(points.X[2]-2) > 1e-6 || slices[1].Panels[0].X.Label != "ln length scale" {
+		t.Errorf("%+v over %q", points, slices[1].Panels[0].X.Label)
+	}
+}
+
+// Of two rivals the second has twice the log loss of the first, ½ ln 2 more, and there is no test.
+func TestAgainst(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	figures := pictured(t, "against", reporttest.Build(t, m, lines))
+	if len(figures) != 1 {
+		t.Fatalf("%d figures", len(figures))
+	}
+	p := figures[0].Panels[0]
+	rows := p.Layers[1].(figure.Intervals)
+	if len(rows.X) != 1 || math.Abs(rows.X[0]+math.Ln2/2) > 1e-12 || rows.Lo[0] != rows.X[0] || p.Y.Names[0] != "#1 ep" {
+		t.Errorf("%+v, %q", rows, p.Y.Names)
+	}
+}

@@ -1,0 +1,70 @@
+package table
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// Against holds every other configuration to the best of its data set, one table each.
+func Against(r *reports.Report) (out []Titled) {
+	for _, a := range r.Decided() {
+		if len(a.Rivals) > 0 {
+			out = append(out, against(a))
+		}
+	}
+	return out
+}
+
+// against has a row for every rival: the difference to the best, in the units of the score, below 0
+// where the rival is worse.
+func against(a reports.Answer) Titled {
+	by := a.By
+	if a.Nested != nil {
+		by = a.Nested.By
+	}
+	s := shown(by)
+	t := Table{Columns: []Column{numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
+		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}}
+	digits := commonDigits(s.factor, a.Rivals)
+	cell := func(x reports.Number) Cell { return decimals(s.factor*float64(x), digits) }
+	for _, v := range a.Rivals {
+		verdict := "not told apart"
+		if v.Told {
+			verdict = "worse"
+			if v.Difference > 0 {
+				verdict = "better"
+			}
+		}
+		between := Cell{}
+		if !v.Low.None() {
+			between.Text = cell(v.Low).Text + " – " + cell(v.High).Text
+		}
+		t.Rows = append(t.Rows, Row(v.Configuration, cell(v.Difference), between, probability(v.P),
+			probability(v.Holm), verdict))
+	}
+	t.Lift()
+	of := ""
+	if a.Evaluation != "" {
+		of = ", " + a.Evaluation
+	}
+	return Titled{fmt.Sprintf("against the best, #%d on %s: %s (%s%s), below 0 is worse", a.Configuration,
+		a.Dataset, by, s.unit, of), t}
+}
+
+// commonDigits are so many after the point that the largest number has four in all.
+func commonDigits(factor float64, rivals []reports.Rival) int {
+	largest := 0.0
+	for _, v := range rivals {
+		for _, x := range []reports.Number{v.Difference, v.Low, v.High} {
+			if x.Finite() {
+				largest = max(largest, math.Abs(factor*float64(x)))
+			}
+		}
+	}
+	if largest == 0 {
+		return 1
+	}
+	return min(max(3-int(math.Floor(math.Log10(largest))), 0), 6)
+}

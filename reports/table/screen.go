@@ -1,0 +1,87 @@
+package table
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Screen is the terminal that a text is for; zero: none, and the text has no bounds.
+type Screen struct {
+	Width int // columns; 0: unbounded
+	// takes the codes of colours as they are; nil: the text has none
+	Color io.Writer
+	sign  string // before and after a code, so that no text can be one
+}
+
+// signed is the screen with a sign that no text has.
+func (s Screen) signed() Screen {
+	s.sign = "\x00" + rand.Text() + "\x00"
+	return s
+}
+
+// show writes a text, and its codes of colours.
+func (s Screen) show(out io.Writer, text string) error {
+	for i, part := range strings.Split(text, s.sign) {
+		var err error
+		if i%2 == 0 {
+			_, err = io.WriteString(out, part)
+		} else {
+			_, err = fmt.Fprintf(s.Color, "\x1b[%sm", part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// styled puts a text between an ANSI style and its end.
+func (s Screen) styled(style, text string) string {
+	if s.Color == nil || text == "" {
+		return text
+	}
+	return s.sign + style + s.sign + text + s.sign + "0" + s.sign
+}
+
+func (s Screen) bold(text string) string { return s.styled("1", text) }
+func (s Screen) bad(text string) string  { return s.styled("31", text) }
+
+// marked shows a line of a table as its row stands.
+func (s Screen) marked(mark Mark, line string) string {
+	switch mark {
+	case Winner:
+		return s.styled("1;32", line)
+	case AsGood:
+		return s.styled("32", line)
+	case Apart:
+		return s.styled("2", line)
+	}
+	return line
+}
+
+// wrap breaks a text between words; further lines begin with the indent.
+func (s Screen) wrap(text, indent string) string {
+	if s.Width == 0 {
+		return text
+	}
+	var out strings.Builder
+	column := 0
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > s.Width:
+			out.WriteString("\n" + indent)
+			column = utf8.RuneCountInString(indent)
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column += n
+	}
+	return out.String()
+}
