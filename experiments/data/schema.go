@@ -24,6 +24,9 @@ func (s *Schema) ColumnNames() (names []string) {
 		if c.Levels == nil {
 			names = append(names, c.Name)
 		}
+		if c.Gaps {
+			names = append(names, c.Name+" is missing")
+		}
 	}
 	return names
 }
@@ -39,8 +42,8 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("column %q has index %d, want one from 0 to %d", c.Name, c.Index, s.Width-1)
 		case twice || names[c.Name]:
 			return fmt.Errorf("column %q and column %q are the same", c.Name, cmp.Or(other, c.Name))
-		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > maxClasses || !ascending(c.Levels)):
-			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, maxClasses)
+		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > MaxClasses || !ascending(c.Levels)):
+			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, MaxClasses)
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -54,6 +57,10 @@ func (s *Schema) Check() error {
 		return fmt.Errorf("above makes two classes, and there are %d", len(classes))
 	case s.Missing != "" && !slices.Contains(missingModes, s.Missing):
 		return fmt.Errorf("unknown missing %q%s", s.Missing, registry.Suggest(s.Missing, missingModes))
+	case s.Decimal != "" && !slices.Contains(decimalModes, s.Decimal):
+		return fmt.Errorf("unknown decimal %q%s", s.Decimal, registry.Suggest(s.Decimal, decimalModes))
+	case s.Unlabelled != "" && !slices.Contains(unlabelledModes, s.Unlabelled):
+		return fmt.Errorf("unknown unlabelled %q%s", s.Unlabelled, registry.Suggest(s.Unlabelled, unlabelledModes))
 	}
 	return nil
 }
@@ -85,7 +92,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			absent = append(absent, c.Name)
 		case c.Index < 0:
 		case c.Levels != nil:
-			t.roles[c.Index] = level
+			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
 		}
@@ -186,9 +193,15 @@ func openTest(dir, path string) (source, error) {
 	return src, err
 }
 
+// request is what a file of this kind is read with.
+func (s *Schema) request() request {
+	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+}
+
 // read reads another file; labels says whether every case needs the label of a known class.
 func (s *Schema) read(src source, labels bool) (*Data, error) {
-	want := request{missing: s.Missing, loose: !labels}
+	want := s.request()
+	want.loose, want.drop = !labels, labels && want.drop
 	if s.Header {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)
@@ -218,7 +231,7 @@ func (s *Schema) read(src source, labels bool) (*Data, error) {
 func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	n, columns := len(t.rows), 0
 	for _, c := range s.Inputs {
-		columns += max(1, len(c.Levels))
+		columns += c.width()
 	}
 	if n == 0 {
 		return nil, t.faults.refuse("holds no case%s; give it some", t.leftOut())
@@ -236,7 +249,10 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
-	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil }) {
+	if t.unlabelled > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases without a label were dropped", t.unlabelled))
+	}
+	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
 		s.indicate(d, t, columns)
 	}
 	if s.Label.Index >= 0 {
@@ -245,7 +261,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// indicate gives d the columns of categorical inputs beside those of numbers.
+// indicate gives d the columns of categorical inputs and of missing values beside those of numbers.
 func (s *Schema) indicate(d *Data, t *table, columns int) {
 	n, numbers, column := len(t.rows), d.X, 0
 	d.X = mat.NewDense(n, columns, nil)
@@ -256,7 +272,26 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
 				"has not; all its indicators are 0", unseen, c.Name))
 		}
-		column += max(1, len(c.Levels))
+		if c.Gaps {
+			d.gaps(column, c.width()-1)
+		}
+		column += c.width()
+	}
+}
+
+// gaps sets the indicator that follows the given columns: 1 where they are missing. Those of a
+// category, of which missing is one more level then, become 0 there.
+func (d *Data) gaps(column, width int) {
+	n, _ := d.X.Dims()
+	for i := range n {
+		row := d.X.RawRowView(i)[column : column+width+1]
+		if !math.IsNaN(row[0]) {
+			continue
+		}
+		row[width] = 1
+		if width > 1 {
+			clear(row[:width])
+		}
 	}
 }
 
@@ -293,10 +328,11 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 	unknown := 0
 	for i, text := range t.texts[s.Label.Index] {
 		if s.Classes == nil || s.Above != nil {
-			v, ok := parseNumber(text)
+			v, ok := ParseNumber(text, s.Decimal)
 			if !ok {
 				v = math.NaN()
-				fault(i, "label %s; correct it, or take a likelihood of classes, without above", notNumber(text))
+				fault(i, "label %s; correct it, or take a likelihood of classes, without above",
+					notNumber(text, s.Decimal))
 			}
 			if s.Classes == nil {
 				d.Targets = append(d.Targets, v)

@@ -26,6 +26,16 @@ type Spec struct {
 	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
 	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
 	Categorical string   `yaml:"categorical"` // error (default), one_hot
+	// MissingValues are further texts that stand for a missing value, as they are written.
+	MissingValues []Name `yaml:"missing_values"`
+	// MissingIndicators adds to each input with missing values, under mean and median, one that is
+	// 1 where the value is missing and else 0, called "NAME is missing".
+	MissingIndicators bool   `yaml:"missing_indicators"`
+	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// Categories are inputs whose values are names even where they are numbers; categorical says
+	// what becomes of them, one_hot by default.
+	Categories []Name `yaml:"categories"`
+	Decimal    string `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
 	// Subsample keeps this many training cases, stratified and drawn by the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
 	// Preprocess is none (default), standardize or whiten, and may say of which cases.
@@ -72,12 +82,14 @@ func problem(key, format string, args ...any) error {
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
 	categoricalModes = []string{"error", "one_hot"}
+	unlabelledModes  = []string{"error", "drop"}
 )
 
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
+		"unlabelled": unlabelledModes, "decimal": decimalModes,
 	}
 }
 
@@ -94,15 +106,21 @@ func (s Spec) Check() Problems {
 			p.add("dataset", "%v; a file goes under train", err)
 		}
 	}
+	if len(s.Categories) > 0 && s.Categorical == "error" {
+		p.add("categories", "categorical: error refuses categories; remove it, or set categorical: one_hot")
+	}
 	if len(s.Columns) > 0 && len(s.Drop) > 0 {
 		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
 	}
 	p = append(p, overlaps(s.uses())...)
-	for _, key := range []string{"missing", "categorical"} {
-		value := map[string]string{"missing": s.Missing, "categorical": s.Categorical}[key]
-		if choices := Choices()[key]; value != "" && !slices.Contains(choices, value) {
-			p.add(key, "unknown value %q%s", value, registry.Suggest(value, choices))
+	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}} {
+		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
+			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}
+	}
+	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
+		p.add("missing_indicators", "goes with missing: mean or median, which put something in for what is missing")
 	}
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
@@ -119,9 +137,9 @@ func (s Spec) checkClasses() (p Problems) {
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
-	if len(kept) > maxClasses {
-		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), maxClasses)
-		kept = kept[:maxClasses]
+	if len(kept) > MaxClasses {
+		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), MaxClasses)
+		kept = kept[:MaxClasses]
 	}
 	for i, c := range kept {
 		if slices.Contains(kept[:i], c) {
@@ -162,6 +180,14 @@ func (s Spec) checkThreshold() (p Problems) {
 	return p
 }
 
+// categorical is what becomes of categories.
+func (s Spec) categorical() string {
+	if s.Categorical == "" && len(s.Categories) > 0 {
+		return "one_hot"
+	}
+	return s.Categorical
+}
+
 // use is a column that a key names.
 type use struct{ key, column string }
 
@@ -170,7 +196,8 @@ func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
 		names []Name
-	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}}} {
+	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}},
+		{"categories", s.Categories}} {
 		for _, n := range k.names {
 			if n != "" {
 				all = append(all, use{k.key, strings.TrimSpace(string(n))})
@@ -180,7 +207,8 @@ func (s Spec) uses() (all []use) {
 	return all
 }
 
-// overlaps finds columns that are named twice. Only an id may be the group as well.
+// overlaps finds columns that are named twice. Only an id may be the group as well, and an input
+// one of the categories.
 func overlaps(uses []use) (p Problems) {
 	first := map[string]string{}
 	for _, u := range uses {
@@ -189,6 +217,7 @@ func overlaps(uses []use) (p Problems) {
 			first[u.column] = u.key
 		case key == u.key:
 			p.add(u.key, "column %q occurs twice; remove one", u.column)
+		case key == "columns" && u.key == "categories": // an input, of which more is said
 		case key != "id" || u.key != "group":
 			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
 		}
