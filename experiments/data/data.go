@@ -69,11 +69,17 @@ type Column struct {
 	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
 	// Gaps says that an indicator column follows, which is 1 where the value is missing.
 	Gaps bool `json:"gaps,omitempty"`
+	// Coded says that the input has one column, of the numbers of its levels from 0 on: that after
+	// the last is of cases where it is missing, and the next of levels not met in training.
+	Coded bool `json:"coded,omitempty"`
 }
 
 // width is how many columns of the input matrix a column of the file has.
 func (c Column) width() int {
 	w := max(1, len(c.Levels))
+	if c.Coded {
+		return 1
+	}
 	if c.Gaps {
 		w++
 	}

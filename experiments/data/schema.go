@@ -18,17 +18,51 @@ import (
 // "colour=red".
 func (s *Schema) ColumnNames() (names []string) {
 	for _, c := range s.Inputs {
-		for _, l := range c.Levels {
-			names = append(names, c.Name+"="+l)
-		}
-		if c.Levels == nil {
+		if c.Levels == nil || c.Coded {
 			names = append(names, c.Name)
+		} else {
+			for _, l := range c.Levels {
+				names = append(names, c.Name+"="+l)
+			}
 		}
 		if c.Gaps {
 			names = append(names, c.Name+" is missing")
 		}
 	}
 	return names
+}
+
+// Origins names, for every column of the input matrix, what it says something of: the input or, of
+// the indicator beside a number, that it is missing.
+func (s *Schema) Origins() (names []string) {
+	for _, c := range s.Inputs {
+		for i := range c.width() {
+			if c.Levels == nil && i > 0 {
+				names = append(names, c.Name+" is missing")
+			} else {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Sources has, for every column of the input matrix, a number that it shares with the columns made
+// of the same category: its levels, and that it is missing. Coded says which columns are categories
+// themselves.
+func (s *Schema) Sources() (of []int, coded []bool) {
+	for _, c := range s.Inputs {
+		for range c.width() {
+			of, coded = append(of, len(of)), append(coded, c.Coded)
+		}
+		if c.Levels != nil { // all are the first
+			own := of[len(of)-c.width():]
+			for i := range own {
+				own[i] = own[0]
+			}
+		}
+	}
+	return of, coded
 }
 
 // Check says what is wrong with a schema that comes from outside the program.
@@ -44,6 +78,8 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("column %q and column %q are the same", c.Name, cmp.Or(other, c.Name))
 		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > MaxClasses || !ascending(c.Levels)):
 			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, MaxClasses)
+		case c.Coded && c.Levels == nil:
+			return fmt.Errorf("column %q is coded and has no levels", c.Name)
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -266,13 +302,21 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	n, numbers, column := len(t.rows), d.X, 0
 	d.X = mat.NewDense(n, columns, nil)
 	for k, c := range s.Inputs {
-		if c.Levels == nil {
+		switch {
+		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
-		} else if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-				"has not; all its indicators are 0", unseen, c.Name))
+		case c.Coded:
+			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
+					"has not; they differ from all others in it", unseen, c.Name))
+			}
+		default:
+			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
+					"has not; all its indicators are 0", unseen, c.Name))
+			}
 		}
-		if c.Gaps {
+		if c.Gaps && !c.Coded {
 			d.gaps(column, c.width()-1)
 		}
 		column += c.width()
@@ -293,6 +337,24 @@ func (d *Data) gaps(column, width int) {
 			clear(row[:width])
 		}
 	}
+}
+
+// codes sets the column of a categorical input to the numbers of the levels, and counts unknown
+// ones.
+func (d *Data) codes(column int, values, levels []string) (unseen int) {
+	for i, v := range values {
+		k, known := slices.BinarySearch(levels, v)
+		switch {
+		case known:
+		case v == "":
+			k = len(levels)
+		default:
+			k = len(levels) + 1
+			unseen++
+		}
+		d.X.Set(i, column, float64(k))
+	}
+	return unseen
 }
 
 // indicators sets the columns of a categorical input, NaN where it is missing, and counts unknown

@@ -15,17 +15,18 @@ type Spec struct {
 	Dataset string `yaml:"dataset"` // a bundled set
 	Train   string `yaml:"train"`   // or a file
 	// Test is a file or, where no such file exists, a bundled set: its test cases if it has some.
-	Test        string   `yaml:"test"`
-	Label       Name     `yaml:"label"`       // default: the last column (zip.train, svmlight: the first)
-	Columns     []Name   `yaml:"columns"`     // the inputs, in this order; default: all that nothing else names
-	Drop        []Name   `yaml:"drop"`        // columns to leave out
-	ID          []Name   `yaml:"id"`          // columns carried through untouched
-	Group       Name     `yaml:"group"`       // cases of equal group stay on one side of a split
-	Classes     []Name   `yaml:"classes"`     // keep only cases with these labels
-	Positive    Name     `yaml:"positive"`    // of two classes the one coded +1; default: the last in natural order
-	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
-	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
-	Categorical string   `yaml:"categorical"` // error (default), one_hot
+	Test     string   `yaml:"test"`
+	Label    Name     `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
+	Columns  []Name   `yaml:"columns"`  // the inputs, in this order; default: all that nothing else names
+	Drop     []Name   `yaml:"drop"`     // columns to leave out
+	ID       []Name   `yaml:"id"`       // columns carried through untouched
+	Group    Name     `yaml:"group"`    // cases of equal group stay on one side of a split
+	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
+	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
+	Above    *float64 `yaml:"above"`    // two classes of a numeric label: "not above 25", "above 25"
+	Missing  string   `yaml:"missing"`  // error (default), drop (the case), mean, median
+	// Categorical is error (default), one_hot, or kernel: one column a category, for hamming.
+	Categorical string `yaml:"categorical"`
 	// MissingValues are further texts that stand for a missing value, as they are written.
 	MissingValues []Name `yaml:"missing_values"`
 	// MissingIndicators adds to each input with missing values, under mean and median, one that is
@@ -81,7 +82,7 @@ func problem(key, format string, args ...any) error {
 // What missing and categorical may be; the first is the default.
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
-	categoricalModes = []string{"error", "one_hot"}
+	categoricalModes = []string{"error", "one_hot", "kernel"}
 	unlabelledModes  = []string{"error", "drop"}
 )
 
@@ -127,6 +128,10 @@ func (s Spec) Check() Problems {
 	}
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)
+	}
+	if s.Categorical == "kernel" && s.Preprocess.Method() == "whiten" {
+		p.add("preprocess", "whiten would mix categories with numbers; with categorical: kernel take standardize, or "+
+			"set categorical: one_hot")
 	}
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
 }

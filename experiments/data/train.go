@@ -36,6 +36,9 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	}
 	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
 	schema.categories(t)
+	for k := range schema.Inputs {
+		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
+	}
 	if s.MissingIndicators {
 		schema.markGaps(t)
 	}
@@ -130,7 +133,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	for _, j := range inputs {
 		t.roles[j] = number
-		if s.categorical() == "one_hot" && !t.sparse {
+		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.sparse {
 			t.roles[j] = level
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
@@ -232,7 +235,7 @@ func (s *Schema) markGaps(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]
 		if c.Levels != nil {
-			c.Gaps = slices.Contains(t.texts[c.Index], "")
+			c.Gaps = !c.Coded && slices.Contains(t.texts[c.Index], "")
 			continue
 		}
 		for i := range t.rows {

@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"experiments/doctor":               {"approx", "approx/likelihood", "experiments/ask", "experiments/rates", "internal/build", "internal/linalg", "internal/machine", "internal/record", "objective", "objective/kernel"},
 	"experiments/illustrate":           {"approx", "approx/likelihood", "experiments/model", "internal/record", "internal/registry", "objective", "objective/kernel"},
 	"experiments/job":                  {"approx", "cv", "experiments/data", "experiments/preprocess", "internal/record", "internal/seed", "objective", "objective/comparator", "objective/kernel", "search"},
-	"experiments/model":                {"approx", "approx/likelihood", "internal/record", "internal/strictyaml", "objective", "objective/comparator"},
+	"experiments/model":                {"approx", "approx/likelihood", "internal/record", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel"},
 	"experiments/plan":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/illustrate", "experiments/job", "experiments/model", "experiments/preprocess", "experiments/rates", "experiments/spec", "internal/build", "internal/journal", "internal/record", "internal/registry", "internal/seed", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "search"},
 	"experiments/plan/plantest":        {"experiments/plan", "experiments/spec"},
 	"experiments/rates":                {"approx", "approx/likelihood", "internal/atomicfile", "internal/build", "internal/machine", "internal/record", "objective", "objective/kernel"},
