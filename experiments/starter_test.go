@@ -31,7 +31,7 @@ func TestStarter(t *testing.T) {
 		"bare.csv":      {"1,2,0\n3,4,1\n5,6,0\n7,8,1\n", `label: "3"`},
 		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: gaussian"},
 		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},
-		"control.csv":   {"x\x07,c\n1,a\n2,a\n3,b\n4,b\n", "1 inputs: x"},
+		"control.csv":   {"x\x07,c\n1,a\n2,a\n3,b\n4,b\n", "#   x: whole numbers, 1 to 4"},
 		"sub dir/x.csv": {"x,c\n1,a\n2,a\n3,b\n4,b\n", "train: sub dir/x.csv "},
 	} {
 		path := filepath.Join(dir, name)
@@ -45,7 +45,8 @@ func TestStarter(t *testing.T) {
 	}
 	for source, want := range sources {
 		path := filepath.Join(dir, "an odd, name.yaml")
-		text, err := catalogue.Starter(path, source, "")
+		started, err := catalogue.Starter(t.Context(), path, source, "")
+		text := started.Text
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
@@ -69,8 +70,8 @@ func TestStarter(t *testing.T) {
 		}
 	}
 	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
-		if text, err := catalogue.Starter("a.yaml", source, label); err == nil {
-			t.Errorf("%s: %s", source, text)
+		if text, err := catalogue.Starter(t.Context(), "a.yaml", source, label); err == nil {
+			t.Errorf("%s: %s", source, text.Text)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/reports"
 )
 
 func initCommand() *cobra.Command {
@@ -24,12 +25,12 @@ func initCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := append(args, "experiment.yaml")[0]
-			text, err := catalogue.Starter(name, source, label)
+			started, err := catalogue.Starter(c.Context(), name, source, label)
 			if err != nil {
 				return err
 			}
 			err = atomicfile.Create(name, func(w io.Writer) error {
-				_, err := io.WriteString(w, text)
+				_, err := io.WriteString(w, started.Text)
 				return err
 			})
 			switch {
@@ -38,11 +39,25 @@ func initCommand() *cobra.Command {
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
-			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s\n", name)
+			_, err = fmt.Fprintf(c.ErrOrStderr(), "wrote %[1]s; next: gpc-tune run %[1]s%[2]s\n", name,
+				lasting(started))
 			return err
 		},
 	}
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
-	c.Flags().StringVar(&label, "label", "", "the label's column: a name, or a number from 1 (default: the last)")
+	c.Flags().StringVar(&label, "label", "",
+		"the label's column: a name, or a number from 1 (default: what looks like one, the last if it can be)")
 	return c
+}
+
+// lasting says how long a run is expected to take.
+func lasting(s catalogue.Started) string {
+	switch {
+	case s.Seconds == 0:
+		return ""
+	case s.Measured:
+		return fmt.Sprintf(", which takes about %v here", reports.Duration(s.Seconds))
+	}
+	return fmt.Sprintf(", which takes perhaps %v (gpc-tune doctor measures this machine, for a better guess)",
+		reports.Duration(s.Seconds))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -62,20 +63,27 @@ func kindNames() (names []string) {
 }
 
 func dataCommand() *cobra.Command {
+	var label string
 	c := &cobra.Command{
 		Use:   "data NAME | FILE",
-		Short: "Describe a bundled data set or a data file: cases, inputs, classes, missing values, source",
-		Args:  cobra.ExactArgs(1),
+		Short: "Describe a bundled data set or a data file: cases, columns, classes, missing values, source",
+		Long: `Describe a bundled data set or a data file: its cases and classes and, of a file of columns, what each
+column was taken for, as gpc-tune init takes it, and what was found in it.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := ask.Describe(args[0])
+			d, err := ask.Describe(args[0], label)
 			if err != nil {
 				return err
 			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			describe(w, d)
+			describe(w, d.Summary)
+			if d.Table != nil {
+				describeColumns(w, d.Table)
+			}
 			return w.Flush()
 		},
 	}
+	c.Flags().StringVar(&label, "label", "", "the label's column: a name, or a number from 1")
 	c.AddCommand(uspsCommand(), wavesCommand())
 	return c
 }
@@ -167,6 +175,27 @@ func describe(w io.Writer, d data.Summary) {
 	if d.Test != nil {
 		row("test", "")
 		describe(w, *d.Test)
+	}
+}
+
+// describeColumns writes what each column was taken for.
+func describeColumns(w io.Writer, t *columns.Table) {
+	for _, of := range []struct {
+		n    int
+		what string
+	}{{t.Duplicates, "rows repeat an earlier one"}, {t.Unlabelled, "rows have no label"}} {
+		if of.n > 0 {
+			fmt.Fprintf(w, "rows\t%d %s\n", of.n, of.what)
+		}
+	}
+	fmt.Fprintln(w, "\ncolumn\tused as\tkind\tmissing\tfound")
+	for _, c := range t.Columns {
+		found := c.Found
+		if c.Use == columns.Label {
+			found = t.Why + ": " + found
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", terminal.OneLine(c.Name), c.UsedAs, c.Kind, c.Missing,
+			terminal.OneLine(found))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
@@ -26,18 +27,41 @@ func Source(name string) (data.Spec, error) {
 	return data.Spec{Train: name}, nil
 }
 
-// Describe summarises a bundled data set or a file of cases whose labels are classes or, where they
-// cannot be, numbers. Missing values are counted.
-func Describe(name string) (data.Summary, error) {
+// Described is what is known of a data set and, if it is a file of columns, of these.
+type Described struct {
+	data.Summary
+	Table *columns.Table // nil: a bundled set, or a file of another form
+}
+
+// Describe summarises a bundled data set or a file of cases, whose columns it takes for what
+// gpc-tune init takes them for. label is the label's column, or empty. Labels that cannot be
+// classes are numbers, and missing values are counted.
+func Describe(name, label string) (out Described, err error) {
 	from, err := Source(name)
 	if err != nil {
-		return data.Summary{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+		return out, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
-	d, err := ReadAny(&from)
+	var d *data.Data
+	var t *columns.Table
+	if from.Dataset == "" {
+		t, err = columns.Read(from.Train, label)
+	}
+	switch {
+	case from.Dataset != "" || errors.Is(err, data.ErrSparse):
+		from.Label = data.Name(label)
+		d, err = ReadAny(&from)
+	case err == nil:
+		out.Table = t
+		if t.Spec.Missing != "" { // counted, as NaN
+			t.Spec.Missing = "mean"
+		}
+		d, err = data.Load(t.Spec, ".", 0)
+	}
 	if err != nil {
-		return data.Summary{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+		return out, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	}
-	return data.Describe(d), nil
+	out.Summary = data.Describe(d)
+	return out, nil
 }
 
 // ReadAny reads data whose labels are classes or, where they cannot be, numbers, and sets what from

@@ -135,6 +135,10 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 		if err := c.average.Uses(m.Likelihood); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.average", "%w", err))
 		}
+		source, categories := f.Columns.Sources()
+		if m, err = m.OnColumns(source, categories); err != nil {
+			return m, damage(c.name, wrong("model.kernel", "%w", err))
+		}
 	}
 	return m, nil
 }

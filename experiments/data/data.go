@@ -55,6 +55,11 @@ type Schema struct {
 	Only    bool     `json:"only,omitempty"`    // cases of other classes are passed over
 	Above   *float64 `json:"above,omitempty"`
 	Missing string   `json:"missing,omitempty"`
+	// MissingValues are further texts for a missing value, Unlabelled is what becomes of cases
+	// without a label, and Decimal how numbers are written, all as in Spec.
+	MissingValues []string `json:"missing_values,omitempty"`
+	Unlabelled    string   `json:"unlabelled,omitempty"`
+	Decimal       string   `json:"decimal,omitempty"`
 }
 
 // Column is one column of a file.
@@ -62,6 +67,23 @@ type Column struct {
 	Name   string   `json:"name"`
 	Index  int      `json:"index"`            // from 0
 	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
+	// Gaps says that an indicator column follows, which is 1 where the value is missing.
+	Gaps bool `json:"gaps,omitempty"`
+	// Coded says that the input has one column, of the numbers of its levels from 0 on: that after
+	// the last is of cases where it is missing, and the next of levels not met in training.
+	Coded bool `json:"coded,omitempty"`
+}
+
+// width is how many columns of the input matrix a column of the file has.
+func (c Column) width() int {
+	w := max(1, len(c.Levels))
+	if c.Coded {
+		return 1
+	}
+	if c.Gaps {
+		w++
+	}
+	return w
 }
 
 // counts is the number of cases of each class.

@@ -240,7 +240,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, named []stri
 // number, or it has text where second has a number.
 func isHeader(first, second, named []string) bool {
 	for j, f := range first {
-		if !isNumber(f) && (slices.Contains(named, f) || !isMissing(f) && j < len(second) && isNumber(second[j])) {
+		if !isNumber(f) && (slices.Contains(named, f) || !Missing(f) && j < len(second) && isNumber(second[j])) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ const (
 	maxKnown    = 1000    // texts of which one copy is kept
 	maxFaults   = 20      // told in full
 	maxFault    = 500     // bytes of one
-	maxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
+	MaxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
 )
 
 // Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there

@@ -561,7 +561,7 @@ func FuzzSVMLight(f *testing.F) {
 
 func TestMessagesQuoteLongFieldsInPart(t *testing.T) {
 	for _, field := range []string{strings.Repeat("1", 1000), strings.Repeat("x", 1000), strings.Repeat("1", 50) + "," + strings.Repeat("5", 900)} {
-		if m := notNumber(field); len(m) > 120 || !strings.Contains(m, "…") {
+		if m := notNumber(field, ""); len(m) > 120 || !strings.Contains(m, "…") {
 			t.Errorf("%d bytes: %.200s", len(m), m)
 		}
 	}

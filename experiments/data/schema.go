@@ -18,14 +18,51 @@ import (
 // "colour=red".
 func (s *Schema) ColumnNames() (names []string) {
 	for _, c := range s.Inputs {
-		for _, l := range c.Levels {
-			names = append(names, c.Name+"="+l)
-		}
-		if c.Levels == nil {
+		if c.Levels == nil || c.Coded {
 			names = append(names, c.Name)
+		} else {
+			for _, l := range c.Levels {
+				names = append(names, c.Name+"="+l)
+			}
+		}
+		if c.Gaps {
+			names = append(names, c.Name+" is missing")
 		}
 	}
 	return names
+}
+
+// Origins names, for every column of the input matrix, what it says something of: the input or, of
+// the indicator beside a number, that it is missing.
+func (s *Schema) Origins() (names []string) {
+	for _, c := range s.Inputs {
+		for i := range c.width() {
+			if c.Levels == nil && i > 0 {
+				names = append(names, c.Name+" is missing")
+			} else {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Sources has, for every column of the input matrix, a number that it shares with the columns made
+// of the same category: its levels, and that it is missing. Coded says which columns are categories
+// themselves.
+func (s *Schema) Sources() (of []int, coded []bool) {
+	for _, c := range s.Inputs {
+		for range c.width() {
+			of, coded = append(of, len(of)), append(coded, c.Coded)
+		}
+		if c.Levels != nil { // all are the first
+			own := of[len(of)-c.width():]
+			for i := range own {
+				own[i] = own[0]
+			}
+		}
+	}
+	return of, coded
 }
 
 // Check says what is wrong with a schema that comes from outside the program.
@@ -39,8 +76,10 @@ func (s *Schema) Check() error {
 			return fmt.Errorf("column %q has index %d, want one from 0 to %d", c.Name, c.Index, s.Width-1)
 		case twice || names[c.Name]:
 			return fmt.Errorf("column %q and column %q are the same", c.Name, cmp.Or(other, c.Name))
-		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > maxClasses || !ascending(c.Levels)):
-			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, maxClasses)
+		case c.Levels != nil && (len(c.Levels) == 0 || len(c.Levels) > MaxClasses || !ascending(c.Levels)):
+			return fmt.Errorf("the levels of column %q must be 1 to %d texts in ascending order", c.Name, MaxClasses)
+		case c.Coded && c.Levels == nil:
+			return fmt.Errorf("column %q is coded and has no levels", c.Name)
 		}
 		taken[c.Index], names[c.Name] = c.Name, true
 	}
@@ -54,6 +93,10 @@ func (s *Schema) Check() error {
 		return fmt.Errorf("above makes two classes, and there are %d", len(classes))
 	case s.Missing != "" && !slices.Contains(missingModes, s.Missing):
 		return fmt.Errorf("unknown missing %q%s", s.Missing, registry.Suggest(s.Missing, missingModes))
+	case s.Decimal != "" && !slices.Contains(decimalModes, s.Decimal):
+		return fmt.Errorf("unknown decimal %q%s", s.Decimal, registry.Suggest(s.Decimal, decimalModes))
+	case s.Unlabelled != "" && !slices.Contains(unlabelledModes, s.Unlabelled):
+		return fmt.Errorf("unknown unlabelled %q%s", s.Unlabelled, registry.Suggest(s.Unlabelled, unlabelledModes))
 	}
 	return nil
 }
@@ -85,7 +128,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			absent = append(absent, c.Name)
 		case c.Index < 0:
 		case c.Levels != nil:
-			t.roles[c.Index] = level
+			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
 		}
@@ -186,9 +229,15 @@ func openTest(dir, path string) (source, error) {
 	return src, err
 }
 
+// request is what a file of this kind is read with.
+func (s *Schema) request() request {
+	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+}
+
 // read reads another file; labels says whether every case needs the label of a known class.
 func (s *Schema) read(src source, labels bool) (*Data, error) {
-	want := request{missing: s.Missing, loose: !labels}
+	want := s.request()
+	want.loose, want.drop = !labels, labels && want.drop
 	if s.Header {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)
@@ -218,7 +267,7 @@ func (s *Schema) read(src source, labels bool) (*Data, error) {
 func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	n, columns := len(t.rows), 0
 	for _, c := range s.Inputs {
-		columns += max(1, len(c.Levels))
+		columns += c.width()
 	}
 	if n == 0 {
 		return nil, t.faults.refuse("holds no case%s; give it some", t.leftOut())
@@ -236,7 +285,10 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
-	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil }) {
+	if t.unlabelled > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases without a label were dropped", t.unlabelled))
+	}
+	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
 		s.indicate(d, t, columns)
 	}
 	if s.Label.Index >= 0 {
@@ -245,19 +297,64 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// indicate gives d the columns of categorical inputs beside those of numbers.
+// indicate gives d the columns of categorical inputs and of missing values beside those of numbers.
 func (s *Schema) indicate(d *Data, t *table, columns int) {
 	n, numbers, column := len(t.rows), d.X, 0
 	d.X = mat.NewDense(n, columns, nil)
 	for k, c := range s.Inputs {
-		if c.Levels == nil {
+		switch {
+		case c.Levels == nil:
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
-		} else if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-				"has not; all its indicators are 0", unseen, c.Name))
+		case c.Coded:
+			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
+					"has not; they differ from all others in it", unseen, c.Name))
+			}
+		default:
+			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
+					"has not; all its indicators are 0", unseen, c.Name))
+			}
 		}
-		column += max(1, len(c.Levels))
+		if c.Gaps && !c.Coded {
+			d.gaps(column, c.width()-1)
+		}
+		column += c.width()
 	}
+}
+
+// gaps sets the indicator that follows the given columns: 1 where they are missing. Those of a
+// category, of which missing is one more level then, become 0 there.
+func (d *Data) gaps(column, width int) {
+	n, _ := d.X.Dims()
+	for i := range n {
+		row := d.X.RawRowView(i)[column : column+width+1]
+		if !math.IsNaN(row[0]) {
+			continue
+		}
+		row[width] = 1
+		if width > 1 {
+			clear(row[:width])
+		}
+	}
+}
+
+// codes sets the column of a categorical input to the numbers of the levels, and counts unknown
+// ones.
+func (d *Data) codes(column int, values, levels []string) (unseen int) {
+	for i, v := range values {
+		k, known := slices.BinarySearch(levels, v)
+		switch {
+		case known:
+		case v == "":
+			k = len(levels)
+		default:
+			k = len(levels) + 1
+			unseen++
+		}
+		d.X.Set(i, column, float64(k))
+	}
+	return unseen
 }
 
 // indicators sets the columns of a categorical input, NaN where it is missing, and counts unknown
@@ -293,10 +390,11 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 	unknown := 0
 	for i, text := range t.texts[s.Label.Index] {
 		if s.Classes == nil || s.Above != nil {
-			v, ok := parseNumber(text)
+			v, ok := ParseNumber(text, s.Decimal)
 			if !ok {
 				v = math.NaN()
-				fault(i, "label %s; correct it, or take a likelihood of classes, without above", notNumber(text))
+				fault(i, "label %s; correct it, or take a likelihood of classes, without above",
+					notNumber(text, s.Decimal))
 			}
 			if s.Classes == nil {
 				d.Targets = append(d.Targets, v)

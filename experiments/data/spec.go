@@ -15,17 +15,28 @@ type Spec struct {
 	Dataset string `yaml:"dataset"` // a bundled set
 	Train   string `yaml:"train"`   // or a file
 	// Test is a file or, where no such file exists, a bundled set: its test cases if it has some.
-	Test        string   `yaml:"test"`
-	Label       Name     `yaml:"label"`       // default: the last column (zip.train, svmlight: the first)
-	Columns     []Name   `yaml:"columns"`     // the inputs, in this order; default: all that nothing else names
-	Drop        []Name   `yaml:"drop"`        // columns to leave out
-	ID          []Name   `yaml:"id"`          // columns carried through untouched
-	Group       Name     `yaml:"group"`       // cases of equal group stay on one side of a split
-	Classes     []Name   `yaml:"classes"`     // keep only cases with these labels
-	Positive    Name     `yaml:"positive"`    // of two classes the one coded +1; default: the last in natural order
-	Above       *float64 `yaml:"above"`       // two classes of a numeric label: "not above 25", "above 25"
-	Missing     string   `yaml:"missing"`     // error (default), drop (the case), mean, median
-	Categorical string   `yaml:"categorical"` // error (default), one_hot
+	Test     string   `yaml:"test"`
+	Label    Name     `yaml:"label"`    // default: the last column (zip.train, svmlight: the first)
+	Columns  []Name   `yaml:"columns"`  // the inputs, in this order; default: all that nothing else names
+	Drop     []Name   `yaml:"drop"`     // columns to leave out
+	ID       []Name   `yaml:"id"`       // columns carried through untouched
+	Group    Name     `yaml:"group"`    // cases of equal group stay on one side of a split
+	Classes  []Name   `yaml:"classes"`  // keep only cases with these labels
+	Positive Name     `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
+	Above    *float64 `yaml:"above"`    // two classes of a numeric label: "not above 25", "above 25"
+	Missing  string   `yaml:"missing"`  // error (default), drop (the case), mean, median
+	// Categorical is error (default), one_hot, or kernel: one column a category, for hamming.
+	Categorical string `yaml:"categorical"`
+	// MissingValues are further texts that stand for a missing value, as they are written.
+	MissingValues []Name `yaml:"missing_values"`
+	// MissingIndicators adds to each input with missing values, under mean and median, one that is
+	// 1 where the value is missing and else 0, called "NAME is missing".
+	MissingIndicators bool   `yaml:"missing_indicators"`
+	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// Categories are inputs whose values are names even where they are numbers; categorical says
+	// what becomes of them, one_hot by default.
+	Categories []Name `yaml:"categories"`
+	Decimal    string `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
 	// Subsample keeps this many training cases, stratified and drawn by the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
 	// Preprocess is none (default), standardize or whiten, and may say of which cases.
@@ -71,13 +82,15 @@ func problem(key, format string, args ...any) error {
 // What missing and categorical may be; the first is the default.
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
-	categoricalModes = []string{"error", "one_hot"}
+	categoricalModes = []string{"error", "one_hot", "kernel"}
+	unlabelledModes  = []string{"error", "drop"}
 )
 
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
+		"unlabelled": unlabelledModes, "decimal": decimalModes,
 	}
 }
 
@@ -94,21 +107,31 @@ func (s Spec) Check() Problems {
 			p.add("dataset", "%v; a file goes under train", err)
 		}
 	}
+	if len(s.Categories) > 0 && s.Categorical == "error" {
+		p.add("categories", "categorical: error refuses categories; remove it, or set categorical: one_hot")
+	}
 	if len(s.Columns) > 0 && len(s.Drop) > 0 {
 		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
 	}
 	p = append(p, overlaps(s.uses())...)
-	for _, key := range []string{"missing", "categorical"} {
-		value := map[string]string{"missing": s.Missing, "categorical": s.Categorical}[key]
-		if choices := Choices()[key]; value != "" && !slices.Contains(choices, value) {
-			p.add(key, "unknown value %q%s", value, registry.Suggest(value, choices))
+	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}} {
+		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
+			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}
+	}
+	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
+		p.add("missing_indicators", "goes with missing: mean or median, which put something in for what is missing")
 	}
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
 	}
 	if s.Subsample < 0 || s.Subsample == 1 {
 		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)
+	}
+	if s.Categorical == "kernel" && s.Preprocess.Method() == "whiten" {
+		p.add("preprocess", "whiten would mix categories with numbers; with categorical: kernel take standardize, or "+
+			"set categorical: one_hot")
 	}
 	return append(append(p, s.checkClasses()...), s.checkThreshold()...)
 }
@@ -119,9 +142,9 @@ func (s Spec) checkClasses() (p Problems) {
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
-	if len(kept) > maxClasses {
-		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), maxClasses)
-		kept = kept[:maxClasses]
+	if len(kept) > MaxClasses {
+		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), MaxClasses)
+		kept = kept[:MaxClasses]
 	}
 	for i, c := range kept {
 		if slices.Contains(kept[:i], c) {
@@ -162,6 +185,14 @@ func (s Spec) checkThreshold() (p Problems) {
 	return p
 }
 
+// categorical is what becomes of categories.
+func (s Spec) categorical() string {
+	if s.Categorical == "" && len(s.Categories) > 0 {
+		return "one_hot"
+	}
+	return s.Categorical
+}
+
 // use is a column that a key names.
 type use struct{ key, column string }
 
@@ -170,7 +201,8 @@ func (s Spec) uses() (all []use) {
 	for _, k := range []struct {
 		key   string
 		names []Name
-	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}}} {
+	}{{"label", []Name{s.Label}}, {"columns", s.Columns}, {"drop", s.Drop}, {"id", s.ID}, {"group", []Name{s.Group}},
+		{"categories", s.Categories}} {
 		for _, n := range k.names {
 			if n != "" {
 				all = append(all, use{k.key, strings.TrimSpace(string(n))})
@@ -180,7 +212,8 @@ func (s Spec) uses() (all []use) {
 	return all
 }
 
-// overlaps finds columns that are named twice. Only an id may be the group as well.
+// overlaps finds columns that are named twice. Only an id may be the group as well, and an input
+// one of the categories.
 func overlaps(uses []use) (p Problems) {
 	first := map[string]string{}
 	for _, u := range uses {
@@ -189,6 +222,7 @@ func overlaps(uses []use) (p Problems) {
 			first[u.column] = u.key
 		case key == u.key:
 			p.add(u.key, "column %q occurs twice; remove one", u.column)
+		case key == "columns" && u.key == "categories": // an input, of which more is said
 		case key != "id" || u.key != "group":
 			p.add(u.key, "column %q is already used as %s; keep one", u.column, key)
 		}

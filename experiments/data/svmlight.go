@@ -158,11 +158,11 @@ func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
 			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once",
 				j, c.index[len(c.index)-1]+1)
-		case !ok && isMissing(value):
+		case !ok && Missing(value):
 			fault(f, "index %d has no value (%q): this form has no missing values; write a number, or use CSV", j,
 				value)
 		case !ok:
-			fault(f, "index %d: %s", j, notNumber(value))
+			fault(f, "index %d: %s", j, notNumber(value, ""))
 		default:
 			c.index, c.value = append(c.index, int32(j-1)), append(c.value, v)
 		}

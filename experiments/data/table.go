@@ -15,17 +15,21 @@ import (
 type role uint8
 
 const (
-	ignored role = iota
-	number       // an input: a number or missing
-	level        // an input that may turn out to be text (one_hot)
-	target       // the label
-	needed       // the group: text that must be there
-	carried      // an id: text as it is
+	ignored  role = iota
+	number        // an input: a number or missing
+	level         // an input that may turn out to be text (one_hot)
+	category      // an input whose values are names, whatever they look like
+	target        // the label
+	needed        // the group: text that must be there
+	carried       // an id: text as it is
 )
 
 // request is what the caller of a reader wants of a file.
 type request struct {
 	missing string                  // mode
+	tokens  []string                // further texts for a missing value
+	decimal string                  // how numbers are written
+	drop    bool                    // cases without a label
 	named   []string                // column names that the caller knows: one in the first line makes it a header
 	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep    func(label string) bool // cases with other labels are passed over; nil keeps all
@@ -49,11 +53,12 @@ type table struct {
 	rows    []int             // of each case, its 0-based row in the file, header, comments and blank lines not counted
 	lines   []int             // of each case
 
-	warnings []string
-	dropped  int             // cases left out because something was missing
-	passed   map[string]bool // labels of cases that keep passed over
-	read     int             // rows so far
-	faults   *FileError
+	warnings   []string
+	dropped    int             // cases left out because something was missing
+	unlabelled int             // cases left out because they had no label
+	passed     map[string]bool // labels of cases that keep passed over
+	read       int             // rows so far
+	faults     *FileError
 }
 
 // begin makes room for n cases, once the columns of t are known and want has said what each is read
@@ -110,7 +115,11 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 			continue
 		}
 		text := field(j)
-		missing := role != carried && isMissing(text)
+		missing := role != carried && (Missing(text) || slices.Contains(want.tokens, text))
+		if missing && role == target && want.drop {
+			t.unlabelled++
+			return false
+		}
 		if missing {
 			complete, text = complete && role == target && want.loose, ""
 			t.missing(want, role, line, at(j), j)
@@ -119,12 +128,13 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 			t.texts[j][n] = t.kept(text)
 			continue
 		}
-		v, ok := parseNumber(text)
+		v, ok := ParseNumber(text, want.decimal)
 		if !ok {
 			v = math.NaN()
 			if !missing {
 				t.faults.add(line, at(j), "column %q: %s; correct it, leave the column out (drop: [%s]), "+
-					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text), t.names[j])
+					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text, want.decimal),
+					t.names[j])
 			}
 		}
 		t.numbers.Set(n, t.place[j], v)
@@ -157,7 +167,7 @@ func (t *table) fits(n, columns int) bool {
 
 // passes tells whether the case is left out because of its label.
 func (t *table) passes(want request, label string) bool {
-	if want.keep == nil || isMissing(label) || want.keep(canonical(label)) {
+	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(canonical(label)) {
 		return false
 	}
 	t.passed[canonical(label)] = true
@@ -168,9 +178,11 @@ func (t *table) passes(want request, label string) bool {
 func (t *table) missing(want request, r role, line, column, j int) {
 	switch {
 	case want.missing == "drop" || r == target && want.loose:
-	case r == target || r == needed:
-		what := map[role]string{target: "label", needed: "group"}[r]
-		t.faults.add(line, column, "the %s (column %q) is missing; write it, or set missing: drop", what, t.names[j])
+	case r == target:
+		t.faults.add(line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, or "+
+			"missing: drop", t.names[j])
+	case r == needed:
+		t.faults.add(line, column, "the group (column %q) is missing; write it, or set missing: drop", t.names[j])
 	case want.missing == "" || want.missing == "error":
 		t.faults.add(line, column, "column %q has no value; write it, or set missing: drop, mean or median", t.names[j])
 	}

@@ -15,7 +15,10 @@ import (
 func (s Spec) readTrain(src source) (*Data, error) {
 	var schema *Schema
 	var group int
-	want := request{missing: s.Missing}
+	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	for _, text := range s.MissingValues {
+		want.tokens = append(want.tokens, strings.TrimSpace(string(text)))
+	}
 	for _, u := range s.uses() {
 		want.named = append(want.named, u.column)
 	}
@@ -31,7 +34,14 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
 	schema.categories(t)
+	for k := range schema.Inputs {
+		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
+	}
+	if s.MissingIndicators {
+		schema.markGaps(t)
+	}
 	if err := t.faults.err(); err != nil {
 		return nil, err
 	}
@@ -123,10 +133,17 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	for _, j := range inputs {
 		t.roles[j] = number
-		if s.Categorical == "one_hot" && !t.sparse {
+		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.sparse {
 			t.roles[j] = level
 		}
 		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j})
+	}
+	for _, j := range of["categories"] {
+		if !slices.Contains(inputs, j) {
+			return nil, -1, problem("categories", "column %q is no input; remove it here, or name it under columns",
+				t.names[j])
+		}
+		t.roles[j] = category
 	}
 	t.inputs = inputs
 	return schema, group, nil
@@ -166,6 +183,8 @@ func notSparse(uses []use) (p Problems) {
 		switch {
 		case u.key == "label" && u.column != "label":
 			p.add("label", "an svmlight file has its label first; remove the key")
+		case u.key == "categories":
+			p.add("categories", "an svmlight file holds numbers alone; remove the key")
 		case u.key == "columns" && u.column == "qid", (u.key == "id" || u.key == "group") && u.column != "qid":
 			p.add(u.key, "in an svmlight file only qid can be id or group, and only the features inputs; remove %q",
 				u.column)
@@ -174,20 +193,23 @@ func notSparse(uses []use) (p Problems) {
 	return p
 }
 
-// categories turns the columns read as text (one_hot) into numbers if they hold nothing else, and
-// else finds their levels.
+// categories turns the columns read as text (one_hot) into numbers if they hold nothing else and
+// are not said to be names, and else finds their levels.
 func (s *Schema) categories(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]
-		if t.roles[c.Index] != level {
+		if t.roles[c.Index] != level && t.roles[c.Index] != category {
 			continue
 		}
 		texts := t.texts[c.Index]
-		text := slices.IndexFunc(texts, func(f string) bool { return !isNumber(f) && f != "" })
+		text := slices.IndexFunc(texts, func(f string) bool {
+			_, number := ParseNumber(f, s.Decimal)
+			return f != "" && (!number || t.roles[c.Index] == category)
+		})
 		if text < 0 {
 			t.roles[c.Index] = number
 			for i, f := range texts {
-				v, ok := parseNumber(f)
+				v, ok := ParseNumber(f, s.Decimal)
 				if !ok {
 					v = math.NaN()
 				}
@@ -201,9 +223,23 @@ func (s *Schema) categories(t *table) {
 		}
 		delete(seen, "")
 		c.Levels = slices.Sorted(maps.Keys(seen))
-		if n := len(seen); n > maxClasses {
+		if n := len(seen); n > MaxClasses {
 			t.faults.add(t.lines[text], 0, "column %q has %d different texts (%q here), too many for categories (%d); "+
-				"correct it, or name it under drop or id", c.Name, n, texts[text], maxClasses)
+				"correct it, or name it under drop or id", c.Name, n, texts[text], MaxClasses)
+		}
+	}
+}
+
+// markGaps finds the inputs with missing values, each of which gets an indicator of them.
+func (s *Schema) markGaps(t *table) {
+	for k := range s.Inputs {
+		c := &s.Inputs[k]
+		if c.Levels != nil {
+			c.Gaps = !c.Coded && slices.Contains(t.texts[c.Index], "")
+			continue
+		}
+		for i := range t.rows {
+			c.Gaps = c.Gaps || math.IsNaN(t.numbers.At(i, k))
 		}
 	}
 }
@@ -235,9 +271,9 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	case numeric && fraction >= 0:
 		return nil, problem("label", "column %q is a numeric label (%s, for one), not a class; %s", name,
 			classes[fraction], wayOut)
-	case len(classes) > maxClasses:
+	case len(classes) > MaxClasses:
 		return nil, problem("label", "column %q has %d different values, too many for classes (%d); %s",
-			name, len(classes), maxClasses, wayOut)
+			name, len(classes), MaxClasses, wayOut)
 	}
 	var p Problems
 	for _, k := range kept {

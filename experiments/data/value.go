@@ -1,14 +1,13 @@
 package data
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// isMissing tells whether a field is one of the tokens for a missing value.
-func isMissing(s string) bool {
+// Missing tells whether a field is one of the tokens for a missing value.
+func Missing(s string) bool {
 	return len(s) <= 3 && (s == "" || s == "?" || strings.EqualFold(s, "NA") || strings.EqualFold(s, "NaN"))
 }
 
@@ -35,23 +34,6 @@ func isNumber(s string) bool {
 func isHex(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
-}
-
-// notNumber says why parseNumber refused s.
-func notNumber(s string) string {
-	v, err := strconv.ParseFloat(s, 64)
-	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
-	comma := isNumber(strings.Replace(s, ",", ".", 1))
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	switch {
-	case !finite:
-		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
-	case comma:
-		return fmt.Sprintf("%q has a decimal comma, where a point is wanted", s)
-	}
-	return fmt.Sprintf("%q is not a number", s)
 }
 
 // canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and

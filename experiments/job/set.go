@@ -102,7 +102,8 @@ func (t *Set) fill(p *Prepared) error {
 	if t.How.All() {
 		fitted = t.Source.X
 	}
-	pre, warnings, err := preprocess.Fit(fitted, t.How.Method(), t.missing)
+	_, names := t.Source.Schema.Sources()
+	pre, warnings, err := preprocess.Fit(fitted, t.How.Method(), t.missing, names...)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Model is a model beside the text that declares it.
@@ -47,6 +48,21 @@ func (d Declaration) Label(preprocess string) record.Label {
 		Preprocess: preprocess, Kernel: d.Kernel.Component, Mean: d.Mean.Component, Likelihood: d.Likelihood.Component,
 		Inference: d.Inference.Component, TuneInference: d.Tuning.Component,
 	}
+}
+
+// OnColumns is the model for inputs some of whose columns hold the numbers of categories, which
+// hamming sees, and some of which have one source, whose length scales are one.
+func (m Model) OnColumns(source []int, categories []bool) (Model, error) {
+	kernels := make([]kernel.Kernel, len(m.Kernels))
+	for i, k := range m.Kernels {
+		mixed, err := kernel.Mixed(k, categories)
+		if err != nil {
+			return m, err
+		}
+		kernels[i] = kernel.Tie(mixed, source)
+	}
+	m.Kernels = kernels
+	return m, nil
 }
 
 // NoPart is what a configuration says of a part that its comparator does not use.

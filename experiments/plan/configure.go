@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -48,6 +49,12 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	if m.Comparator != nil {
 		return p.compare(c)
 	}
+	source, categories := src.Schema.Sources()
+	on, err := m.OnColumns(source, categories)
+	if err != nil {
+		return p.tell(m.Written.Kernel.Place, "%s: %v", c.Dataset, err)
+	}
+	c.declared.Model = on
 	if err := p.combines(c); err != nil {
 		return err
 	}
@@ -71,9 +78,10 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	if p.known(c, identity) {
 		return nil
 	}
+	origins := src.Schema.Origins()
 	for i, h := range specs { // what the columns are called changes no result
 		if h.Column > 0 {
-			c.Hyperparameters[i].Column = src.ColumnNames[h.Column-1]
+			c.Hyperparameters[i].Column = origins[h.Column-1]
 		}
 	}
 	return p.layOut(c, identity)
@@ -290,6 +298,11 @@ func (p *planner) finish(c *candidate) {
 func (p *planner) compare(c *candidate) error {
 	m, whole := c.declared, c.sets[0]
 	c.Tune, c.Objective = "none", ""
+	_, categories := c.Schema.Sources()
+	if _, blind := m.Comparator.(comparator.BaseRate); !blind && slices.Contains(categories, true) {
+		return p.tell(m.Written.Inference.Place, "%s: %s takes the categories for numbers; leave it out, or set "+
+			"categorical: one_hot", c.Dataset, c.Inference.Text)
+	}
 	if err := p.checkDim(c); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ func NameOf(c record.Configuration) string { return Overview{Configuration: c}.S
 type Overview struct {
 	record.Configuration
 	Free, Jobs int
+	Comparator bool
 	AtMost     bool  // Jobs and Costs.All are at most that
 	Memory     int64 // bytes of its largest job
 	Costs            // of its jobs, with the evaluation on all of the training data; 0 where they are not known
@@ -39,7 +40,7 @@ func (o Overview) String() string {
 func (p *Plan) Overview(rates *rates.Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {
-		rows[i].Configuration = c
+		rows[i].Configuration, rows[i].Comparator = c, p.Models[i].Comparator != nil
 	}
 	for _, s := range p.Studies {
 		r := &rows[s.Configuration]
@@ -125,14 +126,17 @@ func (p *Plan) Journal() (bytes int64) {
 
 // Expected is how long the jobs of an overview take on so many workers, in seconds: as long as
 // those of them that come one after another, or as all of them divided by the workers. It is not
-// known where a rate is missing.
+// known where a rate is missing. Comparators, which have none, are left out.
 func Expected(rows []Overview, workers int) (seconds float64, known bool) {
 	all, path := 0.0, 0.0
 	for _, r := range rows {
+		if r.Comparator {
+			continue
+		}
 		if r.All <= 0 {
 			return 0, false
 		}
 		all, path = all+r.All, max(path, r.Path)
 	}
-	return max(all/float64(workers), path), true
+	return max(all/float64(workers), path), all > 0
 }

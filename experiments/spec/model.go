@@ -363,7 +363,7 @@ func distinct(models []Model) (out []Model) {
 // Lists by nature, whose elements may be alternatives but which are not alternatives themselves.
 var (
 	modelLists = []string{"sum", "product", "dims", "bounds", "costs", "length_scales"}
-	dataLists  = []string{"columns", "drop", "id", "classes"}
+	dataLists  = []string{"columns", "drop", "id", "classes", "categories", "missing_values"}
 )
 
 // maxMistakes ends the reading of a list, and of the models of a cross product: many times what is

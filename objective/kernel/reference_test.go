@@ -129,6 +129,16 @@ var references = map[string]func(p pair) (k, tol float64){
 		k := p.sigma * p.sigma * math.Exp(-sum)
 		return k, k * (tol + (2*relative)*sum + 16*u)
 	},
+	"hamming": func(p pair) (float64, float64) { // Ru et al. 2020, of a product over columns
+		sum := wide(0)
+		for k, w := range p.weights {
+			if p.x[k] != p.z[k] {
+				sum = plus(sum, w)
+			}
+		}
+		s := narrow(sum) / 2
+		return p.stationary(s, (float64(len(p.x))+4)*u, math.Exp(-s))
+	},
 	"neural_network": func(p pair) (float64, float64) { // GPML (4.29)
 		bias := product(wide(p.last), wide(p.last))
 		form := func(x, z []float64) *big.Float { // 2 x̃ᵀΣz̃

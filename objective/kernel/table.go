@@ -20,4 +20,6 @@ var Table = registry.Table[Kernel]{
 	registry.Of[NeuralNetwork, Kernel]("neural_network",
 		"arcsine kernel of an infinite network of error functions, weights of deviation 1/l, "+
 			"biases of bias_amplitude; ard"),
+	registry.Of[Hamming, Kernel]("hamming",
+		"for categories: σ² exp(-h/(2l²)), h the number of columns in which two cases differ; ard"),
 }

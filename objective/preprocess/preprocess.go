@@ -66,9 +66,10 @@ func methodNamed(name string) (method, error) {
 
 // Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is
 // none, standardize or whiten, missing is error, drop, mean or median; "" is the first of either.
+// Columns that are said to be names of something stay as they are, which whiten does not allow.
 // The errors are of the data: a missing value under error or drop, an infinite one, or a column
 // without any value.
-func Fit(x *mat.Dense, how, missing string) (*Map, []string, error) {
+func Fit(x *mat.Dense, how, missing string, names ...bool) (*Map, []string, error) {
 	p := &Map{How: cmp.Or(how, Table[0].Name)}
 	m, err := methodNamed(p.How)
 	if err != nil {
@@ -84,6 +85,15 @@ func Fit(x *mat.Dense, how, missing string) (*Map, []string, error) {
 	warnings, err := m.fit(p, x)
 	if err != nil {
 		return nil, nil, err
+	}
+	for j, is := range names {
+		switch {
+		case is && m.root:
+			return nil, nil, fmt.Errorf("%s would mix input %d, which holds names, with the others; standardize "+
+				"instead", p.How, j+1)
+		case is && m.scale:
+			p.Mean[j], p.Scale[j] = 0, 1
+		}
 	}
 	return p, warnings, nil
 }

@@ -1,0 +1,92 @@
+package catalogue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+)
+
+// notInNames is what the name of a run may not have.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// Started is an experiment to begin with.
+type Started struct {
+	Text     string  // of its configuration file
+	Seconds  float64 // that it is expected to take here, with a worker for every core; 0: not known
+	Measured bool    // from what gpc-tune doctor measured here, rather than from nominal rates
+}
+
+// Starter is an experiment to begin with, as the text of a configuration file that is to have a
+// path: with a bundled data set, or with a file of cases, of which it says what each column was
+// taken for. label is the label's column, by name or number; empty leaves it to the file. The study
+// is the largest of some that is expected to take no more than two minutes here.
+func Starter(ctx context.Context, path, name, label string) (Started, error) {
+	from, err := ask.Source(name)
+	if err != nil {
+		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	w := &starter{path: path}
+	w.line("# An experiment: gpc-tune validate checks it, gpc-tune plan shows what it would run, gpc-tune run runs it.")
+	w.line("version: 1")
+	w.line("name: %s", scalar(cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(path),
+		filepath.Ext(path)), "-"), ".-_"), "experiment")))
+	w.line("seed: 1")
+	w.line("")
+	w.line("data:")
+	var t *columns.Table
+	var size problem
+	if from.Dataset == "" {
+		t, err = columns.Read(from.Train, label)
+	}
+	switch {
+	case from.Dataset == "" && err == nil:
+		if size, err = sizeOf(t); err != nil {
+			return Started{}, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, from.Train, err)
+		}
+		w.writeTable(t)
+	case from.Dataset == "" && !errors.Is(err, data.ErrSparse):
+		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	default:
+		from.Label = data.Name(label)
+		d, err := ask.ReadAny(&from)
+		if err != nil {
+			return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+		}
+		s := data.Describe(d)
+		size = problem{cases: s.Cases, inputs: len(s.Inputs), classes: s.Classes, test: s.Test}
+		w.writeSet(from, s)
+	}
+	r, note := rates.LoadRates()
+	if r == nil {
+		r = rates.Nominal
+	}
+	text, seconds, err := w.choose(ctx, r, size)
+	return Started{text, seconds, note == ""}, err
+}
+
+// sizeOf is the size of the problem that a table sets.
+func sizeOf(t *columns.Table) (problem, error) {
+	size := problem{cases: t.Rows - t.Unlabelled, classes: t.Classes, grouped: t.Spec.Group != ""}
+	if !t.Numeric && len(t.Classes) < 2 {
+		return size, errors.New("the label has fewer than two classes of enough cases; name another column with " +
+			"--label")
+	}
+	for _, c := range t.Rare {
+		size.cases -= c.N
+	}
+	size.inputs = t.Inputs()
+	if size.inputs == 0 {
+		return size, fmt.Errorf("no column can be an input; gpc-tune data FILE says what each was taken for")
+	}
+	return size, nil
+}

@@ -1,0 +1,188 @@
+package catalogue
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// mostTold is how many columns a file describes one by one.
+const mostTold = 60
+
+// writeTable writes the data section for a file of columns, with what each was taken for.
+func (w *starter) writeTable(t *columns.Table) {
+	w.line("  train: %s # %s", w.relative(t.Spec.Train), comment(fmt.Sprintf("%d rows, %s", t.Rows, t.Form)))
+	w.line("  # test: FILE # with the same columns")
+	label := t.Columns[t.Label]
+	w.line("  label: %s # %s", scalar(string(t.Spec.Label)), comment(t.Why+": "+label.Found+second(t)))
+	if len(t.Rare) > 0 {
+		w.line("  classes: [%s] # not %s: too few cases to learn and to test",
+			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))
+	}
+	if t.Unlabelled > 0 {
+		w.line("  unlabelled: drop # %d cases have no label", t.Unlabelled)
+	}
+	w.roles(t)
+	if s := t.Spec; s.Decimal != "" {
+		w.line("  decimal: %s # numbers as in %s; or %s", s.Decimal,
+			map[string]string{"point": "1,234.5", "comma": "1.234,5"}[s.Decimal],
+			map[string]string{"point": "comma", "comma": "point"}[s.Decimal])
+	}
+	if len(t.Spec.MissingValues) > 0 {
+		w.line("  missing_values: [%s] # texts among numbers, beside the empty field, NA, NaN and ?",
+			strings.Join(names(t.Spec.MissingValues), ", "))
+	}
+	w.missing(t)
+	w.inputs(t)
+	if t.Duplicates > 0 {
+		w.line("  # %d rows repeat an earlier one, the label included: scores are too good if those are no cases of "+
+			"their own", t.Duplicates)
+	}
+}
+
+// second says which of two classes is coded +1.
+func second(t *columns.Table) string {
+	if len(t.Classes) == 2 {
+		return "; the second in natural order is +1 unless positive: CLASS says the other"
+	}
+	return ""
+}
+
+// roles writes the columns that are no inputs, a line each with the reason.
+func (w *starter) roles(t *columns.Table) {
+	for _, part := range []struct {
+		key string
+		use columns.Use
+		one bool
+	}{{"id", columns.ID, false}, {"group", columns.Group, true}, {"drop", columns.Left, false}} {
+		first := true
+		for j, c := range t.Columns {
+			if c.Use != part.use {
+				continue
+			}
+			name, why := scalar(t.Naming(j)), comment(c.Kind+": "+c.Found)
+			switch {
+			case part.one:
+				w.line("  %s: %s # %s", part.key, name, why)
+				continue
+			case first:
+				w.line("  %s: # %s", part.key, map[columns.Use]string{
+					columns.ID: "carried through to the predictions, no inputs", columns.Left: "left out"}[part.use])
+			}
+			first = false
+			w.line("    - %s # %s", name, why)
+		}
+	}
+	if len(t.Spec.Categories) > 0 {
+		w.line("  categories:")
+		for j, c := range t.Columns {
+			if c.Named() {
+				w.line("    - %s # %s", scalar(t.Naming(j)), comment(c.Found))
+			}
+		}
+	}
+	if t.Spec.Categorical != "" || len(t.Spec.Categories) > 0 {
+		w.line("  categorical: %s # an input of 0 and 1 for each category", cmp.Or(t.Spec.Categorical, "one_hot"))
+	}
+}
+
+// missing writes what becomes of missing values.
+func (w *starter) missing(t *columns.Table) {
+	values, inputs := 0, 0
+	for _, c := range t.Columns {
+		if c.Use == columns.Input && c.Missing > 0 {
+			values, inputs = values+c.Missing, inputs+1
+		}
+	}
+	if values == 0 {
+		return
+	}
+	w.line("  missing: median # of %s in %s; or drop (the case), mean", several(values, "value"),
+		several(inputs, "input"))
+	if t.Spec.MissingIndicators {
+		w.line("  missing_indicators: true # an input of 0 and 1 beside each: that one is missing may say something")
+	}
+}
+
+// inputs describes those that are not among the categories above, a line each.
+func (w *starter) inputs(t *columns.Table) {
+	told, more := 0, 0
+	for _, c := range t.Columns {
+		if c.Use != columns.Input || c.Named() {
+			continue
+		}
+		if told++; told > mostTold {
+			more++
+			continue
+		}
+		if told == 1 {
+			w.line("  # inputs:")
+		}
+		missing := ""
+		if c.Missing > 0 {
+			missing = fmt.Sprintf("; %d missing", c.Missing)
+		}
+		w.line("  #   %s: %s", comment(c.Name), comment(c.Found+missing))
+	}
+	if more > 0 {
+		w.line("  #   and %d more (gpc-tune data shows all)", more)
+	}
+}
+
+// writeSet writes the data section for a bundled set, or for a file without columns.
+func (w *starter) writeSet(from data.Spec, s data.Summary) {
+	about := comment(fmt.Sprintf("%d cases, %d inputs: %s", s.Cases, len(s.Inputs), data.Abridged(s.Inputs)))
+	if from.Dataset != "" {
+		w.line("  dataset: %s # %s", from.Dataset, about)
+		w.line("  # train: cases.csv # or a file of your own: gpc-tune init --data cases.csv writes this for it")
+	} else {
+		w.line("  train: %s # %s", w.relative(from.Train), about)
+		w.line("  # test: FILE # with the same columns")
+	}
+	if s.Classes != nil {
+		also := ""
+		if len(s.Classes) == 2 {
+			also = "; the second is +1 unless positive: CLASS says the other"
+		}
+		w.line("  # classes: %s%s", comment(counted(s.Classes)), also)
+	} else {
+		w.line("  # the label is a number, %g to %g; above: %g makes two classes of it", s.Target.Min, s.Target.Max,
+			s.Target.Median)
+	}
+	if len(s.Missing) > 0 {
+		missing := 0
+		for _, m := range s.Missing {
+			missing += m.N
+		}
+		w.line("  missing: median # of %s in %s; or drop (the case), mean", several(missing, "value"),
+			several(len(s.Missing), "input"))
+	}
+}
+
+// several counts something.
+func several(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// names are names as YAML.
+func names(all []data.Name) (out []string) {
+	for _, n := range all {
+		out = append(out, scalar(string(n)))
+	}
+	return out
+}
+
+// counted lists classes with their cases.
+func counted(classes []data.Count) string {
+	var all []string
+	for _, c := range classes {
+		all = append(all, fmt.Sprintf("%s (%d)", c.Class, c.N))
+	}
+	return data.Abridged(all)
+}

@@ -1,0 +1,180 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// patience is how long a first study may be expected to take, in seconds.
+const patience = 120
+
+// problem is what a study is for.
+type problem struct {
+	cases, inputs int
+	classes       []data.Count  // none where the label is a number
+	test          *data.Summary // nil: there is no test set
+	grouped       bool
+}
+
+// smallest is the number of cases of the smallest class.
+func (p problem) smallest() int {
+	n := p.cases
+	for _, c := range p.classes {
+		n = min(n, c.N)
+	}
+	return n
+}
+
+// study is one that a file can begin with.
+type study struct {
+	kernels   []string
+	inference []string
+	restarts  int
+	folds     int // 0: one part is held out
+	inducing  int
+	subsample int
+}
+
+// The kernels of studies: one length scale for all inputs, one for each, and that with a linear
+// trend.
+const (
+	same  = "{se: {ard: false}}"
+	each  = "{se: {ard: true}}"
+	trend = "{sum: [linear, {se: {ard: true}}]}"
+)
+
+// mostDense is the number of cases up to which a study takes the whole covariance matrix.
+const mostDense = 4000
+
+// studies are those for classes, from the largest to the smallest.
+var studies = []study{
+	{kernels: []string{same, each, trend}, inference: []string{"laplace", "ep"}, restarts: 3, folds: 10},
+	{kernels: []string{same, each, trend}, inference: []string{"ep"}, restarts: 2, folds: 10},
+	{kernels: []string{same, trend}, inference: []string{"ep"}, restarts: 2, folds: 5},
+	{kernels: []string{same, trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 20000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 10000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 2000},
+}
+
+// choose writes the first study that is expected to be done in time, or else the smallest.
+func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text string, seconds float64, err error) {
+	larger := ""
+	for k, s := range studies {
+		if s.inducing == 0 && p.cases > mostDense || s.inducing >= p.cases || s.subsample >= p.cases {
+			continue
+		}
+		text = w.String() + s.write(p, larger)
+		seconds, err = expected(ctx, r, w.path, text)
+		if err != nil || seconds <= patience || k == len(studies)-1 {
+			break
+		}
+		larger = fmt.Sprintf("about %v: %s", reports.Duration(seconds), s.brief(p))
+	}
+	return text, seconds, err
+}
+
+// expected is how long an experiment takes here, in seconds.
+func expected(ctx context.Context, r *rates.Rates, path, text string) (float64, error) {
+	p, err := plan.Parse(ctx, path, []byte(text), nil)
+	if err != nil {
+		return 0, fmt.Errorf("the experiment that is written for these data cannot be run: %w", err)
+	}
+	seconds, _ := plan.Expected(p.Overview(r), runtime.GOMAXPROCS(0))
+	return seconds, nil
+}
+
+// model is the likelihood, the inference methods, with the comparators, and a key more.
+func (s study) model(p problem) (likelihood string, inference []string, also string) {
+	likelihood = "probit"
+	switch {
+	case p.classes == nil:
+		return "gaussian", []string{"exact"}, ""
+	case len(p.classes) > 2 && s.inducing == 0:
+		likelihood, inference = "softmax", []string{"laplace"}
+	case len(p.classes) > 2:
+		likelihood, also = "logit", "classes: one_vs_rest # a binary problem for each class"
+	}
+	if inference == nil {
+		inference = append(inference, s.inference...)
+	}
+	if s.inducing > 0 {
+		for i, name := range inference {
+			inference[i] = fmt.Sprintf("{%s: {inducing: %d}}", name, s.inducing)
+		}
+	}
+	return likelihood, append(inference, "base_rate", "logistic_regression"), also
+}
+
+// evaluation is how the study is evaluated.
+func (s study) evaluation(p problem) string {
+	folds := min(s.folds, p.smallest(), p.cases/4)
+	switch {
+	case p.test != nil:
+		return "test"
+	case p.grouped:
+		return fmt.Sprintf("{group_kfold: {k: %d}}", max(2, min(5, s.folds)))
+	case s.folds == 0 && p.smallest() >= 10:
+		return "{hold_out: {test_size: 0.2}}"
+	}
+	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
+}
+
+// brief is the study in a few words.
+func (s study) brief(p problem) string {
+	_, inference, _ := s.model(p)
+	return fmt.Sprintf("kernel: [%s], inference: [%s], restarts: %d, evaluate: %s", strings.Join(s.kernels, ", "),
+		strings.Join(inference, ", "), s.restarts, s.evaluation(p))
+}
+
+// write is what follows the data section; larger is a study that takes longer, if there is one.
+func (s study) write(p problem, larger string) string {
+	w := &starter{}
+	if s.subsample > 0 {
+		w.line("  subsample: %d # of the cases, drawn in each class; without it all are used", s.subsample)
+	}
+	w.line("  preprocess: standardize # none | standardize | whiten; fitted on the training part of every split")
+	w.line("")
+	likelihood, inference, also := s.model(p)
+	w.line("model: # any value may be a list: every combination is tuned and compared")
+	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale")
+	for _, k := range s.kernels {
+		w.line("    - %s", k)
+	}
+	w.line("  likelihood: %s", likelihood)
+	w.line("  inference: [%s] # gpc-tune list pairs", strings.Join(inference, ", "))
+	if s.inducing > 0 {
+		w.line("  # inducing inputs: a covariance of lower rank; more of them come nearer the whole one")
+	}
+	if also != "" {
+		w.line("  %s", also)
+	}
+	w.line("")
+	w.line("tune: {method: bfgs, restarts: %d} # gpc-tune list strategies; objective: log_evidence unless it says "+
+		"another", s.restarts)
+	w.line("")
+	evaluated := "gpc-tune list splitters"
+	if p.test != nil {
+		evaluated = fmt.Sprintf("the %d cases of the test set; or kfold: {k: 10} and others, gpc-tune list splitters",
+			p.test.Cases)
+	}
+	w.line("evaluate: %s # %s", s.evaluation(p), evaluated)
+	if larger != "" {
+		w.line("# with more time, %s", larger)
+	}
+	w.line("")
+	w.line("report: {formats: [text, html]} # gpc-tune list formats")
+	return w.String()
+}

@@ -1,0 +1,53 @@
+// Package columns tells what the columns of a table are: inputs that are numbers or categories, the
+// label, what identifies cases, and what no classifier can use. It goes once through the file, and
+// what it decides is the data section of an experiment, with a reason for each column. kinds is the
+// table of what a column can be, with one file for each way of recognising one.
+package columns
+
+import "github.com/gpc-tune/gpc-tune/experiments/data"
+
+// Column is a column of a file and what it was taken for.
+type Column struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // of kinds, or label
+	Use     Use    `json:"-"`
+	UsedAs  string `json:"use"`
+	Found   string `json:"found"` // what was found in it
+	Missing int    `json:"missing,omitempty"`
+	Levels  int    `json:"levels,omitempty"` // categories
+
+	number bool // it reads as numbers in the notation of the file
+	names  bool // its values are names and look like numbers
+}
+
+// Table is what was found in a file, and the data section that says so.
+type Table struct {
+	data.Layout
+	Rows       int
+	Duplicates int // rows that repeat an earlier one
+	Unlabelled int // rows without a label
+	Columns    []Column
+	Label      int
+	Why        string       // this column is the label
+	Classes    []data.Count // of the label, in order of their texts; none if it is a number
+	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
+	Numeric    bool         // the label is a number
+	Spec       data.Spec    // train, label, id, group, drop, categories, …
+}
+
+// Named says that the values of the column are names although they are numbers.
+func (c Column) Named() bool { return c.Use == Input && c.names }
+
+// Inputs is how many inputs the columns make: a category has one for each of its values.
+func (t *Table) Inputs() (n int) {
+	for _, c := range t.Columns {
+		if c.Use != Input {
+			continue
+		}
+		n += max(1, c.Levels)
+		if t.Spec.MissingIndicators && c.Missing > 0 {
+			n++
+		}
+	}
+	return n
+}

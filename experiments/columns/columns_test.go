@@ -1,0 +1,176 @@
+package columns
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+// file writes a table and returns its path.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rows are n lines of a format that gets the number of the line.
+func rows(n int, head string, line func(i int) string) string {
+	var text strings.Builder
+	text.WriteString(head + "\n")
+	for i := range n {
+		text.WriteString(line(i) + "\n")
+	}
+	return text.String()
+}
+
+// Each kind is recognised by what is in the column and by its name, and taken for nothing else.
+func TestKinds(t *testing.T) {
+	word := func(i int, words ...string) string { return words[i%len(words)] }
+	for name, of := range map[string]struct {
+		column string
+		value  func(i int) string
+		kind   string
+		use    Use
+	}{
+		"sentences":          {"remark", func(i int) string { return fmt.Sprintf("came in the morning of day %d", i) }, "text", Left},
+		"texts that differ":  {"who", func(i int) string { return fmt.Sprintf("P%d-%d", i, i*i) }, "identifier", ID},
+		"numbers that name":  {"case_id", func(i int) string { return fmt.Sprint(1000 + 7*i) }, "identifier", ID},
+		"CamelCase":          {"PatientId", func(i int) string { return fmt.Sprint(1000 + 7*i) }, "identifier", ID},
+		"whole numbers":      {"dose", func(i int) string { return fmt.Sprint(1000 + 7*i) }, "number", Input},
+		"1 to n":             {"a", func(i int) string { return fmt.Sprint(i + 1) }, "row number", ID},
+		"0 to n-1, shuffled": {"a", func(i int) string { return fmt.Sprint(i * 7 % 60) }, "row number", ID},
+		"2 to n+1":           {"a", func(i int) string { return fmt.Sprint(i + 2) }, "number", Input},
+		"days":               {"seen", func(i int) string { return fmt.Sprintf("2024-02-%02d", 1+i%28) }, "date", Left},
+		"times":              {"seen", func(i int) string { return fmt.Sprintf("%d.3.2024 %02d:15", 1+i%28, i%24) }, "date", Left},
+		"one value":          {"unit", func(i int) string { return word(i, "kg") }, "constant", Left},
+		"one value or none":  {"unit", func(i int) string { return word(i, "kg", "") }, "constant", Left},
+		"nothing":            {"unit", func(i int) string { return word(i, "", "NA", "?") }, "empty", Left},
+		"few texts":          {"colour", func(i int) string { return word(i, "red", "green", "blue") }, "category", Input},
+		"codes":              {"region_code", func(i int) string { return word(i, "1", "2", "3") }, "category", Input},
+		"grades":             {"grade", func(i int) string { return word(i, "1", "2", "3") }, "number", Input},
+		"answers":            {"smoker", func(i int) string { return word(i, "Yes", "No") }, "yes or no", Input},
+		"weights":            {"sample_weight", func(i int) string { return fmt.Sprint(0.5 + float64(i)) }, "weight", Left},
+		"body weight":        {"weight", func(i int) string { return fmt.Sprint(50.5 + float64(i)) }, "number", Input},
+		"patients":           {"patient", func(i int) string { return fmt.Sprintf("P%d", i/3) }, "group", Group},
+		"with tokens":        {"dose", func(i int) string { return word(i, "1.5", "n/a", "2", "-") }, "number", Input},
+		"mixed":              {"dose", func(i int) string { return word(i, "1.5", "high", fmt.Sprint(i), fmt.Sprintf("v%d", i)) }, "text", Left},
+		"shares":             {"share", func(i int) string { return fmt.Sprintf("%d.5 %%", i) }, "number", Input},
+		"thousands":          {"price", func(i int) string { return fmt.Sprintf("\"%d,%03d.50\"", i+1, i) }, "number", Input},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := file(t, rows(60, of.column+",x,label", func(i int) string {
+				return fmt.Sprintf("%s,%g,%s", of.value(i), 0.25*float64(i*i), word(i, "a", "b"))
+			}))
+			table, err := Read(path, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := table.Columns[0]; c.Kind != of.kind || c.Use != of.use || c.Name != of.column {
+				t.Errorf("%+v, want %s, %v", c, of.kind, of.use)
+			}
+			if _, err := data.Load(table.Spec, ".", 0); err != nil {
+				t.Errorf("%v\n%+v", err, table.Spec)
+			}
+		})
+	}
+}
+
+// The label is where tables have it.
+func TestLabels(t *testing.T) {
+	for name, of := range map[string]struct{ text, named, want, why string }{
+		"last":             {"a,b,c\n1,2,x\n3,4,y\n5,6,x\n7,9,y\n", "", "c", "the last column"},
+		"first":            {"c,a,b\nx,1,2.5\ny,3,4\nx,5,6\ny,7,9\n", "", "c", "the first column"},
+		"by name":          {"a,target,c\n1,0,x\n3,1,y\n5,0,x\n7,1,y\n", "", "target", "by its name"},
+		"a number":         {"a,b\n1,2.5\n3,4.5\n5,6\n", "", "b", "the last column, a number"},
+		"asked for":        {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "a", "a", "as asked for"},
+		"asked for by no.": {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "1", "a", "as asked for"},
+		"last is an id":    {"a,grp,id\n1.5,u,k1\n2.5,v,k2\n3,u,k3\n9,v,k4\n", "", "grp", "the last column of few values"},
+		"words alone":      {"cap,odour,class\nflat,none,e\nbell,foul,p\nflat,foul,p\nbell,none,e\n", "", "class", "by its name"},
+	} {
+		table, err := Read(file(t, of.text), of.named)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := table.Names[table.Label]; got != of.want || table.Why != of.why {
+			t.Errorf("%s: %q, %s", name, got, table.Why)
+		}
+	}
+	for name, of := range map[string]struct{ text, named, want string }{
+		"unknown": {"a,b\n1,x\n2,y\n", "B", `no column "B"; did you mean "b"`},
+		"useless": {"a,b\n1,x\n2,x\n", "b", "fewer than two different values"},
+		"none":    {"a,b\n1,k1\n1,k2\n1,k3\n", "", "no column can be the label"},
+	} {
+		if _, err := Read(file(t, of.text), of.named); err == nil || !strings.Contains(err.Error(), of.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is found in the file as a whole is in the data section, which reads it.
+func TestSpec(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	path := file(t, rows(80, "Nr;Preis;Menge;Ort;Klasse", func(i int) string {
+		label := []string{"gut", "schlecht", ""}[min(i%2+i/79, 2)]
+		if i == 40 {
+			label = "selten"
+		}
+		price := fmt.Sprintf("%d.%03d,5", 1+i, r.IntN(1000))
+		if i%9 == 0 {
+			price = []string{"", "k.A."}[i%2]
+		}
+		return fmt.Sprintf("%d;%s;%d %%;%s;%s", i+1, price, 3*i, []string{"Ulm", "Kiel"}[r.IntN(2)], label)
+	}))
+	table, err := Read(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := table.Spec
+	if s.Decimal != "comma" || fmt.Sprint(s.ID) != "[Nr]" || s.Missing != "median" || !s.MissingIndicators ||
+		fmt.Sprint(s.MissingValues) != "[k.A.]" || s.Unlabelled != "drop" || s.Categorical != "one_hot" ||
+		fmt.Sprint(s.Classes) != "[gut schlecht]" || table.Unlabelled != 1 || len(table.Rare) != 1 {
+		t.Errorf("%+v", table)
+	}
+	d, err := data.Load(s, ".", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(d.ColumnNames, " | "); got != "Preis | Preis is missing | Menge | Ort=Kiel | Ort=Ulm" {
+		t.Error(got)
+	}
+	if n, _ := d.X.Dims(); n != 78 || d.X.At(1, 0) < 2000 || d.X.At(1, 0) > 3001 || d.X.At(1, 2) != 0.03 {
+		t.Errorf("%d cases, the second %v", n, d.X.RawRowView(1))
+	}
+}
+
+// Read and the data section that it writes fail alike: never is one stricter than the other.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"a,b\n1,x\n2,y\n3,x\n4,y\n", "a;b\n1,5;x\n2,5;y\n1.000,5;x\n", "id,t,l\n1,q r s,0\n2,,1\n3,q,0\n",
+		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<10 {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "f.csv")
+		if os.WriteFile(path, []byte(text), 0o666) != nil {
+			return
+		}
+		table, err := Read(path, "")
+		if err != nil || len(table.Classes) < 2 && !table.Numeric || table.Inputs() == 0 {
+			return
+		}
+		if _, err := data.Load(table.Spec, ".", 0); err != nil {
+			t.Errorf("%v\n%+v", err, table.Spec)
+		}
+	})
+}

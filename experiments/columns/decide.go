@@ -1,0 +1,293 @@
+package columns
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+const (
+	mostClasses  = 20 // that a column is believed to hold of itself; of one that is named, as many as can be had
+	fewCases     = 5  // a class of fewer is left out of a table of manyRows
+	manyRows     = 50
+	notableShare = 0.05 // of values that are missing, from which on that may say something
+)
+
+// Read goes once through a file of columns and decides what each is. label names the column of the
+// label, by its name or its number from 1; empty lets the file decide. The error is that of
+// data.Scan, or that there is no such column, or none that could be the label.
+func Read(path, label string) (*Table, error) {
+	t := &Table{}
+	var profiles []*profile
+	rows := map[uint64]bool{}
+	var hash maphash.Hash
+	err := data.Scan(path, func(l data.Layout) {
+		t.Layout = l
+		for j, name := range l.Names {
+			profiles = append(profiles, newProfile(name, j))
+		}
+	}, func(fields []string) {
+		t.Rows++
+		hash.Reset()
+		for j, text := range fields {
+			profiles[j].add(text)
+			hash.WriteString(text)
+			hash.WriteByte(0)
+		}
+		if sum := hash.Sum64(); rows[sum] {
+			t.Duplicates++
+		} else {
+			rows[sum] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Spec.Train = path
+	t.notation(profiles)
+	if err := t.findLabel(profiles, label); err != nil {
+		return nil, err
+	}
+	t.decide(profiles)
+	t.specify(profiles)
+	return t, nil
+}
+
+// notation finds whether decimals follow a point or a comma, from the columns that are numbers in
+// one of the two only; where that says nothing and there are numbers with a comma, from the
+// delimiter.
+func (t *Table) notation(profiles []*profile) {
+	only, marked := [2]int{}, false
+	for _, p := range profiles {
+		rest := p.there - p.tokened()
+		is := [2]bool{p.numbers[point].n == rest && rest > 0, p.numbers[comma].n == rest && rest > 0}
+		plain := p.numbers[plainly].n == rest
+		marked = marked || !plain && (is[point] || is[comma])
+		for k := range only {
+			if is[k] && !is[1-k] {
+				only[k]++
+			}
+		}
+	}
+	notation := point
+	if only[comma] > only[point] || only == [2]int{} && marked && t.Delimiter == ';' {
+		notation = comma
+	}
+	if marked {
+		t.Spec.Decimal = []string{"point", "comma"}[notation]
+	}
+	for _, p := range profiles {
+		p.notation = notation
+	}
+}
+
+// labelName are names of columns that are the label.
+var labelName = regexp.MustCompile(`(?i)^(label|labels|class|classes|target|y|outcome|response|diagnosis|result|` +
+	`status|survived|survival|churn|churned|default|defaulted|species|category|decision|verdict|is_\w+)$`)
+
+// surest are those of them that nothing else is called.
+var surest = regexp.MustCompile(`(?i)^(label|target|outcome|response|class|y)$`)
+
+// findLabel sets Label and Why.
+func (t *Table) findLabel(profiles []*profile, named string) error {
+	if named != "" {
+		t.Label, t.Why = slices.Index(t.Names, named), "as asked for"
+		if k, err := strconv.Atoi(named); t.Label < 0 && err == nil && k >= 1 && k <= len(t.Names) {
+			t.Label = k - 1
+		}
+		switch {
+		case t.Label < 0:
+			return fmt.Errorf("no column %q%s", named, registry.Suggest(named, t.Names))
+		case profiles[t.Label].there == 0 || len(profiles[t.Label].levels) == 1:
+			return fmt.Errorf("column %q cannot be the label: it has fewer than two different values; name another",
+				named)
+		}
+		return nil
+	}
+	last, first := profiles[t.Layout.Label], profiles[0]
+	candidates := []struct {
+		why string
+		is  func(p *profile) bool
+	}{
+		{"by its name", func(p *profile) bool { return p.classes() && surest.MatchString(p.name) }},
+		{"the last column", func(p *profile) bool { return p == last && p.classes() }},
+		{"by its name", func(p *profile) bool { return p.classes() && labelName.MatchString(p.name) }},
+		{"the first column", func(p *profile) bool { return p == first && p.classes() }},
+		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
+		{"the last column of few values", (*profile).classes},
+		{"the last column of numbers", (*profile).quantity},
+	}
+	for _, c := range candidates {
+		for _, p := range slices.Backward(profiles) {
+			if c.is(p) {
+				t.Label, t.Why = p.place, c.why
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no column can be the label: none has two to %d different values that repeat, and none is of "+
+		"numbers; name one", mostClasses)
+}
+
+// classes says whether the values could be classes: few ones, that are texts or whole numbers.
+func (p *profile) classes() bool {
+	n := len(p.levels)
+	if n < 2 || n > mostClasses || p.there < 2*n {
+		return false
+	}
+	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
+}
+
+// quantity says whether the values are numbers, and not those of rows.
+func (p *profile) quantity() bool {
+	_, counts := rowNumber.is(p)
+	_, identifies := identifier.is(p)
+	return p.isNumber() && len(p.levels) != 1 && !counts && !identifies
+}
+
+// decide says of every column what it is.
+func (t *Table) decide(profiles []*profile) {
+	t.Columns = make([]Column, len(profiles))
+	grouped := false
+	for j, p := range profiles {
+		if j == t.Label {
+			t.labelled(p)
+			continue
+		}
+		for _, k := range kinds {
+			found, is := k.is(p)
+			if !is || k.Use == Group && grouped {
+				continue
+			}
+			grouped = grouped || k.Use == Group
+			t.Columns[j] = Column{Name: p.name, Kind: k.Name, Use: k.Use, Found: found, Missing: p.missing,
+				number: k.Name == number.Name, names: k.category}
+			if k.Use == Input && !t.Columns[j].number {
+				t.Columns[j].Levels = len(p.levels)
+			}
+			break
+		}
+	}
+	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Use == Input }) {
+		t.take(profiles)
+	}
+	for j := range t.Columns {
+		t.Columns[j].UsedAs = t.Columns[j].Use.String()
+	}
+}
+
+// take makes inputs of the numbers among the other columns, for want of any.
+func (t *Table) take(profiles []*profile) {
+	for j, p := range profiles {
+		if found, is := number.is(p); is && j != t.Label && len(p.levels) != 1 {
+			t.Columns[j].Kind, t.Columns[j].Use, t.Columns[j].Found = number.Name, Input, found
+			t.Columns[j].number, t.Columns[j].Levels = true, 0
+		}
+	}
+}
+
+// labelled describes the label.
+func (t *Table) labelled(p *profile) {
+	t.Unlabelled = p.missing
+	c := Column{Name: p.name, Kind: "label", Use: Label, Missing: p.missing}
+	limit := data.MaxClasses
+	t.Numeric = p.isNumber() && !p.classes() && !(p.isWhole() && p.levels != nil && len(p.levels) <= mostClasses)
+	switch {
+	case t.Numeric:
+		c.Found = fmt.Sprintf("numbers, %.6g to %.6g", p.tally().min, p.tally().max)
+	case len(p.levels) > limit || p.levels == nil:
+		c.Found = "too many different texts for classes"
+	default:
+		for _, name := range slices.Sorted(maps.Keys(p.levels)) {
+			t.Classes = append(t.Classes, data.Count{Class: name, N: p.levels[name]})
+		}
+		c.Found = fmt.Sprintf("%d classes: %s", len(t.Classes), p.some())
+		t.rare()
+	}
+	t.Columns[p.place] = c
+}
+
+// rare leaves out the classes of too few cases to train on and to test.
+func (t *Table) rare() {
+	least := 2
+	if t.Rows >= manyRows {
+		least = fewCases
+	}
+	kept := slices.DeleteFunc(slices.Clone(t.Classes), func(c data.Count) bool { return c.N < least })
+	if len(kept) < 2 || len(kept) == len(t.Classes) {
+		return
+	}
+	t.Rare = slices.DeleteFunc(slices.Clone(t.Classes), func(c data.Count) bool { return c.N >= least })
+	t.Classes = kept
+	for _, c := range kept {
+		t.Spec.Classes = append(t.Spec.Classes, data.Name(c.Class))
+	}
+}
+
+// specify makes the data section.
+func (t *Table) specify(profiles []*profile) {
+	s := &t.Spec
+	s.Regression = t.Numeric
+	tokens := map[string]bool{}
+	for j, c := range t.Columns {
+		name := data.Name(t.Naming(j))
+		switch c.Use {
+		case Label:
+			s.Label = name
+			if t.Unlabelled > 0 {
+				s.Unlabelled = "drop"
+			}
+			continue
+		case ID:
+			s.ID = append(s.ID, name)
+			continue
+		case Group:
+			s.Group = name
+			continue
+		case Left:
+			s.Drop = append(s.Drop, name)
+			continue
+		}
+		p := profiles[j]
+		missing := p.missing
+		switch {
+		case c.names:
+			s.Categories = append(s.Categories, name)
+		case !c.number:
+			s.Categorical = "one_hot"
+		}
+		if c.number {
+			missing += p.tokened()
+			t.Columns[j].Missing = missing
+			for token := range p.tokens {
+				tokens[token] = true
+			}
+		}
+		if missing > 0 {
+			s.Missing = "median"
+		}
+		if float64(missing) >= notableShare*float64(t.Rows) {
+			s.MissingIndicators = true
+		}
+	}
+	for _, token := range slices.Sorted(maps.Keys(tokens)) {
+		s.MissingValues = append(s.MissingValues, data.Name(token))
+	}
+	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
+}
+
+// Naming is what a specification calls a column: its name, or its number where the file has no
+// names.
+func (t *Table) Naming(j int) string {
+	if !t.Header {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Names[j]
+}

@@ -1,0 +1,19 @@
+package columns
+
+import "fmt"
+
+// number holds numbers.
+var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool) {
+	if !p.isNumber() {
+		return "", false
+	}
+	t := p.tally()
+	what := "numbers"
+	if p.isWhole() {
+		what = "whole numbers"
+	}
+	if p.levels != nil && len(p.levels) <= 2 {
+		what = "two numbers"
+	}
+	return fmt.Sprintf("%s, %.6g to %.6g, mean %.6g", what, t.min, t.max, t.sum/float64(t.n)), true
+}}

@@ -1,0 +1,192 @@
+package columns
+
+import (
+	"hash/maphash"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+)
+
+const (
+	maxLevels = 2000 // different values that are counted one by one
+	point     = 0    // of profile.numbers
+	comma     = 1
+	plainly   = 2 // as Load reads them unless decimal says otherwise
+)
+
+// profile is what one pass over a column has found.
+type profile struct {
+	name              string
+	place             int // from 0
+	there, missing    int // values
+	numbers           [3]tally
+	tokens            map[string]int // texts that stand for a missing value in a column of numbers
+	texts             int            // values that are neither numbers nor such tokens
+	levels            map[string]int // how often each value occurs; nil if there are more than maxLevels
+	repeats           bool           // some value occurs twice
+	seen              map[uint64]bool
+	blanks, bytes     int      // values with a blank in them, and the length of all texts
+	dates             []string // the layouts that all texts so far have
+	firstDay, lastDay time.Time
+
+	notation int // of the file: point or comma
+}
+
+// tally is of the numbers in one notation.
+type tally struct {
+	n, whole int
+	min, max float64
+	sum      float64
+}
+
+func (t *tally) add(v float64) {
+	if t.n == 0 {
+		t.min, t.max = v, v
+	}
+	t.n++
+	t.min, t.max = min(t.min, v), max(t.max, v)
+	t.sum += v
+	if v == math.Trunc(v) {
+		t.whole++
+	}
+}
+
+// missingTokens are texts, in lower case, that in a column of numbers stand for a missing value
+// beside those that always do.
+var missingTokens = []string{"-", "--", ".", "n/a", "#n/a", "n.a.", "null", "none", "nil", "unknown", "missing",
+	"nd", "n.d.", "k.a.", "(null)", "<na>", "not available", "#value!", "#div/0!", "inf", "-inf", "infinity"}
+
+// layouts are the ways in which days are written, with or without a time.
+var layouts = func() (all []string) {
+	for _, day := range []string{"2006-01-02", "2006/01/02", "02.01.2006", "2.1.2006", "02.01.06", "02/01/2006",
+		"01/02/2006", "1/2/2006", "2/1/2006", "02-01-2006", "2-Jan-2006", "2 Jan 2006", "Jan 2, 2006",
+		"January 2, 2006", "2006-01", "Jan 2006", "15:04", "15:04:05"} {
+		all = append(all, day, day+" 15:04", day+" 15:04:05", day+"T15:04:05", day+"T15:04:05Z07:00")
+	}
+	return all
+}()
+
+var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
+
+func newProfile(name string, place int) *profile {
+	return &profile{name: name, place: place, tokens: map[string]int{}, levels: map[string]int{},
+		seen: map[uint64]bool{}, dates: layouts}
+}
+
+// add takes the next value.
+func (p *profile) add(text string) {
+	if data.Missing(text) {
+		p.missing++
+		return
+	}
+	p.there++
+	p.bytes += len(text)
+	p.count(text)
+	if p.addNumber(text) {
+		return
+	}
+	if strings.IndexByte(text, ' ') >= 0 {
+		p.blanks++
+	}
+	for _, token := range missingTokens {
+		if len(text) == len(token) && strings.EqualFold(text, token) {
+			p.tokens[strings.Clone(text)]++
+			return
+		}
+	}
+	p.texts++
+	p.addDate(text)
+}
+
+// addNumber takes the value as a number in each notation in which it is one.
+func (p *profile) addNumber(text string) (is bool) {
+	if text[0] > '9' && text[0] < 0x80 { // the quick answer for most texts
+		return false
+	}
+	v, is := data.ParseNumber(text, "")
+	plain := is
+	if plain {
+		p.numbers[plainly].add(v)
+	} else {
+		v, plain = data.ParseNumber(text, "point")
+	}
+	if plain {
+		p.numbers[point].add(v)
+	}
+	if strings.IndexByte(text, '.') >= 0 || strings.IndexByte(text, ',') >= 0 {
+		w, is := data.ParseNumber(text, "comma")
+		if is {
+			p.numbers[comma].add(w)
+		}
+		return plain || is
+	}
+	if plain {
+		p.numbers[comma].add(v)
+	}
+	return plain
+}
+
+// count notes which values there are, for as long as that can matter: of many values only whether
+// one repeats, and of fractions not even that.
+func (p *profile) count(text string) {
+	if p.levels != nil {
+		if p.levels[text]++; len(p.levels) > maxLevels {
+			p.levels = nil
+		}
+	}
+	if p.repeats || p.levels == nil && p.texts == 0 && p.numbers[point].whole < p.numbers[point].n {
+		return
+	}
+	h := maphash.String(hashSeed, text)
+	if p.repeats = p.seen[h]; p.repeats {
+		p.seen = nil
+		return
+	}
+	p.seen[h] = true
+}
+
+// addDate keeps the layouts that the text has.
+func (p *profile) addDate(text string) {
+	if len(p.dates) == 0 || len(text) > 40 || p.texts != p.there {
+		p.dates = nil
+		return
+	}
+	var left []string
+	for _, layout := range p.dates {
+		day, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		if left = append(left, layout); len(left) == 1 {
+			if p.firstDay.IsZero() || day.Before(p.firstDay) {
+				p.firstDay = day
+			}
+			if day.After(p.lastDay) {
+				p.lastDay = day
+			}
+		}
+	}
+	p.dates = left
+}
+
+// tally is of the numbers as the file writes them.
+func (p *profile) tally() *tally { return &p.numbers[p.notation] }
+
+// tokened is how many values stand for a missing one if the column holds numbers.
+func (p *profile) tokened() (n int) {
+	for _, k := range p.tokens {
+		n += k
+	}
+	return n
+}
+
+// isNumber says whether all values are numbers, but for tokens.
+func (p *profile) isNumber() bool { return p.tally().n > 0 && p.tally().n+p.tokened() == p.there }
+
+// isWhole says whether all values are whole numbers, but for tokens.
+func (p *profile) isWhole() bool { return p.isNumber() && p.tally().whole == p.tally().n }
+
+// unique says whether no value occurs twice.
+func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.there }

@@ -1,0 +1,95 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Notations of numbers: the values of the key decimal. Without one only a plain decimal number is a
+// number, so that 1,234 is never taken for one thing where it means the other.
+var decimalModes = []string{"point", "comma"}
+
+// ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
+// (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two thousands may also be parted by
+// blanks or apostrophes; all groups but the first have three digits, and the first does not begin
+// with 0. A percent sign at the end divides by 100.
+func ParseNumber(s, decimal string) (float64, bool) {
+	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
+		return v, true
+	}
+	exponent := ""
+	if share, percent := strings.CutSuffix(s, "%"); percent && !strings.ContainsAny(s, "eE") {
+		s, exponent = strings.TrimSpace(share), "e-2"
+	}
+	if decimal == "" {
+		if exponent == "" {
+			return 0, false
+		}
+		return parseNumber(s + exponent)
+	}
+	sign, group := ".", ","
+	if decimal == "comma" {
+		sign, group = group, sign
+	}
+	whole, fraction, parted := strings.Cut(s, sign)
+	whole, ok := ungrouped(whole, group)
+	if !ok || strings.ContainsAny(fraction, ".,") {
+		return 0, false
+	}
+	if parted {
+		whole += "." + fraction
+	}
+	return parseNumber(whole + exponent)
+}
+
+// ungrouped takes the signs between thousands out of the whole part of a number: the given one,
+// blanks or apostrophes, of one kind.
+func ungrouped(s, group string) (string, bool) {
+	between := func(r rune) bool {
+		return string(r) == group || r == '\'' || r == '’' || unicode.IsSpace(r)
+	}
+	at := strings.IndexFunc(s, between)
+	if at < 0 {
+		return s, !strings.ContainsAny(s, ".,")
+	}
+	sign := []rune(s[at:])[0]
+	groups := strings.Split(s, string(sign))
+	first := strings.TrimLeft(groups[0], "+-")
+	if len(first) == 0 || len(first) > 3 || first[0] == '0' || len(groups[0])-len(first) > 1 {
+		return "", false
+	}
+	for i, g := range groups {
+		if i > 0 && len(g) != 3 || strings.Trim(g, "0123456789+-") != "" || i > 0 && strings.ContainsAny(g, "+-") {
+			return "", false
+		}
+	}
+	return strings.Join(groups, ""), true
+}
+
+// notNumber says why ParseNumber refused s.
+func notNumber(s, decimal string) string {
+	v, err := strconv.ParseFloat(s, 64)
+	finite := isHex(s) || err != nil && !math.IsInf(v, 0)
+	_, comma := ParseNumber(s, "comma")
+	_, point := ParseNumber(s, "point")
+	if len(s) > 40 {
+		s = strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	switch {
+	case !finite:
+		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
+	case decimal == "comma" && point:
+		return fmt.Sprintf("%q has a decimal point, where decimal: comma says otherwise", s)
+	case decimal == "" && comma && point:
+		return fmt.Sprintf("%q has a comma: decimal: comma says that decimals follow, decimal: point that it parts "+
+			"thousands", s)
+	case decimal == "" && comma:
+		return fmt.Sprintf("%q has a decimal comma; set decimal: comma", s)
+	case decimal == "" && point:
+		return fmt.Sprintf("%q has signs between thousands; set decimal: point", s)
+	}
+	return fmt.Sprintf("%q is not a number", s)
+}

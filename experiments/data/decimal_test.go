@@ -1,0 +1,63 @@
+package data
+
+import (
+	"math"
+	"testing"
+)
+
+// A number means one thing in each notation, or nothing.
+func TestParseNumber(t *testing.T) {
+	nan := math.NaN()
+	for text, want := range map[string][3]float64{ // without a notation, with points, with commas
+		"1":           {1, 1, 1},
+		"-1.5":        {-1.5, -1.5, nan},
+		"1,5":         {nan, nan, 1.5},
+		"1,234":       {nan, 1234, 1.234},
+		"1.234":       {1.234, 1.234, 1234},
+		"1,234.5":     {nan, 1234.5, nan},
+		"1.234,5":     {nan, nan, 1234.5},
+		"-12.345.678": {nan, nan, -12345678},
+		"12,34,567":   {nan, nan, nan},
+		"0,123":       {nan, nan, 0.123},
+		"1 234":       {nan, 1234, 1234},
+		"1'234.5":     {nan, 1234.5, nan},
+		"1 234'567":   {nan, nan, nan},
+		"12.5%":       {0.125, 0.125, nan},
+		"12,5 %":      {nan, nan, 0.125},
+		"7%":          {0.07, 0.07, 0.07},
+		"1e3":         {1000, 1000, 1000},
+		"1e3%":        {nan, nan, nan},
+		"1,5e3":       {nan, nan, 1500},
+		"":            {nan, nan, nan},
+		"%":           {nan, nan, nan},
+		",5":          {nan, nan, 0.5},
+		"+-1 234":     {nan, nan, nan},
+		"0x1p3":       {nan, nan, nan},
+		"1e101":       {nan, nan, nan},
+	} {
+		for k, decimal := range []string{"", "point", "comma"} {
+			got, ok := ParseNumber(text, decimal)
+			if ok != !math.IsNaN(want[k]) || ok && got != want[k] {
+				t.Errorf("%q, %q: %v, %v, want %v", text, decimal, got, ok, want[k])
+			}
+		}
+	}
+}
+
+// No text of digits and signs panics, and what is a number without a notation is the same one with
+// points.
+func FuzzParseNumber(f *testing.F) {
+	for _, text := range []string{"1.234,5", "-1 234", "12%", "1'2", "’", "1\u00a0234", "+", "1,,2", "-%"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, plain := ParseNumber(text, "")
+		w, point := ParseNumber(text, "point")
+		if plain && (!point || v != w) {
+			t.Errorf("%q: %v and %v, %v", text, v, w, point)
+		}
+		if c, comma := ParseNumber(text, "comma"); comma && !(math.Abs(c) <= maxMagnitude) {
+			t.Errorf("%q: %v", text, c)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"errors"
+	"slices"
+)
+
+// Mixed is k on inputs some of whose columns hold categories, by number: hamming sees these, and
+// every other kernel that looks at inputs the numbers, unless active says which columns it sees. It
+// is an error if a kernel has nothing to see, or some column no kernel to see it.
+func Mixed(k Kernel, categories []bool) (Kernel, error) {
+	if !slices.Contains(categories, true) {
+		return k, nil
+	}
+	m := &mixed{categories: categories}
+	for c, is := range categories {
+		if is {
+			m.names = append(m.names, c+1)
+		} else {
+			m.numbers = append(m.numbers, c+1)
+		}
+	}
+	k, err := m.kernel(k)
+	switch {
+	case err != nil:
+		return nil, err
+	case !m.named:
+		return nil, errors.New("no kernel sees the categories; add hamming, as in {product: [{se: {ard: true}}, " +
+			"hamming]} or {sum: [se, hamming]}, or set categorical: one_hot")
+	}
+	return k, nil
+}
+
+// mixed is what Mixed has found.
+type mixed struct {
+	categories     []bool
+	names, numbers []int // columns, from 1
+	named          bool  // some kernel sees the categories
+}
+
+func (m *mixed) kernel(k Kernel) (Kernel, error) {
+	switch c := k.(type) {
+	case Active:
+		return m.active(c)
+	case combination:
+		parts, _ := c.parts(len(m.categories))
+		out := make([]Named, len(parts))
+		for i, p := range parts {
+			of, err := m.kernel(p.Kernel)
+			if err != nil {
+				return nil, err
+			}
+			if a, is := of.(Active); is && a.Kind == "" {
+				a.Kind = p.Kind
+				of = a
+			}
+			out[i] = Named{p.Kind, of}
+		}
+		return c.with(out), nil
+	case Constant, Noise:
+		return k, nil
+	case Hamming:
+		m.named = true
+		return Active{m.names, Named{Kernel: k}}, nil
+	}
+	if len(m.numbers) == 0 {
+		return nil, errors.New("all inputs are categories, which hamming alone sees; take kernel: hamming, or set " +
+			"categorical: one_hot")
+	}
+	return Active{m.numbers, Named{Kernel: k}}, nil
+}
+
+// active checks that a kernel on some columns does not take names for numbers.
+func (m *mixed) active(a Active) (Kernel, error) {
+	for _, leaf := range Leaves(a, len(m.categories)) {
+		_, hamming := leaf.Kernel.(Hamming)
+		m.named = m.named || hamming
+		for _, c := range a.Dims {
+			if !hamming && c >= 1 && c <= len(m.categories) && m.categories[c-1] {
+				return nil, errors.New("active: dims name a column of categories, which hamming alone takes for names")
+			}
+		}
+	}
+	return a, nil
+}

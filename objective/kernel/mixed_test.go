@@ -1,0 +1,91 @@
+package kernel_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// mixed has the kernels of numbers see columns 1 and 3, and hamming column 2.
+func mixed(k kernel.Kernel) kernel.Kernel {
+	k, err := kernel.Mixed(k, []bool{false, true, false})
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+// indicators are the columns of two categories, of three and of two values, as hamming and as other
+// kernels see them: its numbers, and 1/√2 in a column for each value.
+func indicators(t *testing.T) (codes, columns *kernel.Inputs) {
+	t.Helper()
+	x := [][]float64{{0, 1}, {1, 1}, {2, 0}, {0, 0}, {2, 1}, {0, 1}}
+	c, o := mat.NewDense(len(x), 2, nil), mat.NewDense(len(x), 5, nil)
+	for i, row := range x {
+		c.SetRow(i, row)
+		o.Set(i, int(row[0]), math.Sqrt2/2)
+		o.Set(i, 3+int(row[1]), math.Sqrt2/2)
+	}
+	return &kernel.Inputs{X: c}, &kernel.Inputs{X: o}
+}
+
+// Hamming is the squared exponential of indicators whose length scales are tied, with the same
+// gradient.
+func TestHammingIsTheTiedKernelOfIndicators(t *testing.T) {
+	codes, columns := indicators(t)
+	theta := []float64{0.3, -0.4, 0.8}
+	n := codes.N()
+	tied := kernel.Tie(kernel.SE{ARD: true}, []int{7, 7, 7, 4, 4})
+	a, b, g := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	kernel.Gram(kernel.Hamming{ARD: true}, a, theta, codes)
+	kernel.Gram(tied, b, theta, columns)
+	if !mat.EqualApprox(a, b, 1e-14) {
+		t.Errorf("%v\n%v", mat.Formatted(a), mat.Formatted(b))
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			g.SetSym(i, j, math.Cos(float64(3*i+j)))
+		}
+	}
+	ga, gb := make([]float64, 3), make([]float64, 3)
+	kernel.Pullback(kernel.Hamming{ARD: true}, ga, theta, codes, nil, g)
+	kernel.Pullback(tied, gb, theta, columns, nil, g)
+	for p := range ga {
+		if math.Abs(ga[p]-gb[p]) > 1e-13*math.Abs(gb[p])+1e-14 {
+			t.Errorf("derivative %d: %v and %v", p, ga[p], gb[p])
+		}
+	}
+}
+
+// Of a group the first length scale is the group's, under its own name.
+func TestTiedNames(t *testing.T) {
+	var names []string
+	for _, s := range kernel.Tie(kernel.SE{ARD: true}, []int{0, 1, 1, 2}).Params(4) {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "amplitude length_scale[1] length_scale[2] length_scale[4]" {
+		t.Error(got)
+	}
+}
+
+// What no kernel sees, and what a kernel would take for other than it is, is refused.
+func TestMixedRefuses(t *testing.T) {
+	se := kernel.Named{Kind: "se", Kernel: kernel.SE{}}
+	for name, of := range map[string]struct {
+		k          kernel.Kernel
+		categories []bool
+		want       string
+	}{
+		"categories unseen": {kernel.SE{}, []bool{true, false}, "no kernel sees the categories"},
+		"no numbers":        {kernel.Product{se, {Kind: "hamming", Kernel: kernel.Hamming{}}}, []bool{true, true}, "all inputs are categories"},
+		"numbers of names":  {kernel.Active{Dims: []int{1}, Named: se}, []bool{true, false}, "dims name a column of categories"},
+	} {
+		if k, err := kernel.Mixed(of.k, of.categories); err == nil || !strings.Contains(err.Error(), of.want) {
+			t.Errorf("%s: %v, %v", name, k, err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Tied is a kernel with ARD in which some columns share a length scale, as the indicators of one
+// categorical input do: Group has a number for each column, and those of equal number share. The
+// length scale bears the number of the first of them.
+type Tied struct {
+	Group []int
+	Named
+}
+
+// Tie is k with its length scales of single columns shared within groups (see Tied). Where every
+// column is a group of its own it is k.
+func Tie(k Kernel, group []int) Kernel {
+	if len(slices.Compact(slices.Sorted(slices.Values(group)))) == len(group) {
+		return k
+	}
+	switch c := k.(type) {
+	case Active:
+		own := make([]int, len(c.Dims))
+		for i, d := range c.Dims {
+			own[i] = group[d-1]
+		}
+		c.Kernel = Tie(c.Kernel, own)
+		return c
+	case combination:
+		parts, _ := c.parts(len(group))
+		tied := make([]Named, len(parts))
+		for i, p := range parts {
+			tied[i] = Named{p.Kind, Tie(p.Kernel, group)}
+			if t, is := tied[i].Kernel.(Tied); is {
+				t.Kind = p.Kind
+				tied[i].Kernel = t
+			}
+		}
+		return c.with(tied)
+	}
+	t := Tied{Group: group, Named: Named{Kernel: k}}
+	if places, n := t.places(len(group)); n == len(places) {
+		return k
+	}
+	return t
+}
+
+// group is that of a column; a column beyond those of Group is one of its own.
+func (t Tied) group(column int) int {
+	if column < len(t.Group) {
+		return t.Group[column]
+	}
+	return -1 - column
+}
+
+// places says for each hyperparameter of the kernel itself which one of the tied kernel it is, and
+// how many there are of these.
+func (t Tied) places(dim int) (places []int, n int) {
+	met := map[string]int{}
+	for _, s := range t.Kernel.Params(dim) {
+		name := s.Name
+		if s.Column > 0 {
+			name, _, _ = strings.Cut(s.Name, "[")
+			name = fmt.Sprintf("%s[%d", name, t.group(s.Column-1))
+		}
+		place, is := met[name]
+		if !is {
+			place, met[name] = n, n
+			n++
+		}
+		places = append(places, place)
+	}
+	return places, n
+}
+
+// Params lists those of the kernel, of a group the first.
+func (t Tied) Params(dim int) (specs []param.Spec) {
+	places, _ := t.places(dim)
+	for i, s := range t.Kernel.Params(dim) {
+		if places[i] == len(specs) {
+			specs = append(specs, s)
+		}
+	}
+	return specs
+}
+
+// parts is the kernel, with a column for each group: it is for numbers of hyperparameters.
+func (t Tied) parts(dim int) ([]Named, int) {
+	groups := map[int]bool{}
+	for c := range dim {
+		groups[t.group(c)] = true
+	}
+	return []Named{t.Named}, len(groups)
+}
+
+func (t Tied) with(parts []Named) Kernel { return Tied{t.Group, parts[0]} }
+
+func (t Tied) checkDim(dim int) error {
+	if dim != len(t.Group) {
+		return fmt.Errorf("tied length scales are for %d columns, not %d", len(t.Group), dim)
+	}
+	return CheckDim(t.Kernel, dim)
+}
+
+// Memory implements Kernel: that of the kernel.
+func (t Tied) Memory(n, m, dim int) int64 { return t.Kernel.Memory(n, m, dim) }
+
+// untied is theta of the kernel itself.
+func (t Tied) untied(theta []float64, dim int) []float64 {
+	places, _ := t.places(dim)
+	own := make([]float64, len(places))
+	for i, place := range places {
+		own[i] = theta[place]
+	}
+	return own
+}
+
+func (t Tied) Fill(dst Block, theta []float64) {
+	t.Kernel.Fill(dst, t.untied(theta, dst.X.Dim()))
+}
+
+// Pull implements Kernel: the derivatives within a group add up.
+func (t Tied) Pull(grad, theta []float64, own, g Block) {
+	places, _ := t.places(g.X.Dim())
+	apart := make([]float64, len(places))
+	t.Kernel.Pull(apart, t.untied(theta, g.X.Dim()), own, g)
+	for i, place := range places {
+		grad[place] += apart[i]
+	}
+}
