@@ -137,7 +137,7 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 		}
 		source, categories := f.Columns.Sources()
 		if m, err = m.OnColumns(source, categories); err != nil {
-			return m, damage(c.name, wrong("model.kernel", "%w", err))
+			return m, damage(c.name, modelfile.Wrong("model.kernel", "%w", err))
 		}
 	}
 	return m, nil

@@ -148,7 +148,7 @@ func TestDecisionsOfARun(t *testing.T) {
 	}
 	for _, f := range page.Formats {
 		var page strings.Builder
-		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.6g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
+		if want := map[string]string{"text": fmt.Sprintf("test: decisions cost %.4g a case", float64(d.Loss)), "html": fmt.Sprintf("costs, test (%d of %d cases rejected)", rejections, int(n)), "json": `"largest_probability_loss"`}[f.Name]; want != "" {
 			if err := f.Render(&page, r); err != nil || !strings.Contains(page.String(), want) {
 				t.Errorf("%s lacks %q (%v)", f.Name, want, err)
 			}

@@ -16,7 +16,8 @@ import (
 
 // own writes the files of an experiment, by their names: its page, which says what it is and has
 // its figures, what was published of it, its results and its warnings; and the figures. What failed
-// in the run, and is not expected to, is an error beside them. Without a run, nil, the page says what the experiment is.
+// in the run, and is not expected to, is an error beside them. Without a run, nil, the page says
+// what the experiment is.
 func own(name string, r *ledger.Run, entries []ledger.Entry) (map[string][]byte, error) {
 	yaml, err := gallery.Read(name)
 	if err != nil {
