@@ -190,5 +190,6 @@ func RegisterScore(s Score) {
 	if s.Doc == "" || s.Func == nil {
 		panic(fmt.Sprintf("score %q needs a doc and a function", s.Name))
 	}
+	s.registered = true
 	Scores = append(Scores, s)
 }
