@@ -223,8 +223,8 @@ func (c climb) optimum(status Status) Optimum {
 	}
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
 		warn("ended on a plateau, where the model says no more than a constant classifier: the log evidence %.6g is "+
-			"that of probabilities that do not depend on the inputs; start length scales elsewhere, or restart more often",
-			m.Value)
+			"that of probabilities that do not depend on the inputs; start length scales elsewhere, or restart more "+
+			"often", m.Value)
 	}
 	switch status {
 	case EvaluationLimit:
