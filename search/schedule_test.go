@@ -633,7 +633,7 @@ func TestPanicInAStrategy(t *testing.T) {
 		}()
 		Run(context.Background(), append(sweep(3, pause(time.Millisecond)), s), mustOpen(t, ""), Options{Workers: 4})
 	}()
-	for range 1000 { // goroutines that have returned may still be counted for a moment
+	for range 60_000 { // goroutines that have returned may still be counted until each had a last turn
 		if runtime.NumGoroutine() <= before {
 			return
 		}
