@@ -29,3 +29,8 @@ var Table = registry.Table[Approximation]{
 	registry.Of[Sampling, Approximation]("sampling",
 		"the reference, with error bars: annealed importance sampling from EP's Gaussian", Sampling{}.filled()),
 }
+
+// Register adds a method of another program to Table, as kernel.Register does a kernel.
+func Register[A Approximation](name, doc string, version int, defaults ...A) {
+	registry.Register[A, Approximation](&Table, "inference", name, doc, version, defaults...)
+}

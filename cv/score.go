@@ -16,8 +16,9 @@ type Score struct {
 	Count   bool // adds up over folds; the other scores are averaged, weighted by cases
 	// Version is that of the value that Func computes: raised from 1 (or 0) when that changes by
 	// more than rounding. Intervals are not on record.
-	Version int
-	Column  Column
+	Version    int
+	registered bool // by another program
+	Column     Column
 	// Base says that 0 is what the base line of Predictions has: the class frequencies of the
 	// training part, or the mean and variance of its targets.
 	Base bool
@@ -27,6 +28,14 @@ type Score struct {
 	Each func(Predictions) []float64
 	// Func computes the score; false: it is not defined for these predictions.
 	Func func(Predictions) (Estimate, bool)
+}
+
+// Told is the version that keys have: 0 of the first version of this package's own scores.
+func (s Score) Told() int {
+	if s.Version < 2 && !s.registered {
+		return 0
+	}
+	return s.Version
 }
 
 // Column says how a summary shows a score: one row for each evaluation, the scores side by side.

@@ -179,3 +179,23 @@ func Evaluate(p Predictions) (results []Result, warnings []string) {
 	}
 	return results, p.warnings()
 }
+
+// Register adds a splitter of another program to Table, as kernel.Register does a kernel.
+func Register[S Splitter](name, doc string, version int, defaults ...S) {
+	registry.Register[S, Splitter](&Table, "splitter", name, doc, version, defaults...)
+}
+
+// RegisterScore adds a score of another program to Scores, as kernel.Register does a kernel. Its
+// Version counts from 1.
+func RegisterScore(s Score) {
+	var have []string
+	for _, other := range Scores {
+		have = append(have, other.Name)
+	}
+	registry.CheckName("score", s.Name, s.Version, have)
+	if s.Doc == "" || s.Func == nil {
+		panic(fmt.Sprintf("score %q needs a doc and a function", s.Name))
+	}
+	s.registered = true
+	Scores = append(Scores, s)
+}

@@ -17,9 +17,9 @@ import (
 type Average interface {
 	// Uses says why the average is not defined for a likelihood, and what is.
 	Uses(likelihood.Likelihood) error
-	// predict fills dst for the cases of z, which are those from first on of the cases that were
-	// asked for.
-	predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
+	// Predict sets row i of dst, m×C, to the class probabilities of the i-th case of z. These are
+	// the cases from first on of those that were asked for.
+	Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int)
 }
 
 // PredictProba sets row i of dst, m×C, to the class probabilities of the i-th case of z. Rows sum
@@ -30,7 +30,7 @@ func (p *Point) PredictProba(dst *mat.Dense, z *kernel.Inputs, a Average) {
 		panic(fmt.Sprintf("objective: dst is %d×%d, want %d×%d", r, c, z.N(), p.objective.data.Y.Classes))
 	}
 	batches(z, func(first int, z *kernel.Inputs) {
-		a.predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
+		a.Predict(dst.Slice(first, first+z.N(), 0, p.objective.data.Y.Classes).(*mat.Dense), p, z, first)
 	})
 }
 
@@ -40,7 +40,7 @@ type Averaged struct{}
 // Uses accepts every likelihood.
 func (Averaged) Uses(likelihood.Likelihood) error { return nil }
 
-func (Averaged) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (Averaged) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 	cross, diag, mean := p.priors(z)
 	p.Posterior.PredictProba(dst, cross, diag, mean)
 }
@@ -52,7 +52,7 @@ type MAP struct{}
 // Uses accepts likelihoods of classes.
 func (MAP) Uses(lik likelihood.Likelihood) error { return ofClasses("map", lik) }
 
-func (MAP) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 	p.plugIn(dst, z, func(float64) float64 { return 1 })
 }
 
@@ -80,7 +80,7 @@ func (MacKay) Uses(lik likelihood.Likelihood) error {
 		"use averaged", lik)
 }
 
-func (MacKay) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
+func (MacKay) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 	p.plugIn(dst, z, func(v float64) float64 { return 1 / math.Sqrt(1+math.Pi/8*v) })
 }
 

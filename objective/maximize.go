@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/sourcegraph/conc/iter"
 
@@ -38,6 +39,7 @@ type Tuning struct {
 func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning, error) {
 	specs := o.Layout.FreeSpecs()
 	t := Tuning{Chosen: -1, All: make([]Restart, max(1, r.Count))}
+	t.Value = math.NaN() // unless a restart has one
 	for i := range t.All {
 		t.All[i].Start = param.Start(specs, r.Seed, i)
 	}

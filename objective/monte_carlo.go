@@ -41,7 +41,7 @@ func (a MonteCarlo) Uses(lik likelihood.Likelihood) error {
 	return ofClasses("monte_carlo", lik)
 }
 
-func (a MonteCarlo) predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int) {
+func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, first int) {
 	means, variances := p.Latents(z)
 	joint, squash := p.covariances(z), squash(p.lik, p.objective.data.Y.Classes)
 	dst.Zero()

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/gpc-tune/gpc-tune/approx"
 )
 
 // Settings of a local optimisation; the zero value is useful.
@@ -48,7 +50,7 @@ type AtBound struct {
 // Optimum is the best point that a local optimisation evaluated.
 type Optimum struct {
 	Theta       []float64 // the free hyperparameters
-	Value       float64   // the criterion, in nats
+	Value       float64   // the criterion, in nats; NaN where nothing could be evaluated
 	Gradient    []float64 // its gradient over Theta; nil if there is none
 	Status      Status
 	Evaluations int
@@ -89,19 +91,20 @@ const reach = 10
 func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (Optimum, error) {
 	s.Method = cmp.Or(s.Method, "bfgs")
 	s.GradientThreshold = cmp.Or(s.GradientThreshold, s.Gradients.threshold())
+	none := Optimum{Value: math.NaN(), Status: Failed}
 	entry, err := Optimizers.Lookup("local optimiser", s.Method)
 	if err != nil {
-		return Optimum{}, err
+		return none, err
 	}
 	optimizer, err := entry.New(nil)
 	if err != nil {
-		return Optimum{}, err
+		return none, err
 	}
 	c := climb{Run: NewRun(ctx, o), threshold: s.GradientThreshold}
 	c.gradients = s.Gradients
 	c.Limit = cmp.Or(s.Evaluations, 500*s.Gradients.Evaluations(len(start)))
 	if len(start) > 0 && !c.HasGradient() {
-		return Optimum{}, fmt.Errorf("%s needs a gradient, which %T with %T does not have; "+
+		return none, fmt.Errorf("%s needs a gradient, which %T with %T does not have; "+
 			"take differences of values, or use a method that needs none, such as nelder_mead",
 			s.Method, o.model.Inference, o.model.Likelihood)
 	}
@@ -218,6 +221,11 @@ func (c climb) optimum(status Status) Optimum {
 		warn("%s ended at its %s bound %.6g: wider bounds may hold a better value; or hold it there with {fixed: %.6g}",
 			b.Name, b.Side, b.Value, b.Value)
 	}
+	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
+		warn("ended on a plateau, where the model says no more than a constant classifier: the log evidence %.6g is "+
+			"that of probabilities that do not depend on the inputs; start length scales elsewhere, or restart more "+
+			"often", m.Value)
+	}
 	switch status {
 	case EvaluationLimit:
 		warn("stopped after %d evaluations; a higher limit may find a better value", m.Evaluations)
@@ -228,4 +236,31 @@ func (c climb) optimum(status Status) Optimum {
 	m.Warnings = append(m.Warnings, c.failed("failed")...)
 	m.Warnings = append(m.Warnings, c.best.diagnostics.Warnings...)
 	return m
+}
+
+// guesses says whether a log evidence is that of a constant classifier: of equal probabilities, as
+// where all latent values are independent or 0, or of the shares of the classes.
+func (o *Objective) guesses(value float64) bool {
+	_, evidence := o.criterion.(LogEvidence)
+	_, apart := o.model.Inference.(approx.OneVsRest)
+	y := o.data.Y
+	if !evidence || apart || y.Classes < 2 {
+		return false
+	}
+	counts := make([]float64, y.Classes)
+	for i := range y.Len() {
+		if y.Classes > 2 {
+			counts[y.Index[i]]++
+		} else {
+			counts[int(y.Value[i]+1)/2]++
+		}
+	}
+	n, shares := float64(y.Len()), 0.0
+	for _, k := range counts {
+		if k > 0 {
+			shares += k * math.Log(k/n)
+		}
+	}
+	near := func(guess float64) bool { return math.Abs(value-guess) <= 1e-6*max(1, math.Abs(guess)) }
+	return near(-n*math.Log(float64(y.Classes))) || near(shares)
 }

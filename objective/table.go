@@ -37,3 +37,13 @@ var Optimizers = registry.Table[Optimizer]{
 	registry.Of[CG, Optimizer]("cg", "nonlinear conjugate gradients, Hestenes-Stiefel"),
 	registry.Of[GradientDescent, Optimizer]("gradient_descent", "steepest descent"),
 }
+
+// RegisterMean adds a prior mean of another program to Means, as kernel.Register does a kernel.
+func RegisterMean[M Mean](name, doc string, version int, defaults ...M) {
+	registry.Register[M, Mean](&Means, "prior mean", name, doc, version, defaults...)
+}
+
+// RegisterAverage adds an average of another program to Averages, as kernel.Register does a kernel.
+func RegisterAverage[A Average](name, doc string, version int, defaults ...A) {
+	registry.Register[A, Average](&Averages, "average", name, doc, version, defaults...)
+}

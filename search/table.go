@@ -36,3 +36,8 @@ var Table = registry.Table[Strategy]{
 		"samples of the log posterior by `restarts` Markov chains; predictions are averages over them",
 		MCMC{MultiStart: MultiStart{4}, Samples: objective.DefaultSamples, Thin: objective.DefaultThin}),
 }
+
+// Register adds a strategy of another program to Table, as kernel.Register does a kernel.
+func Register[S Strategy](name, doc string, version int, defaults ...S) {
+	registry.Register[S, Strategy](&Table, "strategy", name, doc, version, defaults...)
+}

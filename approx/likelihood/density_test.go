@@ -70,6 +70,9 @@ func TestByQuadrature(t *testing.T) {
 	traits := likelihoodtest.Traits{AverageError: 1e-11}
 	t.Run("heavy", func(t *testing.T) { likelihoodtest.Check(t, heavy{}, traits) })
 	t.Run("steep", func(t *testing.T) { likelihoodtest.Check(t, steep{}, traits) })
+	t.Run("from its log density", func(t *testing.T) {
+		likelihoodtest.Check(t, likelihood.FromLogDensity(likelihood.Binary, steep{}.Shape(), steep{1}.Derivs), traits)
+	})
 }
 
 // TestByQuadratureAgainstLogit: σ(cf) averaged over N(m, v) is σ(f) averaged over N(cm, c²v).

@@ -23,3 +23,8 @@ func Check(l Likelihood) error {
 	}
 	return nil
 }
+
+// Register adds a likelihood of another program to Table, as kernel.Register does a kernel.
+func Register[L Likelihood](name, doc string, version int, defaults ...L) {
+	registry.Register[L, Likelihood](&Table, "likelihood", name, doc, version, defaults...)
+}

@@ -159,7 +159,7 @@ func warnAll(c *cobra.Command, warnings []string) {
 // caller finishes the bar before it writes anything else.
 func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (bar *progress, done func()) {
 	bar = newProgress(c.ErrOrStderr())
-	o.Progress, o.Warn = bar.event, warner(c)
+	o.Progress, o.Warn, o.Process = bar.event, warner(c), true
 	o.Drain, done = signals.drain()
 	return bar, done
 }

@@ -90,7 +90,8 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				return nil
 			}
 			report, summary, err := runs.Run(c.Context(), plan, asked.dir,
-				runs.Options{Resume: true, Warn: warner(c), Options: search.Options{TrialTimeout: run.Timeout}})
+				runs.Options{Resume: true, Process: true, Warn: warner(c),
+					Options: search.Options{TrialTimeout: run.Timeout}})
 			undrain()
 			if err == nil {
 				if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {

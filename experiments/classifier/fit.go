@@ -36,6 +36,9 @@ type FitOptions struct {
 // name. The jobs are those of Run, so that what one of the two has left in the run folder is done
 // for the other: after a finished run there is one fit to make. Stopped early, it writes no model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
 	if err := atomicfile.Check(name); err != nil { // before hours of work
 		return nil, search.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", spec.ErrInvalid, err)
 	}
@@ -57,7 +60,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 			}
 		}
 	}
-	defer run.Govern(p, &o.Options.Options)()
+	defer run.Govern(p, &o.Options)()
 	summary, err := search.Run(ctx, studies, journal, o.Options.Options)
 	if err != nil {
 		return nil, summary, err

@@ -254,6 +254,10 @@ type Options struct {
 	Extend bool                             // go on with a run of which this plan is an extension
 	Retry  bool                             // run the failed jobs on record again
 	Warn   func(format string, args ...any) // hears what the user should know and results do not say; nil: nobody
+	// Process says that the process is there for this run alone: while it goes on, the garbage
+	// collector and the memory limit of the process are set for it. Otherwise they stay as they
+	// are.
+	Process bool
 	search.Options
 }
 

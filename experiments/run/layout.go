@@ -277,7 +277,7 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 		return summary, 0, err
 	}
 	defer journal.Close() // every line is on disk already
-	defer Govern(p, &o.Options)()
+	defer Govern(p, &o)()
 	if summary, err = search.Run(ctx, studies, journal, o.Options); err == nil {
 		err = journal.Close()
 	}

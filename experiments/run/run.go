@@ -41,7 +41,7 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
-	defer Govern(p, &o.Options)()
+	defer Govern(p, &o)()
 	summary, ended := search.Run(ctx, p.Search(), journal, o.Options)
 	if err := journal.Close(); ended == nil {
 		ended = err
@@ -119,11 +119,16 @@ func Admit(studies []search.Study, limit int64) error {
 	return search.Check(studies, limit)
 }
 
-// Govern makes the process keep to the memory that jobs say they need, and has workers without a
-// job help inside others. It returns how to undo that.
-func Govern(p *plan.Plan, o *search.Options) (undo func()) {
+// Govern has the jobs keep to the memory that is free, unless there is a limit, and workers without
+// a job help inside others; and, where that is there for the run alone, makes the process keep to
+// what the jobs say they need. It returns how to undo that.
+func Govern(p *plan.Plan, o *Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()
+	}
+	o.Threads = linalg.SetThreads
+	if !o.Process {
+		return func() {}
 	}
 	percent, limit := -1, debug.SetMemoryLimit(-1)
 	var largest int64
@@ -143,7 +148,6 @@ func Govern(p *plan.Plan, o *search.Options) (undo func()) {
 		runtime.ReadMemStats(&m)
 		debug.SetMemoryLimit(min(limit, int64(m.Sys-m.HeapReleased)+o.MemoryLimit))
 	}
-	o.Threads = linalg.SetThreads
 	return func() {
 		runtime.KeepAlive(floor)
 		debug.SetMemoryLimit(limit)

@@ -108,9 +108,9 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		d.race(doc.Race, s)
 		d.published(doc.Published, s)
 	}
-	choose(d, strictyaml.Find(root, "predict"), "reject", &s.Reject, rejects)
+	choose(d, strictyaml.Find(root, "predict"), "reject", &s.Reject, rejects())
 	for i := range s.Report.Formats {
-		choose(d, strictyaml.Find(root, "report"), "formats", &s.Report.Formats[i], formats)
+		choose(d, strictyaml.Find(root, "report"), "formats", &s.Report.Formats[i], formats())
 	}
 	if len(s.Report.Formats) == 0 {
 		s.Report.Formats = []string{"text"}
@@ -126,7 +126,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		}
 	}
 	for i := range s.Report.Curves {
-		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves)
+		choose(d, strictyaml.Find(root, "report"), "curves", &s.Report.Curves[i], curves())
 	}
 	for _, name := range s.Report.Figures {
 		if err := picture.Check(name); err != nil {
@@ -176,9 +176,7 @@ func (d *decoder) data(root, n *strictyaml.Node, s *Spec) {
 	}
 }
 
-// The names that the file can give.
-var (
-	rejects = names(cv.Confidences, func(c cv.Confidence) string { return c.Name })
-	formats = names(page.Formats, func(f page.Format) string { return f.Name })
-	curves  = names(cv.Curves, func(c cv.Curve) string { return c.Name })
-)
+// The names that the file can give, those that other programs have registered among them.
+func rejects() []string { return names(cv.Confidences, func(c cv.Confidence) string { return c.Name }) }
+func formats() []string { return names(page.Formats, func(f page.Format) string { return f.Name }) }
+func curves() []string  { return names(cv.Curves, func(c cv.Curve) string { return c.Name }) }

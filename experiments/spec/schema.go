@@ -113,7 +113,7 @@ func ExperimentSchema() jsonschema.Schema {
 		"evaluate": jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
 		"race":     jsonschema.AnyOf(races...),
 		"average":  plain.component(kinds["averages"]),
-		"reject":   jsonschema.Texts(rejects...),
+		"reject":   jsonschema.Texts(rejects()...),
 		"loss": {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object",
 			"additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
 		"formats": jsonschema.ListOf(named(kinds["formats"])),

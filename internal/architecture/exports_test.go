@@ -13,7 +13,7 @@ import (
 
 // library are the packages that other programs import: what they export may be for those alone.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "objective", "objective/classifier", "objective/comparator",
+	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective", "objective/classifier", "objective/comparator",
 	"objective/inducing", "objective/kernel", "objective/param", "objective/preprocess",
 	"reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }

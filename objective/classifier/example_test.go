@@ -3,10 +3,17 @@ package classifier_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/classifier"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Width and depth of eight shells, of two kinds.
@@ -42,4 +49,47 @@ func Example() {
 	// [deep flat]
 	// [0.02 0.98]
 	// [0.96 0.04]
+}
+
+// Kernel, likelihood, inference and more are options.
+func ExampleTrain() {
+	c, err := classifier.Train(context.Background(), shells, []bool{false, false, false, false, true, true, true, true},
+		classifier.Kernel(kernel.Matern52{ARD: true}), classifier.Likelihood(likelihood.Logit{}),
+		classifier.Inference(approx.Laplace{}), classifier.Restarts(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	decided, err := c.Predict(context.Background(), [][]float64{{1.5, 0.2}, {1.5, 2.5}})
+	fmt.Println(decided, err)
+	// Output:
+	// [false true] <nil>
+}
+
+// A web service predicts for any number of requests at once, and stops with each.
+func ExampleClassifier_Proba() {
+	c, err := classifier.Train(context.Background(), shells, kinds, classifier.Restarts(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		var x [][]float64
+		if err := json.NewDecoder(r.Body).Decode(&x); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		labels, err := c.Predict(r.Context(), x)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		json.NewEncoder(w).Encode(labels)
+	}
+	for _, body := range []string{"[[1.5, 0.2], [1.5, 2.5]]", "[[1.5]]"} {
+		answer := httptest.NewRecorder()
+		handler(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
+		fmt.Print(answer.Code, " ", answer.Body)
+	}
+	// Output:
+	// 200 ["flat","deep"]
+	// 422 classifier: row 1 (counted from 1) has 1 inputs, want 2
 }

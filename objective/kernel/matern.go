@@ -24,9 +24,9 @@ type (
 	matern52 struct{}
 )
 
-func (matern12) kappa(k, s []float64, c, _ float64) { matern(k, s, c, 0, 0) }
-func (matern32) kappa(k, s []float64, c, _ float64) { matern(k, s, 3*c, 1, 0) }
-func (matern52) kappa(k, s []float64, c, _ float64) { matern(k, s, 5*c, 1, 1.0/3) }
+func (matern12) Kappa(k, s []float64, c, _ float64) { matern(k, s, c, 0, 0) }
+func (matern32) Kappa(k, s []float64, c, _ float64) { matern(k, s, 3*c, 1, 0) }
+func (matern52) Kappa(k, s []float64, c, _ float64) { matern(k, s, 5*c, 1, 1.0/3) }
 
 // matern sets k to (1 + p₁a + p₂a²) e^-a, a = √(c·s).
 func matern(k, s []float64, c, p1, p2 float64) {
@@ -48,7 +48,7 @@ func matern(k, s []float64, c, p1, p2 float64) {
 // The slopes -2κ'/κ are 1/a, 3/(1 + a) and (5/3)(1 + a)/(1 + a + a²/3). The first is infinite
 // between coincident cases, whose covariance is σ² whatever l is.
 
-func (matern12) weigh(m, s []float64, c, _ float64) {
+func (matern12) Weigh(m, s []float64, c, _ float64) {
 	for j, v := range s {
 		if a := math.Sqrt(c * v); a > 0 {
 			m[j] /= a
@@ -56,14 +56,14 @@ func (matern12) weigh(m, s []float64, c, _ float64) {
 	}
 }
 
-func (matern32) weigh(m, s []float64, c, _ float64) {
+func (matern32) Weigh(m, s []float64, c, _ float64) {
 	c *= 3
 	for j, v := range s {
 		m[j] *= 3 / (1 + math.Sqrt(c*v))
 	}
 }
 
-func (matern52) weigh(m, s []float64, c, _ float64) {
+func (matern52) Weigh(m, s []float64, c, _ float64) {
 	c *= 5
 	for j, v := range s {
 		a := math.Sqrt(c * v)

@@ -43,7 +43,10 @@ type leaf interface {
 
 // scales says whether k is better scaled than computed: it has an amplitude, and takes memory to
 // compute, as what is one pass over the covariances does not.
-func scales(k leaf) bool { return k.Settings()[0].Name == amplitudeName && k.Memory(1, 1, 1) > 0 }
+func scales(k leaf) bool {
+	settings := k.Settings()
+	return len(settings) > 0 && settings[0].Name == amplitudeName && k.Memory(1, 1, 1) > 0
+}
 
 // memo is a kernel that keeps the last covariances at amplitude 1, once they are wanted again.
 type memo struct {

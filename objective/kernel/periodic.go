@@ -75,7 +75,7 @@ func (k Periodic) Fill(dst Block, theta []float64) {
 	p.squared(dst)
 	v := variance(theta[0])
 	dst.each(func(_ int, row []float64) {
-		squaredExponential{}.kappa(row, row, 1, 0)
+		squaredExponential{}.Kappa(row, row, 1, 0)
 		floats.Scale(v, row)
 	})
 }

@@ -16,11 +16,11 @@ type rationalQuadratic struct {
 	Alpha param.Setting `yaml:"alpha"`
 }
 
-func (r rationalQuadratic) shape() Setting {
+func (r rationalQuadratic) Setting() Setting {
 	return Setting{Name: "alpha", Default: 1, Setting: r.Alpha}
 }
 
-func (rationalQuadratic) kappa(k, s []float64, c, alpha float64) {
+func (rationalQuadratic) Kappa(k, s []float64, c, alpha float64) {
 	c /= 2 * alpha
 	for j, v := range s {
 		k[j] = -alpha * math.Log1p(c*v)
@@ -28,7 +28,7 @@ func (rationalQuadratic) kappa(k, s []float64, c, alpha float64) {
 	linalg.Exp(k, k)
 }
 
-func (rationalQuadratic) weigh(m, s []float64, c, alpha float64) {
+func (rationalQuadratic) Weigh(m, s []float64, c, alpha float64) {
 	c /= 2 * alpha
 	for j, v := range s {
 		m[j] /= 1 + c*v
@@ -36,7 +36,7 @@ func (rationalQuadratic) weigh(m, s []float64, c, alpha float64) {
 }
 
 // With t = s/(2α), ∂ln κ/∂ln α = α (t/(1+t) - ln(1+t)).
-func (rationalQuadratic) pullShape(m, s []float64, c, alpha float64) float64 {
+func (rationalQuadratic) PullShape(m, s []float64, c, alpha float64) float64 {
 	c /= 2 * alpha
 	sum := 0.0
 	for j, v := range s {

@@ -13,7 +13,7 @@ type SE = Stationary[squaredExponential]
 
 type squaredExponential struct{}
 
-func (squaredExponential) kappa(k, s []float64, c, _ float64) {
+func (squaredExponential) Kappa(k, s []float64, c, _ float64) {
 	floats.ScaleTo(k, -c/2, s)
 	linalg.Exp(k, k)
 }

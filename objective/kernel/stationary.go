@@ -17,39 +17,40 @@ import (
 // Without ARD a new theta costs one pass over the distances that Inputs keeps, with ARD one matrix
 // product.
 //
-// What a P has to supply is in profile.
-type Stationary[P profile] struct {
+// What a P has to supply is in Profile; with it P may have the methods of Weigher and Shaped.
+type Stationary[P Profile] struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`
 	LengthScale param.Setting `yaml:"length_scale"`
 	Shape       P             `yaml:",inline"`
 }
 
-// profile is the function κ of a stationary kernel.
-type profile interface {
-	// kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of
+// Profile is the function κ of a stationary kernel.
+type Profile interface {
+	// Kappa sets k[j] to κ(c·s[j]); k and s may be the same slice. shape is the natural value of
 	// κ's own hyperparameter.
-	kappa(k, s []float64, c, shape float64)
+	Kappa(k, s []float64, c, shape float64)
 }
 
-// weigher is a profile whose slope, relative to its value, is not that of the squared exponential.
-type weigher interface {
-	// weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
+// Weigher is a Profile whose slope, relative to its value, is not that of the squared exponential.
+type Weigher interface {
+	// Weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
 	// number if that is infinite at c·s[j] = 0.
-	weigh(m, s []float64, c, shape float64)
+	Weigh(m, s []float64, c, shape float64)
 }
 
-// shaped is a profile with a hyperparameter of its own.
-type shaped interface {
-	shape() Setting
-	// pullShape returns Σ_j m_j ∂ln κ/∂ln shape at c·s[j].
-	pullShape(m, s []float64, c, shape float64) float64
+// Shaped is a Profile with a hyperparameter of its own.
+type Shaped interface {
+	// Setting is that hyperparameter.
+	Setting() Setting
+	// PullShape returns Σ_j m_j ∂ln κ/∂ln shape at c·s[j].
+	PullShape(m, s []float64, c, shape float64) float64
 }
 
 func (k Stationary[P]) Settings() []Setting {
 	all := []Setting{amplitude(k.Amplitude), lengthScale(k.LengthScale, k.ARD)}
-	if p, ok := any(k.Shape).(shaped); ok {
-		all = append(all, p.shape())
+	if p, ok := any(k.Shape).(Shaped); ok {
+		all = append(all, p.Setting())
 	}
 	return all
 }
@@ -58,7 +59,7 @@ func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settin
 
 // lengths is the length scales' part of theta or grad, between the amplitude's and the shape's.
 func (k Stationary[P]) lengths(v []float64) []float64 {
-	if _, ok := any(k.Shape).(shaped); ok {
+	if _, ok := any(k.Shape).(Shaped); ok {
 		return v[1 : len(v)-1]
 	}
 	return v[1:]
@@ -79,9 +80,9 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 	} else {
 		d2, c = unscaled(dst, length)
 	}
-	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // which only a shaped κ looks at
+	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // which only a Shaped κ looks at
 	dst.each(func(i int, row []float64) {
-		k.Shape.kappa(row, d2.Row(i), c, shape)
+		k.Shape.Kappa(row, d2.Row(i), c, shape)
 		floats.Scale(v, row)
 	})
 }
@@ -95,7 +96,7 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	length, gradLength := k.lengths(theta), k.lengths(grad)
 	last := len(theta) - 1
 	shape := natural(theta[last])
-	w, weighted := any(k.Shape).(weigher)
+	w, weighted := any(k.Shape).(Weigher)
 	own = given(k, theta, own, g)
 
 	var d2, m Block
@@ -130,10 +131,10 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 			}
 			grad[0] += 2 * total
 			if weighted {
-				if s, ok := w.(shaped); ok {
-					grad[last] += g.Weight(1) * s.pullShape(row, d2.Row(i), c, shape)
+				if s, ok := w.(Shaped); ok {
+					grad[last] += g.Weight(1) * s.PullShape(row, d2.Row(i), c, shape)
 				}
-				w.weigh(row, d2.Row(i), c, shape)
+				w.Weigh(row, d2.Row(i), c, shape)
 			}
 			switch {
 			case !k.ARD:
@@ -157,7 +158,7 @@ func (k Stationary[P]) Memory(n, m, dim int) int64 {
 		return words(n*n + n*m + 2*(n+m)*dim)
 	}
 	passing := n*n + (5*n+m)*dim
-	if _, ok := any(k.Shape).(weigher); ok {
+	if _, ok := any(k.Shape).(Weigher); ok {
 		passing += n * n
 	}
 	return words(passing)

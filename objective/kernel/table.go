@@ -23,3 +23,12 @@ var Table = registry.Table[Kernel]{
 	registry.Of[Hamming, Kernel]("hamming",
 		"for categories: σ² exp(-h/(2l²)), h the number of columns in which two cases differ; ard"),
 }
+
+// Register adds a kernel of another program to Table, and so to the files of that program's
+// experiments: type K, read from its fields' tags yaml, beginning with defaults. The version, from
+// 1, is part of what identifies a result; it goes up whenever results change. Register is for the
+// start of a program: it is not safe for concurrent use, and panics at a name that is taken.
+func Register[K Kernel](name, doc string, version int, defaults ...K) {
+	registry.CheckName("kernel", name, version, []string{"sum", "product", "active", "per_class"})
+	registry.Register[K, Kernel](&Table, "kernel", name, doc, version, defaults...)
+}

@@ -193,3 +193,8 @@ func checkPrior(p Prior, name string, m Transform) error {
 	}
 	return nil
 }
+
+// Register adds a prior of another program to Priors, as kernel.Register does a kernel.
+func Register[P Prior](name, doc string, version int, defaults ...P) {
+	registry.Register[P, Prior](&Priors, "prior", name, doc, version, defaults...)
+}

@@ -118,3 +118,17 @@ func (l Live) WriteHTML(w io.Writer, r *reports.Report) error {
 	}
 	return pageTemplate.Execute(w, p)
 }
+
+// Register adds a format of another program to Formats. No key has a version of it, for nothing is
+// computed anew; otherwise it is as kernel.Register.
+func Register(f Format) {
+	var have []string
+	for _, other := range Formats {
+		have = append(have, other.Name)
+	}
+	registry.CheckName("format", f.Name, 1, have)
+	if f.Doc == "" || f.Render == nil {
+		panic(fmt.Sprintf("format %q needs a doc and a function that writes it", f.Name))
+	}
+	Formats = append(Formats, f)
+}

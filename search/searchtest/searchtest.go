@@ -19,9 +19,9 @@ import (
 // hyperparameter called length_scale, and every one has a prior.
 func Spaces() map[string]search.Space {
 	of := func(name string, m param.Transform, initial float64, bounds ...float64) param.Spec {
-		s := param.Setting{Prior: [...]param.Prior{
-			param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9},
-			param.Identity: param.Normal{SD: 1}}[m]}
+		suitable := [...]param.Prior{param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9},
+			param.Identity: param.Normal{SD: 1}}
+		s := param.Setting{Prior: suitable[m]}
 		if bounds != nil {
 			s.Bounds = &[2]float64{bounds[0], bounds[1]}
 		}

@@ -42,7 +42,7 @@ func result(ctx context.Context, name, digits, dir string) (*ledger.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	options := run.Options{Resume: true, Warn: log.Printf}
+	options := run.Options{Resume: true, Process: true, Warn: log.Printf}
 	options.Workers = runtime.GOMAXPROCS(0)
 	report, _, err := run.Run(ctx, plan, dir, options)
 	if err != nil {

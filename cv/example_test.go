@@ -1,0 +1,43 @@
+package cv_test
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+)
+
+// Folds hold out every case once.
+func ExampleSplitter() {
+	folds, err := cv.KFold{K: 2}.Split(6, []int{0, 1, 0, 1, 0, 1}, nil, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range folds {
+		fmt.Println(len(f.Train), "train,", len(f.Test), "test")
+	}
+	// Output:
+	// 3 train, 3 test
+	// 3 train, 3 test
+}
+
+// Probabilities of cases whose classes are known are scored.
+func ExampleEvaluate() {
+	proba := mat.NewDense(3, 2, []float64{0.9, 0.1, 0.2, 0.8, 0.6, 0.4})
+	p, err := cv.NewPredictions([]int{0, 1, 2}, []int{0, 1, 1}, proba, []int{5, 5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	results, _ := cv.Evaluate(p)
+	for _, r := range results[:4] {
+		fmt.Printf("%s %.3f\n", r.Name, r.Value)
+	}
+	// Output:
+	// information_bits 0.401
+	// errors 1.000
+	// error_rate 0.333
+	// log_loss 0.415
+}

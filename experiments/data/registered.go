@@ -1,0 +1,66 @@
+package data
+
+import (
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Cells are a data file as texts: the names of its columns, all different, and a row for every
+// case, with a text for every column. The label is in the last column, unless the file of the
+// experiment says otherwise.
+type Cells struct {
+	Columns []string
+	Rows    [][]string
+}
+
+// registered are the names of readers of other programs.
+var registered []string
+
+// RegisterReader adds a reader of another form of data file: is says whether a text has that form,
+// as no other reader's may, and read takes it apart. Missing values, categories and classes are
+// then treated as in any other form. Registered readers are asked before those of this module. The
+// hash of what is read identifies data, so that there is no version. It is for the start of a
+// program: it is not safe for concurrent use, and panics at a name that is taken.
+func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
+	registry.CheckName("reader", name, 1, registered)
+	registered = append(registered, name)
+	readers = slices.Insert(readers, len(registered)-1, reader{is, func(t *table, text string, want request) error {
+		cells, err := read(text)
+		if err != nil {
+			t.faults.add(0, 0, "%s: %v", name, err)
+			return nil
+		}
+		return t.take(name, cells, want)
+	}})
+}
+
+// take makes a table of cells.
+func (t *table) take(form string, cells Cells, want request) error {
+	t.form, t.header, t.names, t.label = form, true, slices.Clone(cells.Columns), len(cells.Columns)-1
+	seen := map[string]bool{}
+	for j, name := range t.names {
+		if name == "" || seen[name] {
+			t.faults.add(0, 0, "%s: the name %q of column %d is empty or occurs twice", form, name, j+1)
+			return nil
+		}
+		seen[name] = true
+	}
+	if len(t.names) == 0 || len(cells.Rows) == 0 {
+		t.faults.add(0, 0, "%s: has no columns, or no cases", form)
+		return nil
+	}
+	if err := t.begin(want, len(cells.Rows)); err != nil {
+		return err
+	}
+	for i, row := range cells.Rows {
+		if len(row) != len(t.names) {
+			t.faults.add(0, 0, "%s: row %d (counted from 1) has %d cells, and there are %d columns", form,
+				i+1, len(row), len(t.names))
+			t.read++
+			continue
+		}
+		t.add(want, i+1, func(j int) string { return row[j] }, func(int) int { return 0 })
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package experiments_test
+
+import (
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Zero options run a plan and fit it, and the settings of the process stay as they are while that goes on.
+func TestZeroOptions(t *testing.T) {
+	const file = "data: {dataset: crabs, preprocess: standardize, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: bfgs}\n"
+	plan, err := experiments.Parse(t.Context(), "t.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := func() [2]int64 {
+		percent := debug.SetGCPercent(-1)
+		debug.SetGCPercent(percent)
+		return [2]int64{int64(percent), debug.SetMemoryLimit(-1)}
+	}
+	before := settings()
+	events := 0
+	o := experiments.Options{}
+	o.Progress = func(search.Event) {
+		if events++; settings() != before {
+			t.Errorf("a run has the process at %v, before %v", settings(), before)
+		}
+	}
+	if _, _, err := experiments.Run(t.Context(), plan, filepath.Join(t.TempDir(), "run"), o); err != nil {
+		t.Fatal(err)
+	}
+	if events == 0 {
+		t.Error("nothing was heard")
+	}
+	if _, _, err := classifier.Fit(t.Context(), plan, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{Configuration: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if settings() != before {
+		t.Errorf("the process is left at %v, before %v", settings(), before)
+	}
+}

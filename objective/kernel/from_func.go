@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// FromFunc is the kernel of a covariance function that is known for one pair of cases: k is the
+// covariance of cases with inputs x and z, and dk sets grad[p] to its derivative with respect to
+// h[p]. h has the hyperparameters in natural units, all greater than 0, in the order of settings.
+// dk is nil where the derivatives are to be central differences in ln h, right to about 1e-9 of k.
+//
+// k must be symmetric in x and z, positive definite for every h, and finite. kerneltest.Check finds
+// where it is not. It is called by several goroutines at once, n²/2 times for n cases, and dk as
+// often for a gradient: a kernel with matrix operations of its own takes a fraction of the time.
+// Noise is a kernel of its own: Sum of this one and Noise.
+func FromFunc(
+	k func(x, z, h []float64) float64, dk func(grad, x, z, h []float64), settings ...Setting,
+) Kernel {
+	if k == nil {
+		panic("kernel: FromFunc needs a function")
+	}
+	return pairwise{k, dk, settings}
+}
+
+type pairwise struct {
+	k        func(x, z, h []float64) float64
+	dk       func(grad, x, z, h []float64)
+	settings []Setting
+}
+
+// Settings implements Configurable.
+func (p pairwise) Settings() []Setting { return p.settings }
+
+// Params implements Kernel.
+func (p pairwise) Params(dim int) []param.Spec { return specs(dim, p.settings...) }
+
+// Memory implements Kernel: none.
+func (p pairwise) Memory(_, _, _ int) int64 { return 0 }
+
+func (p pairwise) natural(theta []float64) []float64 {
+	h := make([]float64, len(theta))
+	for i, u := range theta {
+		h[i] = natural(u)
+	}
+	return h
+}
+
+// Fill implements Kernel.
+func (p pairwise) Fill(dst Block, theta []float64) {
+	h := p.natural(theta)
+	dst.each(func(i int, row []float64) {
+		x, first := dst.X.X.RawRowView(i), dst.First(i)
+		for j := range row {
+			row[j] = p.k(x, dst.Z.X.RawRowView(first+j), h)
+		}
+	})
+}
+
+// Pull implements Kernel: with h = exp θ, ∂k/∂θ = h ∂k/∂h.
+func (p pairwise) Pull(grad, theta []float64, _, g Block) {
+	h, own := p.natural(theta), make([]float64, len(theta))
+	for i := range g.Rows() {
+		x, first := g.X.X.RawRowView(i), g.First(i)
+		for j, v := range g.Row(i) {
+			z := g.Z.X.RawRowView(first + j)
+			if p.dk != nil {
+				p.dk(own, x, z, h)
+			} else {
+				p.differences(own, x, z, h)
+			}
+			for q, d := range own {
+				grad[q] += g.Weight(j) * v * h[q] * d
+			}
+		}
+	}
+}
+
+// differences sets grad to ∂k/∂h by central differences in ln h.
+func (p pairwise) differences(grad, x, z, h []float64) {
+	const step = 1e-5
+	for q, at := range h {
+		h[q] = at * math.Exp(step)
+		up := p.k(x, z, h)
+		h[q] = at * math.Exp(-step)
+		grad[q] = (up - p.k(x, z, h)) / (2 * step * at)
+		h[q] = at
+	}
+}
