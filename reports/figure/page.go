@@ -33,7 +33,7 @@ func SVG(w io.Writer, figures ...Figure) error {
 	var titles []string
 	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
 	for _, f := range figures {
-		titles = append(titles, f.Title)
+		titles = append(titles, f.alt())
 		if f.part != 0 {
 			// a page shrinks it as far as it can be read, and is its paper
 			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
