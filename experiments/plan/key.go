@@ -177,7 +177,8 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 	return hashed(mustMarshal(identity))
 }
 
-// versions are those of components, as "kernel se": 2, where they are not the first of this module's.
+// versions are those of components, as "kernel se": 2, where they are not the first of this
+// module's.
 type versions map[string]int
 
 // versionsOf are those of all components that the results of a configuration depend on.

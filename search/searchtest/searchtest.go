@@ -19,7 +19,8 @@ import (
 // hyperparameter called length_scale, and every one has a prior.
 func Spaces() map[string]search.Space {
 	of := func(name string, m param.Transform, initial float64, bounds ...float64) param.Spec {
-		s := param.Setting{Prior: [...]param.Prior{param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9},
+		s := param.Setting{Prior: [...]param.Prior{
+			param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9},
 			param.Identity: param.Normal{SD: 1}}[m]}
 		if bounds != nil {
 			s.Bounds = &[2]float64{bounds[0], bounds[1]}
@@ -35,14 +36,15 @@ func Spaces() map[string]search.Space {
 		"five": {of("length_scale", param.Log, 1), of("amplitude", param.Log, 2), of("alpha", param.Log, 3),
 			of("period", param.Log, 4), of(constant, param.Identity, 0)},
 		"at bound": {of("length_scale", param.Log, 0.3, 0.3, 30), of("amplitude", param.Log, 7, 0.1, 7)},
-		"narrow":   {of("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), of(epsilon, param.Logit, 0.4, 0.39, 0.41)},
+		"narrow": {of("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)),
+			of(epsilon, param.Logit, 0.4, 0.39, 0.41)},
 	}
 }
 
-// Check runs a strategy to its end on all Spaces that it does not refuse, on an objective that fails
-// now and then: the same question has the same answer, whatever was asked before; proposals are
-// inside the bounds, and as many as its Budget says; and it modifies nothing that it is given. It
-// must take all but that without free hyperparameters.
+// Check runs a strategy to its end on all Spaces that it does not refuse, on an objective that
+// fails now and then: the same question has the same answer, whatever was asked before; proposals
+// are inside the bounds, and as many as its Budget says; and it modifies nothing that it is given.
+// It must take all but that without free hyperparameters.
 func Check(t *testing.T, strategy search.Strategy) {
 	t.Helper()
 	spaces := Spaces()
