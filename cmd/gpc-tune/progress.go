@@ -14,8 +14,8 @@ import (
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: a bar with failures, rate and time left on a terminal, a line now and then
-// elsewhere.
+// progress shows how a run goes: a bar with failures and time left on a terminal, a line now and
+// then elsewhere.
 type progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil where w is no terminal

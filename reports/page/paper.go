@@ -19,8 +19,8 @@ const paperHead = "% The answer, the results and every configuration beside the 
 // widestRow is how many letters a row of a paper has; columns that can be spared are left out.
 const widestRow = 90
 
-// Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best, in
-// tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
+// Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
+// in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
 func Paper(out io.Writer, r *reports.Report) error {
 	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
 	w.WriteString(paperHead)
@@ -90,8 +90,8 @@ func (w *paper) long(name string, s sheet) {
 	fmt.Fprint(w, "\\end{longtable}\n\\endgroup\n")
 }
 
-// aligned is the format by which siunitx aligns a column of plain numbers: how many digits there are
-// before and after the point, and the sign. Empty: it has something else.
+// aligned is the format by which siunitx aligns a column of plain numbers: how many digits there
+// are before and after the point, and the sign. Empty: it has something else.
 func aligned(rows [][]table.Cell, c int) string {
 	before, after, sign := 0, 0, ""
 	for _, row := range rows {

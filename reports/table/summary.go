@@ -489,7 +489,8 @@ func Restarts(c reports.Configuration) string {
 		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.SoFar(), o.Failed)
 	}
 	if o.Distinct == 1 {
-		return fmt.Sprintf("restarts %d%s (%d failed), all at %s %.3f", o.Restarts, c.SoFar(), o.Failed, c.Tuned(), o.Hi)
+		return fmt.Sprintf("restarts %d%s (%d failed), all at %s %.3f", o.Restarts, c.SoFar(), o.Failed, c.Tuned(),
+			o.Hi)
 	}
 	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
 		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
