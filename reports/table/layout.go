@@ -174,7 +174,7 @@ func (t *Table) fit(most int) (left []string) {
 		return nil
 	}
 	left = t.Fit(most)
-	const least = 10
+	const least = 6
 	all, widths := t.size()
 	for ; all > most; all, widths = t.size() {
 		longest := -1
