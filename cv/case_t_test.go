@@ -3,6 +3,8 @@ package cv
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Student's sleep data, extra hours of ten patients under two drugs, with the paired t-test that R
@@ -53,5 +55,27 @@ func TestHolm(t *testing.T) {
 	}
 	if got := Holm([]float64{0.9, 0.8}); got[0] != 1 || got[1] != 1 {
 		t.Errorf("%v; p values are at most 1", got)
+	}
+}
+
+// An interval ends where the score, or a difference of two, does; where there is none it stays so.
+func TestIntervalsEndWithTheScore(t *testing.T) {
+	brier, err := ScoreNamed("brier")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := brier.Apart(TTest{Estimate: Estimate{0.5, -3, 2.5}}); got.Lo != -2 || got.Hi != 2 || got.Value != 0.5 {
+		t.Errorf("%+v", got)
+	}
+	if got := brier.Apart(TTest{Estimate: withoutInterval(0)}); !math.IsNaN(got.Lo) || !math.IsNaN(got.Hi) {
+		t.Errorf("%+v", got)
+	}
+	// Brier losses of 2 and 0: the mean is 1, the standard error 1, and 1 - 1.96 is below 0.
+	p, err := NewPredictions([]int{0, 1}, []int{0, 0}, mat.NewDense(2, 2, []float64{0, 1, 1, 0}), []int{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := brier.Of(p); !ok || e.Value != 1 || e.Lo != 0 || e.Hi != 2 {
+		t.Errorf("%+v", e)
 	}
 }

@@ -80,6 +80,14 @@ func brierLosses(p Predictions) []float64 {
 	return loss
 }
 
+// Apart is a test of differences of the score, with an interval that ends where differences do.
+func (s Score) Apart(t TTest) TTest {
+	if widest := s.Within[1] - s.Within[0]; widest > 0 {
+		t.Lo, t.Hi = math.Max(t.Lo, -widest), math.Min(t.Hi, widest) // NaN stays
+	}
+	return t
+}
+
 // Of computes the score, with an interval that ends where the score does; false: it is not defined
 // for these predictions.
 func (s Score) Of(p Predictions) (e Estimate, ok bool) {

@@ -3,7 +3,6 @@ package reports
 import (
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Cause is what several warnings or failures have in common.
@@ -119,10 +118,7 @@ func (n Notice) String() string {
 // summary is the beginning of a text that no kind knows, without the packages that wrapped it.
 func summary(text string) string {
 	text = wrapped.ReplaceAllString(text, "")
-	if first, _, more := strings.Cut(text, "; "); more {
-		text = first
-	}
-	const most = 120
+	const most = 160
 	if letters := []rune(text); len(letters) > most {
 		text = string(letters[:most]) + " …"
 	}

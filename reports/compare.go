@@ -274,7 +274,7 @@ func compareFolds(name string, first, second []Study) (out PairedEvaluation, lac
 			}
 			continue
 		}
-		t := cv.CorrectedT(d, float64(test)/float64(train))
+		t := s.Apart(cv.CorrectedT(d, float64(test)/float64(train)))
 		score := PairedScore{Name: s.Name, Difference: Number(t.Value), T: Number(t.T), DF: t.DF, P: Number(t.P)}
 		if !math.IsNaN(t.Lo) {
 			score.CI95 = &[2]Number{Number(t.Lo), Number(t.Hi)}

@@ -276,7 +276,7 @@ func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
 		for i, w := range score.Each(*second[0].Predictions) {
 			v[i] -= w
 		}
-		return cv.CaseT(v, first[0].Predictions.Cases), true
+		return score.Apart(cv.CaseT(v, first[0].Predictions.Cases)), true
 	}
 	var d []float64
 	train, held := 0, 0
@@ -289,7 +289,7 @@ func test(score cv.Score, first, second []*Study) (t cv.TTest, ok bool) {
 		d = append(d, a.Value-b.Value)
 		train, held = train+s.Train, held+s.Test
 	}
-	return cv.CorrectedT(d, float64(held)/float64(train)), true
+	return score.Apart(cv.CorrectedT(d, float64(held)/float64(train))), true
 }
 
 // skill holds predictions to the base rate, or without any the log evidence to the log likelihood

@@ -14,8 +14,8 @@ import (
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: a bar with rate and time left on a terminal, a line now and then
-// elsewhere.
+// progress shows how a run goes: a bar with failures and time left on a terminal, a line now and
+// then elsewhere.
 type progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil where w is no terminal
@@ -29,9 +29,7 @@ func newProgress(w io.Writer) *progress {
 			progressbar.OptionSetWriter(o.to), // with what moves the cursor
 			progressbar.OptionSetDescription("jobs"),
 			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("jobs"),
-			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetPredictTime(false), // described is a time left with a name
 			progressbar.OptionFullWidth(),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
@@ -45,6 +43,7 @@ func newProgress(w io.Writer) *progress {
 func (p *progress) event(e search.Event) {
 	if p.bar != nil {
 		p.bar.ChangeMax(e.Total)
+		p.bar.Describe(described(e))
 		_ = p.bar.Set(e.Done + e.Skipped) // a terminal that cannot be written to must not stop the run
 		return
 	}
@@ -52,10 +51,17 @@ func (p *progress) event(e search.Event) {
 		return
 	}
 	p.last = time.Now()
-	finished := e.Done + e.Skipped
-	left := time.Duration(float64(e.Total-finished) / e.Rate * float64(time.Second))
-	fmt.Fprintf(p.w, "%d of %d jobs, %d failed, %.2g jobs/s, %s left\n", finished, e.Total, e.Failed, e.Rate,
-		left.Round(time.Second))
+	fmt.Fprintf(p.w, "%d of %d %s\n", e.Done+e.Skipped, e.Total, described(e))
+}
+
+// described says how jobs go: failures, rate and time left.
+func described(e search.Event) string {
+	text := fmt.Sprintf("jobs, %d failed", e.Failed)
+	if e.Done > 0 && e.Rate > 0 {
+		left := time.Duration(float64(e.Total-e.Done-e.Skipped) / e.Rate * float64(time.Second))
+		text += fmt.Sprintf(", %.2g jobs/s, %s left", e.Rate, left.Round(time.Second))
+	}
+	return text
 }
 
 func (p *progress) finish() {

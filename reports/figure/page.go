@@ -30,20 +30,21 @@ func SVG(w io.Writer, figures ...Figure) error {
 		"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
 		"font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;", "font-weight:bold;",
 		"\n\t", " ").Replace(body)
-	var titles []string
+	var titles, alts []string
 	style, paper := "", "\n"+`<rect width="100%" height="100%" fill="#fff"/>`
 	for _, f := range figures {
-		titles = append(titles, f.Title)
+		titles, alts = append(titles, f.Title), append(alts, f.alt())
 		if f.part != 0 {
 			// a page shrinks it as far as it can be read, and is its paper
 			style, paper = fmt.Sprintf(` style="min-width:%.0fpt"`, 0.68*p.width), ""
 		}
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
+	alt := html.EscapeString(clean(strings.Join(alts, "; ")))
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" `+
-		`viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%s" `+
-		`font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+"\n<title>%[4]s</title>%s\n<g %s",
-		p.width.Points(), p.depth.Points(), style, title, paper, body)
+		`viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%[5]s" `+
+		`font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+"\n<title>%[4]s</title>%[6]s\n<g %[7]s",
+		p.width.Points(), p.depth.Points(), style, title, alt, paper, body)
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 func TestGoldenContests(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
-	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex"} {
+	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex", "latex_details": "rivals-details.tex"} {
 		compare(t, name, Render(t, format, r))
 	}
 }
@@ -274,7 +274,7 @@ func TestLaTeX(t *testing.T) {
 		var got [][]string
 		var open []string
 		columns := 0
-		_, text, _ := strings.Cut(string(Render(t, "latex", r)), "\\fi}\n")
+		_, text, _ := strings.Cut(string(Render(t, "latex_details", r)), "\\fi}\n")
 		for text := range strings.Lines(text) {
 			text = strings.TrimSuffix(text, "\n")
 			begin := regexp.MustCompile(`^\\begin\{(itemize|description|table)\}(\[htbp\])?$`).FindStringSubmatch(text)

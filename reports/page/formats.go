@@ -58,8 +58,10 @@ var Formats = []Format{
 	{"png", "the figures, each a file, as pixels", "figures/*.png", false, "", picture.Draws(figure.PNG), figure.PNG},
 	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false,
 		"trials", Markdown, nil},
-	{"latex", "the tables of the page in LaTeX, to \\input into a document with booktabs; writes trials.csv too",
-		"report.tex", false, "trials", LaTeX, nil},
+	{"latex", "answer, results and comparisons for a paper in LaTeX, to \\input with booktabs, longtable and siunitx",
+		"report.tex", false, "", Paper, nil},
+	{"latex_details", "the tables of the page in LaTeX, to \\input with booktabs; writes trials.csv too",
+		"report-details.tex", false, "trials", LaTeX, nil},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has " +
 		"no room for", "report.html", false, "trials", HTML, nil},
 }

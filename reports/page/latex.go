@@ -27,7 +27,7 @@ const latexHead = "% Tables of gpc-tune, to be \\input after \\usepackage{bookta
   \ifdim\wd0>\linewidth\ifdefined\resizebox\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\else\usebox0\fi}
 `
 
-// LaTeX writes report.tex: the document, every table with a caption and the label
+// LaTeX writes report-details.tex: the whole document, every table with a caption and the label
 // tab:EXPERIMENT:TABLE, or tab:EXPERIMENT:NUMBER:TABLE where it is of one configuration.
 func LaTeX(out io.Writer, r *reports.Report) error {
 	w := &latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""} // keeps the first error
@@ -142,15 +142,7 @@ func (w *latex) part(in, heading string, s sheet) {
 	if s.Note != "" {
 		caption += "; " + s.Note
 	}
-	label := w.prefix
-	for _, part := range []string{in, heading} {
-		if part = slug(part); part != "" {
-			label += ":" + part
-		}
-	}
-	if w.labels[label]++; w.labels[label] > 1 {
-		label = fmt.Sprintf("%s:%d", label, w.labels[label])
-	}
+	label := w.label(in, heading)
 	align := ""
 	for _, c := range s.Columns {
 		if c.Right {
@@ -167,6 +159,20 @@ func (w *latex) part(in, heading string, s sheet) {
 		w.row(table.Texts(row))
 	}
 	fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
+}
+
+// label is that of a table; every one differs.
+func (w *latex) label(in, heading string) string {
+	label := w.prefix
+	for _, part := range []string{in, heading} {
+		if part = slug(part); part != "" {
+			label += ":" + part
+		}
+	}
+	if w.labels[label]++; w.labels[label] > 1 {
+		label = fmt.Sprintf("%s:%d", label, w.labels[label])
+	}
+	return label
 }
 
 func (w *latex) row(cells []string) {

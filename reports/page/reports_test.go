@@ -38,7 +38,7 @@ func Render(t testing.TB, format string, r *reports.Report) []byte {
 func TestGolden(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
-	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv", "trials": "trials.csv", "html": "report.html", "markdown": "report.md", "latex": "report.tex"} {
+	for format, name := range map[string]string{"text": "report.txt", "json": "results.json", "csv": "results.csv", "predictions": "predictions.csv", "trials": "trials.csv", "html": "report.html", "markdown": "report.md", "latex": "report.tex", "latex_details": "report-details.tex"} {
 		compare(t, name, Render(t, format, r))
 	}
 }

@@ -58,7 +58,16 @@ func answered(r *reports.Report, a reports.Answer) (out []Fact) {
 			skillText(a))})
 	}
 	best := modelName(r, a.Configuration)
-	if a.Competed > 1 {
+	rest := -a.Competed
+	for _, c := range r.Configurations {
+		if c.Dataset == a.Dataset {
+			rest++
+		}
+	}
+	switch {
+	case rest > 0:
+		best += fmt.Sprintf(" (of %d; %d more were cut, failed or lack folds)", a.Competed, rest)
+	case a.Competed > 1:
 		best += fmt.Sprintf(" (of %d)", a.Competed)
 	}
 	out = append(out, Fact{"best", best}, Fact{"score", longScore(a)})

@@ -135,24 +135,14 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	}
 }
 
-// fit leaves out columns until the table is as narrow as it must be, the last ones that can be
-// spared first, and then shortens words. It names what it left out.
-func (t *Table) fit(most int) (left []string) {
-	if most == 0 {
-		return nil
-	}
+// Fit leaves out columns until the table has at most so many letters in a row, the last ones that
+// can be spared first, and names them.
+func (t *Table) Fit(most int) (left []string) {
 	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
 	for i := range t.Rows {
 		t.Rows[i] = slices.Clone(t.Rows[i])
 	}
-	size := func() (all int, widths []int) {
-		_, widths = t.lines()
-		for _, w := range widths {
-			all += w + 2
-		}
-		return all - 2, widths
-	}
-	for all, _ := size(); all > most; all, _ = size() {
+	for all, _ := t.size(); all > most; all, _ = t.size() {
 		spare := -1
 		for c, column := range t.Columns {
 			if column.spare > 0 && (spare < 0 || column.spare >= t.Columns[spare].spare) {
@@ -165,9 +155,28 @@ func (t *Table) fit(most int) (left []string) {
 		left = append(left, t.Columns[spare].Name)
 		t.drop(spare)
 	}
-	const least = 10
-	all, widths := size()
-	for ; all > most; all, widths = size() {
+	slices.Reverse(left)
+	return left
+}
+
+// size is how wide a table is, and its columns.
+func (t *Table) size() (all int, widths []int) {
+	_, widths = t.lines()
+	for _, w := range widths {
+		all += w + 2
+	}
+	return all - 2, widths
+}
+
+// fit leaves out columns, and then shortens words, until the table is as narrow as it must be.
+func (t *Table) fit(most int) (left []string) {
+	if most == 0 {
+		return nil
+	}
+	left = t.Fit(most)
+	const least = 6
+	all, widths := t.size()
+	for ; all > most; all, widths = t.size() {
 		longest := -1
 		for c, w := range widths {
 			if !t.Columns[c].Right && w > least && (longest < 0 || w > widths[longest]) {
@@ -179,7 +188,6 @@ func (t *Table) fit(most int) (left []string) {
 		}
 		t.shorten(longest, max(least, widths[longest]-(all-most)))
 	}
-	slices.Reverse(left)
 	return left
 }
 

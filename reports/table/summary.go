@@ -317,7 +317,8 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 		failures += len(c.Failures)
 	}
 	if failures > 0 {
-		fmt.Fprintf(w, "%s %d, listed below; %s\n", on.bad("FAILURES:"), failures, RetryHint)
+		text := on.wrap(fmt.Sprintf("FAILURES: %d, listed below; %s", failures, RetryHint), "    ")
+		fmt.Fprintln(w, on.bad(text))
 	}
 	t := Summary(r)
 	if len(t.Caption) > 0 {
@@ -336,8 +337,12 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	writeCauses(w, on, "warning", r.WarningCauses())
 	writeCauses(w, on, "FAILED", r.FailureCauses())
 	for i, c := range r.Configurations {
+		var of bytes.Buffer
+		writeConfiguration(c, &of, i)
 		fmt.Fprintln(w)
-		writeConfiguration(c, w, i, on)
+		for line := range strings.Lines(of.String()) {
+			fmt.Fprintln(w, on.wrap(strings.TrimSuffix(line, "\n"), "        "))
+		}
 	}
 	writeContests(r, w, false)
 	if on.Width > 0 && len(r.Configurations) > 0 {
@@ -401,7 +406,7 @@ func CauseText(c reports.Cause) string {
 }
 
 // writeConfiguration adds what the summary has no room for.
-func writeConfiguration(c reports.Configuration, w io.Writer, index int, on Screen) {
+func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
 	case c.Status == reports.Cut:
@@ -482,6 +487,10 @@ func Restarts(c reports.Configuration) string {
 		return ""
 	case o.Distinct == 0:
 		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.SoFar(), o.Failed)
+	}
+	if o.Distinct == 1 {
+		return fmt.Sprintf("restarts %d%s (%d failed), all at %s %.3f", o.Restarts, c.SoFar(), o.Failed, c.Tuned(),
+			o.Hi)
 	}
 	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
 		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)

@@ -1,0 +1,116 @@
+package page
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
+)
+
+// paperHead explains the file of a paper.
+const paperHead = "% The answer, the results and every configuration beside the best, to be \\input after " +
+	"\\usepackage{booktabs,longtable,siunitx}.\n% The format latex_details has all else.\n"
+
+// widestRow is how many letters a row of a paper has; columns that can be spared are left out.
+const widestRow = 90
+
+// Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
+// in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
+func Paper(out io.Writer, r *reports.Report) error {
+	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
+	w.WriteString(paperHead)
+	d := newDocument(r, longestPrinted, longestPrinted)
+	w.heading(2, d.Experiment)
+	w.facts(d.Answer)
+	for _, a := range d.Alerts {
+		w.paragraph(a.Title)
+	}
+	w.long("results", d.Summary)
+	w.long("data sets", d.Pivot)
+	for _, s := range d.Against {
+		w.long("against", s)
+	}
+	return w.Flush()
+}
+
+type paper struct{ latex }
+
+// long writes a table with its rows whole.
+func (w *paper) long(name string, s sheet) {
+	if len(s.Rows) == 0 {
+		return
+	}
+	if left := s.Table.Fit(widestRow); len(left) > 0 {
+		s.Note = strings.TrimPrefix(s.Note+"; not here, but in results.csv: "+strings.Join(left, ", "), "; ")
+	}
+	caption := cmp.Or(s.Heading, name)
+	if len(s.Caption) > 0 {
+		caption += ": " + strings.Join(s.Caption, ", ")
+	}
+	if s.Note != "" {
+		caption += "; " + s.Note
+	}
+	numeric := make([]bool, len(s.Columns))
+	align := ""
+	for c, column := range s.Columns {
+		format := aligned(s.Rows, c)
+		numeric[c] = format != ""
+		switch {
+		case numeric[c]:
+			align += "S[table-format=" + format + "]"
+		case column.Right:
+			align += "r"
+		default:
+			align += "l"
+		}
+	}
+	fmt.Fprintf(w, "\n\\begingroup\\small\n\\begin{longtable}{%s}\n\\caption{%s}\\label{%s}\\\\\n\\toprule\n", align,
+		plainLaTeX(caption), w.label("", name))
+	var names []string
+	for _, name := range s.ColumnNames() {
+		names = append(names, "{"+plainLaTeX(name)+"}")
+	}
+	fmt.Fprintf(w, "%s \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n", strings.Join(names, " & "))
+	for _, row := range s.Rows {
+		var cells []string
+		for c, cell := range row {
+			text := plainLaTeX(cell.String())
+			if numeric[c] {
+				text = cell.Text
+			}
+			cells = append(cells, text)
+		}
+		fmt.Fprintf(w, "%s \\\\\n", strings.Join(cells, " & "))
+	}
+	fmt.Fprint(w, "\\end{longtable}\n\\endgroup\n")
+}
+
+// aligned is the format by which siunitx aligns a column of plain numbers: how many digits there
+// are before and after the point, and the sign. Empty: it has something else.
+func aligned(rows [][]table.Cell, c int) string {
+	before, after, sign := 0, 0, ""
+	for _, row := range rows {
+		text := row[c].String()
+		if text == "" {
+			continue
+		}
+		number := printedNumber.FindStringSubmatch(text)
+		if number == nil || number[4] != "" {
+			return ""
+		}
+		whole, part, _ := strings.Cut(number[2], ".")
+		before, after = max(before, len(whole)), max(after, len(part))
+		if number[1] != "" {
+			sign = "-"
+		}
+	}
+	if before == 0 || !slices.ContainsFunc(rows, func(row []table.Cell) bool { return row[c].Numeric }) {
+		return ""
+	}
+	return fmt.Sprintf("%s%d.%d", sign, before, after)
+}

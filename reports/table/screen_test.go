@@ -1,0 +1,63 @@
+package table
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gpc-tune/gpc-tune/reports/reporttest"
+)
+
+// A terminal gets lines that fit it, the answer as the last ones, and colours apart from the text, so that nothing in a name is one; where there
+// is no terminal the answer comes first, in at most six lines.
+func TestTextOnScreen(t *testing.T) {
+	m, lines := reporttest.Run(t)
+	m.Configurations[0].Dataset = "\x1b[31mred"
+	r := reporttest.Build(t, m, lines)
+	var text, colours bytes.Buffer
+	if err := TextOn(&text, r, Screen{Width: 80, Color: &colours}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		if words := strings.Fields(line); utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 && len(words) > 1 &&
+			!strings.HasPrefix(line, "#") && !strings.Contains(line, "folds)") {
+			t.Errorf("wider than 80: %s", line)
+		}
+	}
+	if strings.Contains(text.String(), "\x00") || strings.Count(text.String(), "\x1b") != strings.Count(text.String(), "\x1b[31mred") {
+		t.Errorf("%q has codes of colours", text.String())
+	}
+	if codes := colours.String(); !strings.Contains(codes, "\x1b[1;32m") || strings.Contains(codes, "red") {
+		t.Errorf("the colours are %q", codes)
+	}
+	answer := Answered(r, MostAnswered)
+	if last := answer[len(answer)-1].Name + ":"; !strings.Contains(text.String()[strings.LastIndex(text.String(), "\n\n"):], last) {
+		t.Errorf("the text does not end with %q", last)
+	}
+
+	text.Reset()
+	if err := Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(text.String(), "\n\n")
+	if n := strings.Count(first, "\n") + 1; n != len(answer) || n > MostAnswered || !strings.HasPrefix(first, answer[0].Name+": ") {
+		t.Errorf("the text begins with\n%s", first)
+	}
+}
+
+// Words wrap, and tables leave out what can be spared, the last first, before words are cut.
+func TestNarrow(t *testing.T) {
+	if got := (Screen{Width: 9}).wrap("one two three four", "  "); got != "one two\n  three\n  four" {
+		t.Errorf("%q", got)
+	}
+	table := Table{Columns: []Column{numbers("#"), words("kernel"), numbers("bits"), numbers("brier").spared(2), numbers("auc").spared(3)},
+		Rows: [][]Cell{Row(0, "a long name of a kernel", 0, 1, 2)}}
+	wide, narrow := table, table
+	if left := wide.fit(39); len(left) != 1 || left[0] != "auc" {
+		t.Errorf("%q are left out", left)
+	}
+	if left := narrow.fit(20); len(left) != 2 || left[0] != "brier" || narrow.Rows[0][1].Text != "a long nam…" || table.Rows[0][1].Text != "a long name of a kernel" {
+		t.Errorf("%q are left out of %v", left, narrow.Rows)
+	}
+}
