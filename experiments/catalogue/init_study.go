@@ -39,6 +39,7 @@ type study struct {
 	restarts  int
 	folds     int // 0: one part is held out
 	inducing  int
+	steps     int // evaluations of the objective at most; 0: as many as it takes
 	subsample int
 }
 
@@ -61,12 +62,12 @@ var studies = []study{
 	{kernels: []string{same, trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 20000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 10000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 2000},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
 // choose writes the first study that is expected to be done in time, or else the smallest.
@@ -162,8 +163,12 @@ func (s study) write(p problem, larger string) string {
 		w.line("  %s", also)
 	}
 	w.line("")
-	w.line("tune: {method: bfgs, restarts: %d} # gpc-tune list strategies; objective: log_evidence unless it says "+
-		"another", s.restarts)
+	steps := ""
+	if s.steps > 0 {
+		steps = fmt.Sprintf(", evaluations: %d", s.steps)
+	}
+	w.line("tune: {method: bfgs, restarts: %d%s} # gpc-tune list strategies; objective: log_evidence unless it says "+
+		"another", s.restarts, steps)
 	w.line("")
 	evaluated := "gpc-tune list splitters"
 	if p.test != nil {
