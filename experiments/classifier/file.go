@@ -5,6 +5,7 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 
@@ -135,12 +136,25 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 		if err := c.average.Uses(m.Likelihood); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.average", "%w", err))
 		}
-		source, categories := f.Columns.Sources()
-		if m, err = m.OnColumns(source, categories); err != nil {
+		if m, err = onColumns(f, m); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.kernel", "%w", err))
 		}
 	}
 	return m, nil
+}
+
+// onColumns is the model for the file's inputs. Older files, whose indicators of a category have
+// length scales of their own, name more hyperparameters.
+func onColumns(f *ModelFile, m model.Model) (model.Model, error) {
+	source, categories := f.Columns.Sources()
+	on, err := m.OnColumns(source, categories)
+	size := func(m model.Model) int {
+		return len(m.On(len(f.Columns.Classes)).Layout(len(source), f.Columns.Classes, math.NaN()).Specs)
+	}
+	if err == nil && size(on) != len(f.Theta) && size(m) == len(f.Theta) {
+		return m, nil
+	}
+	return on, err
 }
 
 // readCases reads the training cases.
