@@ -149,7 +149,7 @@ func onColumns(f *ModelFile, m model.Model) (model.Model, error) {
 	source, categories := f.Columns.Sources()
 	on, err := m.OnColumns(source, categories)
 	size := func(m model.Model) int {
-		return len(m.On(len(f.Columns.Classes)).Layout(len(source), f.Columns.Classes, math.NaN()).Specs)
+		return len(m.On(len(f.Columns.Classes)).Layout(len(source), nil, math.NaN()).Specs)
 	}
 	if err == nil && size(on) != len(f.Theta) && size(m) == len(f.Theta) {
 		return m, nil
