@@ -426,3 +426,35 @@ func TestMixedKernelBeatsIndicators(t *testing.T) {
 		t.Errorf("%s\n%s", out, messages)
 	}
 }
+
+// What a model would take for numbers, and what no kernel sees, is a mistake of the file.
+func TestMixedMistakes(t *testing.T) {
+	dir := t.TempDir()
+	table := "x,shop,sold\n1,a,0\n2,b,1\n3,a,0\n4,b,1\n"
+	if err := os.WriteFile(filepath.Join(dir, "sales.csv"), []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct{ data, model, want string }{
+		{"", "kernel: se, likelihood: probit, inference: laplace", "no kernel sees the categories; add hamming"},
+		{"", "inference: logistic_regression", "takes the categories for numbers"},
+		{", preprocess: whiten", "kernel: hamming, likelihood: probit, inference: laplace", "whiten would mix categories"},
+		{", columns: [shop]", "kernel: {sum: [se, hamming]}, likelihood: probit, inference: laplace",
+			"all inputs are categories, which hamming alone sees"},
+		{", categories: [sold]", "kernel: hamming, likelihood: probit, inference: laplace", `"sold" is already`},
+		{", missing_indicators: true", "kernel: hamming, likelihood: probit, inference: laplace",
+			"goes with missing: mean or median"},
+		{", decimal: dot", "kernel: hamming, likelihood: probit, inference: laplace", `unknown value "dot"`},
+	} {
+		study := filepath.Join(dir, "study.yaml")
+		file := "version: 1\nname: sales\ndata: {train: sales.csv, label: sold, categorical: kernel" + of.data +
+			"}\nmodel: {" + of.model + "}\ntune: none\n"
+		if err := os.WriteFile(study, []byte(file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, messages bytes.Buffer
+		code := run(t.Context(), nil, []string{"validate", study}, strings.NewReader(""), &out, &messages)
+		if code != 3 || !strings.Contains(messages.String(), of.want) {
+			t.Errorf("exit code %d, %q is not in\n%s", code, of.want, messages.String())
+		}
+	}
+}

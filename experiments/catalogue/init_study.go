@@ -39,6 +39,7 @@ type study struct {
 	restarts  int
 	folds     int // 0: one part is held out
 	inducing  int
+	steps     int // evaluations of the objective at most; 0: as many as it takes
 	subsample int
 }
 
@@ -50,8 +51,12 @@ const (
 	trend = "{sum: [linear, {se: {ard: true}}]}"
 )
 
-// mostDense is the number of cases up to which a study takes the whole covariance matrix.
-const mostDense = 4000
+// Numbers of cases up to which a study takes the whole covariance matrix, and up to which it takes
+// all cases.
+const (
+	mostDense = 4000
+	mostWhole = 100000
+)
 
 // studies are those for classes, from the largest to the smallest.
 var studies = []study{
@@ -61,19 +66,22 @@ var studies = []study{
 	{kernels: []string{same, trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50},
-	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 20000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 10000},
-	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, subsample: 2000},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40, subsample: 50000},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30, subsample: 50000},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30, subsample: 20000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 10000},
+	{kernels: []string{same}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 20, subsample: 2000},
 }
 
 // choose writes the first study that is expected to be done in time, or else the smallest.
 func (w *starter) choose(ctx context.Context, r *rates.Rates, p problem) (text string, seconds float64, err error) {
 	larger := ""
 	for k, s := range studies {
-		if s.inducing == 0 && p.cases > mostDense || s.inducing >= p.cases || s.subsample >= p.cases {
+		if s.inducing == 0 && p.cases > mostDense || s.subsample == 0 && p.cases > mostWhole ||
+			s.inducing >= p.cases || s.subsample >= p.cases {
 			continue
 		}
 		text = w.String() + s.write(p, larger)
@@ -120,13 +128,17 @@ func (s study) model(p problem) (likelihood string, inference []string, also str
 
 // evaluation is how the study is evaluated.
 func (s study) evaluation(p problem) string {
-	folds := min(s.folds, p.smallest(), p.cases/4)
+	smallest := p.smallest()
+	if s.subsample > 0 {
+		smallest = smallest * s.subsample / p.cases
+	}
+	folds := min(s.folds, smallest, p.cases/4)
 	switch {
 	case p.test != nil:
 		return "test"
 	case p.grouped:
 		return fmt.Sprintf("{group_kfold: {k: %d}}", max(2, min(5, s.folds)))
-	case s.folds == 0 && p.smallest() >= 10:
+	case s.folds == 0 && smallest >= 10:
 		return "{hold_out: {test_size: 0.2}}"
 	}
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))
@@ -162,8 +174,12 @@ func (s study) write(p problem, larger string) string {
 		w.line("  %s", also)
 	}
 	w.line("")
-	w.line("tune: {method: bfgs, restarts: %d} # gpc-tune list strategies; objective: log_evidence unless it says "+
-		"another", s.restarts)
+	steps := ""
+	if s.steps > 0 {
+		steps = fmt.Sprintf(", evaluations: %d", s.steps)
+	}
+	w.line("tune: {method: bfgs, restarts: %d%s} # gpc-tune list strategies; objective: log_evidence unless it says "+
+		"another", s.restarts, steps)
 	w.line("")
 	evaluated := "gpc-tune list splitters"
 	if p.test != nil {

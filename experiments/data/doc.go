@@ -34,8 +34,10 @@
 //
 // # Values
 //
-// Inputs are decimal numbers of magnitude up to 1e100 (their squares must not overflow). Missing
-// are the empty field, ? and, in any case of letters, NA and NaN. Labels are text, but a label that
+// Inputs are decimal numbers of magnitude up to 1e100 (their squares must not overflow), with a
+// percent sign or without; decimals after a comma and signs between thousands are read where the
+// key decimal says so (ParseNumber). Missing are the empty field, ? and, in any case of letters, NA
+// and NaN, and the texts under missing_values. Labels are text, but a label that
 // is a number means the number: 3, 3.0 and +3.0000 are the class "3". Classes are in natural order:
 // by number if all are numbers, else by bytes.
 //
