@@ -107,13 +107,16 @@ func Pool(parts ...Predictions) Predictions {
 // Decide is the class of largest probability. A tie goes to the first class, in natural order.
 func Decide(proba []float64) int { return floats.MaxIdx(proba) }
 
+// decision is the class that row i is decided to be of.
+func (p Predictions) decision(i int) int { return Decide(p.Proba.RawRowView(i)) }
+
 // Confusion counts the cases of class i that were decided to be class j, in row i and column j of a
 // C×C table.
 func (p Predictions) Confusion() [][]int {
 	_, classes := p.Proba.Dims()
 	table := counts(classes, classes)
 	for i, label := range p.Labels {
-		table[label][Decide(p.Proba.RawRowView(i))]++
+		table[label][p.decision(i)]++
 	}
 	return table
 }
@@ -131,7 +134,7 @@ func counts(rows, columns int) [][]int {
 func (p Predictions) wrong() []float64 {
 	out := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
-		if Decide(p.Proba.RawRowView(i)) != label {
+		if p.decision(i) != label {
 			out[i] = 1
 		}
 	}

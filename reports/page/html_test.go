@@ -141,6 +141,9 @@ func TestHTML(t *testing.T) {
 			` [kfold information_bits 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold error_rate 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
 			` [kfold log_loss 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold brier 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
 			` [kfold ece 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold auc 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold average_precision 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold balanced_accuracy 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold sensitivity 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold specificity 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
+			` [kfold f1 0 (1 of 2 folds)   no t-test, folds 1 of 2] [kfold matthews 0 (1 of 2 folds)   no t-test, folds 1 of 2]` +
 			` [kfold decisions 0 (1 of 2 folds) -0.692952 … 0.692952 1 McNemar, of 2 cases only #1 is right on 0, only #2 on 0]]`,
 		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
