@@ -102,8 +102,8 @@ var Scores = []Score{
 	},
 	{
 		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,
-		Doc: "Matthews's correlation of classes and decisions, for more than two classes Gorodkin's R_K, -1 … 1: 0 is " +
-			"guessing; the interval is normal in atanh",
+		Doc: "Matthews's correlation of classes and decisions, for more than two classes Gorodkin's R_K, -1 … 1: " +
+			"0 is guessing; the interval is normal in atanh",
 	},
 	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
