@@ -231,14 +231,15 @@ func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 	})
 }
 
-// firstNumber is the first key of a struct that a number may be meant for; empty: n is no number, or
-// there is none.
+// firstNumber is the first key of a struct that a number may be meant for; empty: n is no number,
+// or there is none.
 func firstNumber(n *strictyaml.Node, v reflect.Value) (name string) {
 	if _, err := strictyaml.Number(n); err != nil {
 		return ""
 	}
 	Collect(v, func(key string, f reflect.Value, _ reflect.StructField) {
-		if k := f.Kind(); name == "" && (f.CanInt() || f.CanFloat() || k == reflect.Pointer || isSetting(f)) && !isNamed(f) {
+		number := f.CanInt() || f.CanFloat() || f.Kind() == reflect.Pointer || isSetting(f)
+		if name == "" && number && !isNamed(f) {
 			name = key
 		}
 	})

@@ -132,6 +132,10 @@ func ExperimentSchema() jsonschema.Schema {
 	}
 	out := jsonschema.AnyOf(modelled, illustrated)
 	out["$defs"] = defs
+	describeAll(out)
+	for _, part := range defs {
+		describeAll(part)
+	}
 	return out
 }
 
@@ -158,6 +162,9 @@ func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 				part = jsonschema.Alternatives(part)
 			}
 			properties[name] = jsonschema.OrNothing(part)
+			if text := describe(t.Name(), name); text != "" {
+				properties[name].(jsonschema.Schema)["description"] = text
+			}
 		})
 	}
 	return jsonschema.Object(properties)

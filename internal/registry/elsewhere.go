@@ -184,7 +184,8 @@ var elsewhere = map[string]struct {
 	"datasets":       {[]string{"dataset"}, ""},
 }
 
-// Elsewhere is what is meant by a name that stands elsewhere for one of have; empty: nothing is known.
+// Elsewhere is what is meant by a name that stands elsewhere for one of have; empty: nothing is
+// known.
 func Elsewhere(name string, have []string) (meant, note string) {
 	e, known := elsewhere[strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))]
 	if !known {
