@@ -12,7 +12,7 @@ func recall(p Predictions, class int) (Estimate, bool) {
 		}
 		rows++
 		cases = append(cases, p.Cases[i])
-		if p.decision(i) == class {
+		if p.Decision(i) == class {
 			hits++
 		}
 	}
@@ -63,7 +63,7 @@ func (p Predictions) margins() (of, decided, both []float64) {
 	_, classes := p.Proba.Dims()
 	of, decided, both = make([]float64, classes), make([]float64, classes), make([]float64, classes)
 	for i, label := range p.Labels {
-		d := p.decision(i)
+		d := p.Decision(i)
 		of[label]++
 		decided[d]++
 		if d == label {
@@ -92,7 +92,7 @@ func f1(p Predictions) (Estimate, bool) {
 		var cases []int
 		hits := 0.0
 		for i, label := range p.Labels {
-			d := p.decision(i)
+			d := p.Decision(i)
 			if label == 1 || d == 1 {
 				cases = append(cases, p.Cases[i])
 			}
@@ -115,7 +115,7 @@ func f1(p Predictions) (Estimate, bool) {
 	all /= k
 	v := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
-		d := p.decision(i)
+		d := p.Decision(i)
 		v[i] = all - (f[label]/(of[label]+decided[label])+f[d]/(of[d]+decided[d]))/k
 		if d == label {
 			v[i] += 2 / (k * (of[d] + decided[d]))
@@ -157,7 +157,7 @@ func matthews(p Predictions) (Estimate, bool) {
 	}
 	v := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
-		d := p.decision(i)
+		d := p.Decision(i)
 		v[i] = (pq-decided[label]+pq-of[d]-a)/scale + r*((of[label]-pp)/(1-pp)+(decided[d]-qq)/(1-qq))
 		if d == label {
 			v[i] += 1 / scale

@@ -198,10 +198,12 @@ func explainCommand() *cobra.Command {
 		Long: `Explain a kernel, a likelihood, an inference, a strategy or any other name that gpc-tune list shows:
 what it is, its hyperparameters with their defaults and bounds, its other options, and where it
 stands in a file. A key of the file is explained with its default and an example, a column of a
-table (bits, loo) and a field of results.json with what it is. A number is an exit code. An experiment of the gallery explains itself: its file
-is printed, whose comment says where its data come from, and which may be copied and changed.`,
-		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
-		Args:    cobra.ExactArgs(1),
+table (bits, loo) and a field of results.json with what it is. A number is an exit code. An
+experiment of the gallery explains itself: its file is printed, whose comment says where its data
+come from, and which may be copied and changed.`,
+		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n" +
+			"  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
+		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalogue.Names(), cobra.ShellCompDirectiveNoFileComp
 		},

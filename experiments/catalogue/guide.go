@@ -8,9 +8,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// WriteKeys writes docs/file.md: every key of the file, section by section, with what it says, its
+// writeKeys writes docs/file.md: every key of the file, section by section, with what it says, its
 // default and an example.
-func WriteKeys(w io.Writer) error {
+func writeKeys(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# The experiment file\n\nEvery key of the YAML file, as `gpc-tune explain KEY` and the schema " +
 		"(`gpc-tune schema`) have it.\nWhat kernels, likelihoods, inference methods, strategies, splitters and " +

@@ -57,11 +57,11 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	}
 }
 
-// docs/file.md is what WriteKeys writes.
+// docs/file.md is what writeKeys writes.
 func TestGuideOfKeys(t *testing.T) {
 	const name = "../../docs/file.md"
 	var got bytes.Buffer
-	if err := WriteKeys(&got); err != nil {
+	if err := writeKeys(&got); err != nil {
 		t.Fatal(err)
 	}
 	if *update {

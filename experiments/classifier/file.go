@@ -23,6 +23,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
@@ -69,6 +70,12 @@ type ModelFile struct {
 	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
 	State       approx.State       `json:"state"`             // of the approximation
 	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
+	// Calibrate is how class probabilities are corrected, with the parameters of every class, of
+	// two of the second; Threshold is the one probability of the second of two classes from which
+	// it is decided for.
+	Calibrate   string      `json:"calibrate,omitempty"`
+	Calibration [][]float64 `json:"calibration,omitempty"`
+	Threshold   []float64   `json:"threshold,omitempty"`
 	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
 	Hash string `json:"hash,omitempty"`
 }
@@ -141,7 +148,8 @@ type Classifier struct {
 	file      *ModelFile
 	average   objective.Average
 	data      objective.Data
-	counts    []int // training cases per class
+	counts    []int           // training cases per class
+	calibrate *cv.Calibration // nil: none
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; its samples are restored one at a time
 	compared  comparator.Fitted // instead of the two; nil: none
@@ -234,6 +242,9 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 		return nil, damage(name, err)
 	}
 	c := &Classifier{name: name, file: f}
+	if err := c.checkAdjustment(); err != nil {
+		return nil, damage(name, err)
+	}
 	m, err := c.readModel()
 	if err != nil {
 		return nil, err
@@ -279,6 +290,40 @@ func (f *ModelFile) checkColumns() error {
 	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
 		return wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
 	}
+	return nil
+}
+
+// checkAdjustment checks what is learnt of predictions.
+func (c *Classifier) checkAdjustment() error {
+	f, classes := c.file, len(c.file.Columns.Classes)
+	for i, t := range f.Threshold {
+		if i > 0 || classes != 2 || !(t >= 0 && t <= 1) {
+			return wrong("threshold", "%v, want one probability, of two classes", f.Threshold)
+		}
+	}
+	if f.Calibrate == "" {
+		if f.Calibration != nil {
+			return wrong("calibration", "there is none without calibrate")
+		}
+		return nil
+	}
+	way, err := cv.CalibrationNamed(f.Calibrate)
+	if err != nil {
+		return wrong("calibrate", "%w", err)
+	}
+	want := classes
+	if classes == 2 {
+		want = 1
+	}
+	if len(f.Calibration) != want {
+		return wrong("calibration", "%d lists of parameters, want %d", len(f.Calibration), want)
+	}
+	for _, parameters := range f.Calibration {
+		if len(parameters) < 2 || len(parameters)%2 != 0 {
+			return wrong("calibration", "%d parameters, want two or more pairs", len(parameters))
+		}
+	}
+	c.calibrate = &way
 	return nil
 }
 
@@ -386,7 +431,18 @@ func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err erro
 }
 
 // outcome predicts cases, with the one fit or with the average over the samples.
-func (c *Classifier) outcome(held *kernel.Inputs) (average job.Outcome, err error) {
+func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, err error) {
+	o, err = c.uncalibrated(held)
+	if err != nil || c.calibrate == nil {
+		return o, err
+	}
+	for i := range held.N() {
+		c.calibrate.Adjust(c.file.Calibration, o.Proba.RawRowView(i))
+	}
+	return o, nil
+}
+
+func (c *Classifier) uncalibrated(held *kernel.Inputs) (average job.Outcome, err error) {
 	if c.compared != nil {
 		return job.Compared(c.compared, held, c.data.Y.Classes), nil
 	}

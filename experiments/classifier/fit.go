@@ -264,6 +264,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	if j.Set.Source.Targets == nil {
 		f.Targets, f.Labels = nil, data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
+	f.Calibrate, f.Calibration, f.Threshold = j.Adjust.Corrected(w.fit)
 	for i := range fitted.Data.X.N() {
 		f.Inputs = append(f.Inputs, fitted.Data.X.X.RawRowView(i))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -69,7 +70,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	t := &Predicted{
 		Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all), Warnings: warnings,
 	}
-	cost := t.fill(ds, held, c.data.Classes, costs)
+	cost := t.fill(ds, held, c.data.Classes, costs, c.file.Threshold)
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
@@ -100,13 +101,17 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 			data.Pick(held.Variance, all), mean, variance)
 	default:
 		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.counts)
+		for _, t := range c.file.Threshold {
+			p.Threshold = slices.Repeat([]float64{t}, len(all))
+		}
 	}
 	return all, p, err
 }
 
 // fill fills the table. It returns the costs of the decisions on cases whose label is known, where
 // costs were given.
-func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs) (cost []float64) {
+func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs,
+	threshold []float64) (cost []float64) {
 	var ids []string
 	for _, id := range ds.IDs {
 		ids = append(ids, id.Name)
@@ -146,7 +151,7 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 	if classes == nil {
 		return nil
 	}
-	return t.decide(add, classes, held.Proba, ds.Labels, costs)
+	return t.decide(add, classes, held.Proba, ds.Labels, costs, threshold)
 }
 
 // score adds the scores of the cases whose label is known, and what the decisions on them cost on
@@ -170,12 +175,12 @@ func (t *Predicted) score(p cv.Predictions, cost []float64) {
 // decide adds the decisions and, where costs were given, what each is expected to cost. It returns
 // the costs of those on cases whose label is known.
 func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int,
-	costs *cv.Costs) (cost []float64) {
+	costs *cv.Costs, threshold []float64) (cost []float64) {
 	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
 	for i := range t.Rows {
 		row := proba.RawRowView(i)
 		if costs == nil {
-			decisions[i] = classes[cv.Decide(row)]
+			decisions[i] = classes[cv.DecideAt(row, threshold...)]
 			continue
 		}
 		k, risk := costs.Decide(row)

@@ -205,7 +205,7 @@ var Sections = []Section{
 		{"eta", "one of so many is kept at each step", "2", "race: {successive_halving: {eta: 3}}"},
 		{"score", "by which they compete", "information_bits", "race: {paired_t: {}, score: brier}"},
 	}},
-	{"predict", "how class probabilities and decisions are made", []string{"predicting"}, []Key{
+	{"predict", "how class probabilities and decisions are made", []string{"predicting", "thresholding"}, []Key{
 		{"average", "averaged over the posterior of the latent function, or at one point (gpc-tune list averages)",
 			"averaged", "predict: {average: map}"},
 		{"reject", "by what the least sure cases are told for the reject curves", "max_probability",
@@ -214,6 +214,12 @@ var Sections = []Section{
 			"predict: {loss: {ill: {well: 5}}}"},
 		{"reject_cost", "what it costs to decide for no class", "one is always decided for",
 			"predict: {reject_cost: 0.2}"},
+		{"calibrate", "corrects the probabilities by what folds of the training cases show: none, platt or isotonic",
+			"none", "predict: {calibrate: isotonic}"},
+		{"threshold", "probability of the second of two classes from which it is decided for, chosen on folds of the " +
+			"training cases", "1/2", "predict: {threshold: {maximise: f1}}"},
+		{"maximise", "what the threshold is chosen for: f1, balanced_accuracy, matthews, or utility, minus the mean " +
+			"cost by loss", "", "threshold: {maximise: utility}"},
 	}},
 	{"report", "what is written beside results.json", []string{"Report"}, []Key{
 		{"formats", "gpc-tune list formats", "text", "report: {formats: [text, html, svg]}"},
