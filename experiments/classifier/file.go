@@ -3,38 +3,23 @@
 package classifier
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
-	"maps"
-	"math"
 	"os"
-	"reflect"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/dustin/go-humanize"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
-	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -42,104 +27,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// The schema of a model file is its family and a version.
-const (
-	modelFamily  = "gpc-tune/model/"
-	modelVersion = 1
-	ModelSchema  = modelFamily + "1"
-)
+// ModelSchema is the schema of a model file.
+const ModelSchema = modelfile.Schema
 
-// ModelFile is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
-// posterior without iterating, and where it comes from. Numbers are written such that they are read
-// back to the bit.
-type ModelFile struct {
-	Schema      string             `json:"schema"`
-	Experiment  string             `json:"experiment"` // the name in the YAML file
-	Seed        uint64             `json:"seed"`
-	Build       record.Build       `json:"build"`
-	Dataset     string             `json:"dataset"`
-	DataHash    string             `json:"data_hash"`
-	Tuned       Tuned              `json:"tuned"`
-	LogEvidence record.Spelled     `json:"log_evidence"` // nats, of this fit
-	Model       Declared           `json:"model"`
-	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
-	Columns     *data.Schema       `json:"columns"`
-	Preprocess  *preprocess.Map    `json:"preprocess"`
-	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
-	Targets     []float64          `json:"targets,omitempty"` // or their numbers
-	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
-	State       approx.State       `json:"state"`             // of the approximation
-	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
-	// Calibrate is how class probabilities are corrected, with the parameters of every class, of
-	// two of the second; Threshold is the one probability of the second of two classes from which
-	// it is decided for.
-	Calibrate   string      `json:"calibrate,omitempty"`
-	Calibration [][]float64 `json:"calibration,omitempty"`
-	Threshold   []float64   `json:"threshold,omitempty"`
-	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
-	Hash string `json:"hash,omitempty"`
-}
-
-// Sample is a fit at other hyperparameters.
-type Sample struct {
-	Theta map[string]float64 `json:"theta"`
-	State approx.State       `json:"state"`
-}
-
-// Tuned says how the hyperparameters were found.
-type Tuned struct {
-	Method    string         `json:"method"`
-	Objective string         `json:"objective"`
-	Inference string         `json:"inference"`
-	Value     record.Spelled `json:"value"` // of the objective
-}
-
-// Declared is the model as the experiment declares it, in YAML flow text.
-type Declared struct {
-	Kernel     string `json:"kernel"`
-	Mean       string `json:"mean"`
-	Likelihood string `json:"likelihood"`
-	Inference  string `json:"inference"`
-	Classes    string `json:"classes"` // joint | one_vs_rest
-	Average    string `json:"average"`
-}
+// ModelFile is a fitted classifier, as docs/model-file.md describes it.
+type ModelFile = modelfile.File[data.Schema]
 
 // save writes the file, which holds training data: its mode is what the umask leaves. Whoever reads
 // it sees the old one or the new one, whole.
-func (f *ModelFile) save(name string) (err error) {
-	if f.Hash, err = f.hash(); err != nil {
+func save(f *ModelFile, name string) error {
+	if err := f.Seal(); err != nil {
 		return err
 	}
-	return atomicfile.Write(name, f.write)
-}
-
-// hash is what Hash should be. It does not depend on how the file is laid out.
-func (f *ModelFile) hash() (string, error) {
-	bare, h := *f, sha256.New()
-	bare.Hash = ""
-	err := bare.write(h)
-	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// write writes a line a field.
-func (f *ModelFile) write(w io.Writer) error {
-	v, before := reflect.ValueOf(*f), "{\n"
-	for i := range v.NumField() {
-		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if options == "omitempty" && v.Field(i).Len() == 0 {
-			continue
-		}
-		text, err := json.Marshal(v.Field(i).Interface())
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if _, err := fmt.Fprintf(w, "%s%q: %s", before, name, text); err != nil {
-			return err
-		}
-		before = ",\n"
-	}
-	_, err := io.WriteString(w, "\n}\n")
-	return err
+	return atomicfile.Write(name, f.Write)
 }
 
 // Classifier is a model file with its posterior.
@@ -165,80 +65,16 @@ func LoadClassifier(name string) (*Classifier, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
-	f, err := decodeModel(text)
+	f, err := modelfile.Decode[data.Schema](text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
 	}
-	return f.restore(name)
+	return restore(f, name)
 }
-
-// decodeModel reads the text of a model file, strictly.
-func decodeModel(text []byte) (*ModelFile, error) {
-	var header struct {
-		Schema any          `json:"schema"`
-		Build  record.Build `json:"build"`
-	}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch err := json.Unmarshal(text, &header); {
-	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit",
-			placeIn(text, syntax.Offset), err)
-	case err != nil && !errors.As(err, &kind):
-		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
-	}
-	schema, _ := header.Schema.(string)
-	version, of := strings.CutPrefix(schema, modelFamily)
-	switch number, err := strconv.Atoi(version); {
-	case !of || err != nil || number < 1:
-		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit",
-			schema, ModelSchema)
-	case number > modelVersion:
-		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
-			"version %d: use one as new as that, or write the file again with gpc-tune fit", number,
-			header.Build.Version, build.Version(), modelVersion)
-	}
-	// Null stands for nothing in a model file, and the decoder takes it for whatever was there
-	// before.
-	tokens := json.NewDecoder(bytes.NewReader(text))
-	for {
-		token, err := tokens.Token()
-		if err != nil {
-			break // the end, or what is told below
-		}
-		if token == nil {
-			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit",
-				placeIn(text, tokens.InputOffset()))
-		}
-	}
-	f := &ModelFile{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	switch err := d.Decode(f); {
-	case errors.As(err, &kind):
-		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit",
-			placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
-	case err != nil:
-		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit", err)
-	}
-	return f, nil
-}
-
-// placeIn says where an offset is: line 3, column 14.
-func placeIn(text []byte, offset int64) string {
-	before := text[:min(max(offset-1, 0), int64(len(text)))]
-	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")),
-		len(before)-bytes.LastIndexByte(before, '\n'))
-}
-
-// evidenceTolerance is how far, relative to 1 or to itself, the log evidence may be from the one on
-// file: far more than builds and processors differ by, far less than what a change of the file
-// does.
-const evidenceTolerance = 1e-4
 
 // restore checks what the file says and rebuilds the posterior.
-func (f *ModelFile) restore(name string) (*Classifier, error) {
-	if err := f.checkColumns(); err != nil {
+func restore(f *ModelFile, name string) (*Classifier, error) {
+	if err := checkColumns(f); err != nil {
 		return nil, damage(name, err)
 	}
 	c := &Classifier{name: name, file: f}
@@ -259,36 +95,30 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 	if err != nil {
 		return nil, damage(name, err)
 	}
-	want := float64(f.LogEvidence)
-	if math.IsNaN(evidence) != math.IsNaN(want) || math.Abs(evidence-want) > evidenceTolerance*max(1, math.Abs(want)) {
-		return nil, damage(name, wrong("log_evidence", "%v on file, and %v by its numbers", want, evidence))
-	}
-	if hash, err := f.hash(); err != nil || hash != f.Hash { // what none of the above depends on
-		return nil, damage(name, wrong("hash", "%q on file, and %s by its content", f.Hash, hash))
+	if err := cmp.Or(f.Agrees(evidence), f.Sealed()); err != nil { // the hash: of what none of the above depends on
+		return nil, damage(name, err)
 	}
 	return c, nil
 }
 
-// wrong is what is wrong with a part of a model file, and damage what is wrong with a file.
-func wrong(part, format string, args ...any) error { return fmt.Errorf(part+": "+format, args...) }
-
+// damage is what is wrong with a file.
 func damage(name string, err error) error {
 	return fmt.Errorf("%w: %s: %w; the file was changed: write it again with gpc-tune fit", spec.ErrInvalid, name, err)
 }
 
 // checkColumns checks what is said of inputs and labels.
-func (f *ModelFile) checkColumns() error {
+func checkColumns(f *ModelFile) error {
 	if f.Columns == nil || f.Preprocess == nil {
-		return wrong("columns, preprocess", "one of them is missing")
+		return modelfile.Wrong("columns, preprocess", "one of them is missing")
 	}
 	if err := f.Columns.Check(); err != nil {
-		return wrong("columns", "%w", err)
+		return modelfile.Wrong("columns", "%w", err)
 	}
 	if err := f.Preprocess.Check(len(f.Columns.ColumnNames())); err != nil {
-		return wrong("preprocess", "%w", err)
+		return modelfile.Wrong("preprocess", "%w", err)
 	}
 	if f.Columns.Imputes() != (f.Preprocess.Impute != nil) {
-		return wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
+		return modelfile.Wrong("preprocess", "impute must be there if and only if columns has missing: mean or median")
 	}
 	return nil
 }
@@ -298,29 +128,29 @@ func (c *Classifier) checkAdjustment() error {
 	f, classes := c.file, len(c.file.Columns.Classes)
 	for i, t := range f.Threshold {
 		if i > 0 || classes != 2 || !(t >= 0 && t <= 1) {
-			return wrong("threshold", "%v, want one probability, of two classes", f.Threshold)
+			return modelfile.Wrong("threshold", "%v, want one probability, of two classes", f.Threshold)
 		}
 	}
 	if f.Calibrate == "" {
 		if f.Calibration != nil {
-			return wrong("calibration", "there is none without calibrate")
+			return modelfile.Wrong("calibration", "there is none without calibrate")
 		}
 		return nil
 	}
 	way, err := cv.CalibrationNamed(f.Calibrate)
 	if err != nil {
-		return wrong("calibrate", "%w", err)
+		return modelfile.Wrong("calibrate", "%w", err)
 	}
 	want := classes
 	if classes == 2 {
 		want = 1
 	}
 	if len(f.Calibration) != want {
-		return wrong("calibration", "%d lists of parameters, want %d", len(f.Calibration), want)
+		return modelfile.Wrong("calibration", "%d lists of parameters, want %d", len(f.Calibration), want)
 	}
 	for _, parameters := range f.Calibration {
 		if len(parameters) < 2 || len(parameters)%2 != 0 {
-			return wrong("calibration", "%d parameters, want two or more pairs", len(parameters))
+			return modelfile.Wrong("calibration", "%d parameters, want two or more pairs", len(parameters))
 		}
 	}
 	c.calibrate = &way
@@ -342,45 +172,21 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 	}
 	if m.Comparator == nil {
 		if err := c.average.Uses(m.Likelihood); err != nil {
-			return m, damage(c.name, wrong("model.average", "%w", err))
+			return m, damage(c.name, modelfile.Wrong("model.average", "%w", err))
 		}
 	}
 	return m, nil
 }
 
 // readCases reads the training cases.
-func (c *Classifier) readCases(m model.Model) error {
+func (c *Classifier) readCases(m model.Model) (err error) {
 	f := c.file
-	dim, n, classes := len(f.Columns.ColumnNames()), len(f.Inputs), len(f.Columns.Classes)
-	switch {
-	case m.Numeric() != (classes == 0):
-		return wrong("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
-	case classes > 0 && len(f.Targets) > 0:
-		return wrong("targets", "%d numbers do not go with classes", len(f.Targets))
-	case classes == 0 && len(f.Labels) > 0:
-		return wrong("labels", "%d labels do not go with numbers", len(f.Labels))
+	if classes := f.Columns.Classes; m.Numeric() != (len(classes) == 0) {
+		return modelfile.Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes),
+			f.Model.Likelihood)
 	}
-	c.counts = make([]int, classes)
-	for i, label := range f.Labels {
-		if label < 0 || label >= classes {
-			return wrong("labels", "case %d has %d, want 0 to %d", i, label, classes-1)
-		}
-		c.counts[label]++
-	}
-	y := job.Coded(classes, f.Labels, f.Targets)
-	if n < 2 || y.Len() != n {
-		return wrong("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, y.Len())
-	}
-	x := mat.NewDense(n, dim, nil)
-	for i, row := range f.Inputs {
-		if len(row) != dim {
-			return wrong("inputs", "case %d has %d numbers, want %d", i, len(row), dim)
-		}
-		x.SetRow(i, row)
-	}
-	// Where length scales start matters no more.
-	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true}
-	return nil
+	c.data, c.counts, err = f.Cases(f.Columns.Classes, len(f.Columns.ColumnNames()))
+	return err
 }
 
 // fits checks that the parts of the model go together, and that there is memory for its posterior.
@@ -392,7 +198,7 @@ func (c *Classifier) fits(m model.Model) error {
 	if m.Comparator != nil {
 		need = m.Comparator.Memory(size, dim)
 	} else if _, err := m.On(classes).Check(classes); err != nil {
-		return damage(c.name, wrong("model", "%w", err))
+		return damage(c.name, modelfile.Wrong("model", "%w", err))
 	} else {
 		need = m.On(classes).Memory(size, dim, nil, false)
 	}
@@ -413,19 +219,15 @@ func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err erro
 	f := c.file
 	if m.Comparator != nil {
 		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {
-			return 0, wrong("state", "%w", err)
+			return 0, modelfile.Wrong("state", "%w", err)
 		}
 		return c.compared.Summary().LogEvidence, nil
 	}
 	if c.objective, err = objective.New(m.On(c.data.Y.Classes), nil, c.data); err != nil {
-		return 0, wrong("model", "%w", err)
+		return 0, modelfile.Wrong("model", "%w", err)
 	}
-	theta, err := thetaOf(f.Theta, c.objective.Layout)
-	if err != nil {
-		return 0, wrong("theta", "%w", err)
-	}
-	if c.point, err = c.objective.Restore(theta, f.State); err != nil {
-		return 0, wrong("state", "%w", err)
+	if c.point, err = f.Point(c.objective); err != nil {
+		return 0, err
 	}
 	return c.point.Posterior.Evidence().Value(), nil
 }
@@ -452,36 +254,12 @@ func (c *Classifier) uncalibrated(held *kernel.Inputs) (average job.Outcome, err
 	if len(c.file.Samples) == 0 {
 		return predict(c.point), nil
 	}
-	for i, s := range c.file.Samples {
-		theta, err := thetaOf(s.Theta, c.objective.Layout)
+	for i := range c.file.Samples {
+		point, err := c.file.Sample(c.objective, i)
 		if err != nil {
-			return average, damage(c.name, wrong("samples", "sample %d: theta: %w", i, err))
-		}
-		point, err := c.objective.Restore(theta, s.State)
-		if err != nil {
-			return average, damage(c.name, wrong("samples", "sample %d: state: %w", i, err))
+			return average, damage(c.name, err)
 		}
 		average.Average(predict(point), i+1)
 	}
 	return average, nil
-}
-
-// thetaOf is the vector of the hyperparameters with these names.
-func thetaOf(values map[string]float64, l objective.Layout) ([]float64, error) {
-	theta := make([]float64, len(l.Specs))
-	names := make([]string, len(l.Specs))
-	for i, s := range l.Specs {
-		names[i] = s.ThetaName()
-		v, is := values[names[i]]
-		if !is {
-			return nil, fmt.Errorf("no %s", names[i])
-		}
-		theta[i] = v
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("unknown hyperparameter %q%s", name, registry.Suggest(name, names))
-		}
-	}
-	return theta, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -146,7 +147,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
 	}
-	if err = f.save(name); err != nil && o.Dir != "" {
+	if err = save(f, name); err != nil && o.Dir != "" {
 		err = fmt.Errorf("%w: %w", run.ErrUnreported, err)
 	}
 	return f, summary, err
@@ -235,7 +236,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	var silent record.Fit // the assessment has said it
 	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
 		func(fit *objective.Point) error {
-			s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
+			s := modelfile.Sample{Theta: map[string]float64{}, State: append(approx.State{}, fit.Posterior.State()...)}
 			for i, h := range o.Layout.Specs {
 				s.Theta[h.ThetaName()] = fit.Theta[i]
 			}
@@ -251,10 +252,10 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	f := &ModelFile{
 		Schema: ModelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
 		Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned: Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
+		Tuned: modelfile.Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},
 		LogEvidence: record.Spelled(logEvidence),
-		Model: Declared{
+		Model: modelfile.Declared{
 			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
 			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},
