@@ -23,6 +23,10 @@ type Predictions struct {
 	// probabilities: the smaller, the sooner it is rejected. nil: a Confidence measures it.
 	Confidence []float64
 
+	// Threshold is, for every row, the probability of the second of two classes from which it is
+	// decided for. nil: the class of largest probability is.
+	Threshold []float64
+
 	Targets, Mean, Variance []float64 // m: the target, and the mean and variance predicted for it, noise included
 }
 
@@ -87,9 +91,13 @@ func Pool(parts ...Predictions) Predictions {
 		all.Mean = append(all.Mean, p.Mean...)
 		all.Variance = append(all.Variance, p.Variance...)
 		all.Confidence = append(all.Confidence, p.Confidence...)
+		all.Threshold = append(all.Threshold, p.Threshold...)
 	}
 	if len(all.Confidence) < len(all.Cases) {
 		all.Confidence = nil // not of all parts
+	}
+	if len(all.Threshold) < len(all.Cases) {
+		all.Threshold = nil
 	}
 	if parts[0].Numeric() {
 		return all
@@ -107,13 +115,33 @@ func Pool(parts ...Predictions) Predictions {
 // Decide is the class of largest probability. A tie goes to the first class, in natural order.
 func Decide(proba []float64) int { return floats.MaxIdx(proba) }
 
+// DecideAt is Decide or, where there is a threshold, the second of two classes where its
+// probability is at least that, and else the first.
+func DecideAt(proba []float64, threshold ...float64) int {
+	switch {
+	case len(threshold) == 0:
+		return Decide(proba)
+	case proba[1] >= threshold[0]:
+		return 1
+	}
+	return 0
+}
+
+// Decision is the class that row i is decided to be of.
+func (p Predictions) Decision(i int) int {
+	if p.Threshold == nil {
+		return Decide(p.Proba.RawRowView(i))
+	}
+	return DecideAt(p.Proba.RawRowView(i), p.Threshold[i])
+}
+
 // Confusion counts the cases of class i that were decided to be class j, in row i and column j of a
 // C×C table.
 func (p Predictions) Confusion() [][]int {
 	_, classes := p.Proba.Dims()
 	table := counts(classes, classes)
 	for i, label := range p.Labels {
-		table[label][Decide(p.Proba.RawRowView(i))]++
+		table[label][p.Decision(i)]++
 	}
 	return table
 }
@@ -131,7 +159,7 @@ func counts(rows, columns int) [][]int {
 func (p Predictions) wrong() []float64 {
 	out := make([]float64, len(p.Labels))
 	for i, label := range p.Labels {
-		if Decide(p.Proba.RawRowView(i)) != label {
+		if p.Decision(i) != label {
 			out[i] = 1
 		}
 	}

@@ -36,5 +36,13 @@ func Recorded(classes int, f *record.Fit) (Predictions, error) {
 		}
 		p.Confidence = record.Floats(f.Confidence)
 	}
+	if err == nil && f.Threshold != nil {
+		if classes != 2 {
+			return p, fmt.Errorf("a threshold on one of %d classes", classes)
+		}
+		for range f.Rows {
+			p.Threshold = append(p.Threshold, float64(*f.Threshold))
+		}
+	}
 	return p, err
 }

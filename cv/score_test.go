@@ -79,6 +79,7 @@ func TestScoresOfTwoClasses(t *testing.T) {
 	loss := math.Ln2                     // mean of 1, 1, 0, 2 bits, of the same variance
 	briers := math.Sqrt((2*0.03125*0.03125 + 0.53125*0.53125 + 0.59375*0.59375) / 3)
 	none := math.NaN()
+	third := wilsonOf(1./3, 3)
 	want := map[string]Estimate{
 		"information_bits": {0, -half, half},
 		"errors":           {2, none, none},
@@ -87,6 +88,13 @@ func TestScoresOfTwoClasses(t *testing.T) {
 		"brier":            {0.53125, 0.53125 - z*briers/2, 0.53125 + z*briers/2},
 		"ece":              {0.1875, none, none}, // one case of four is wrong with confidence ¾, all other bins are right
 		"auc":              {0.5, none, none},    // against the one case of class 0: a tie, a win, a loss
+		// One case of class 1 of three is decided to be of it, and the one of class 0 is not.
+		"sensitivity":       wilsonOf(1./3, 3),
+		"specificity":       wilsonOf(1, 1),
+		"balanced_accuracy": average(wilsonOf(1./3, 3), wilsonOf(1, 1)),
+		"f1":                {0.5, 2 * third.Lo / (1 + third.Lo), 2 * third.Hi / (1 + third.Hi)},
+		"matthews":          correlation(1, 0, 2, 1),
+		"average_precision": wilsonOf((1+2./3+3./4)/3, 3), // at the first, second and third case of class 1
 	}
 	results, warnings := Evaluate(p)
 	if len(results) != len(want) || len(warnings) != 0 {
@@ -106,6 +114,34 @@ func TestScoresOfTwoClasses(t *testing.T) {
 	}
 }
 
+func wilsonOf(rate float64, n int) Estimate {
+	lo, hi := wilson(rate, n)
+	return Estimate{rate, lo, hi}
+}
+
+// average is that of estimates from different cases: deviations add up in squares.
+func average(of ...Estimate) Estimate {
+	k, sum, below, above := float64(len(of)), 0.0, 0.0, 0.0
+	for _, e := range of {
+		sum += e.Value
+		below += math.Pow(e.Value-e.Lo, 2)
+		above += math.Pow(e.Hi-e.Value, 2)
+	}
+	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}
+}
+
+// correlation is that of two classes from the four counts, with the large-sample variance of φ by Bishop, Fienberg & Holland (1975,
+// Discrete Multivariate Analysis, 11.3), times n/(n-1), on the scale of atanh.
+func correlation(tp, fp, fn, tn float64) Estimate {
+	n := tp + fp + fn + tn
+	r1, r2, c1, c2 := (tp+fn)/n, (fp+tn)/n, (tp+fp)/n, (fn+tn)/n
+	phi := (tp*tn - fp*fn) / (n * n) / math.Sqrt(r1*r2*c1*c2)
+	variance := 1 - phi*phi + phi*(1+phi*phi/2)*(r1-r2)*(c1-c2)/math.Sqrt(r1*r2*c1*c2) -
+		0.75*phi*phi*((r1-r2)*(r1-r2)/(r1*r2)+(c1-c2)*(c1-c2)/(c1*c2))
+	half := z * math.Sqrt(variance/(n-1)) / (1 - phi*phi)
+	return Estimate{phi, math.Tanh(math.Atanh(phi) - half), math.Tanh(math.Atanh(phi) + half)}
+}
+
 // Two cases of three classes with training frequencies ¼, ¼, ½: p of their classes are ½ (base ½) and ¼ (base ¼).
 func TestScoresOfThreeClasses(t *testing.T) {
 	p := predict(t, []int{2, 1}, [][]float64{{0.25, 0.25, 0.5}, {0.75, 0.25, 0}}, 1, 1, 2)
@@ -120,8 +156,8 @@ func TestScoresOfThreeClasses(t *testing.T) {
 	}
 	results, _ := Evaluate(p)
 	for _, r := range results {
-		if r.Name == "auc" {
-			t.Error("auc of three classes")
+		if slices.Contains([]string{"auc", "average_precision", "sensitivity", "specificity"}, r.Name) {
+			t.Errorf("%s of three classes", r.Name)
 		}
 	}
 }
@@ -142,12 +178,14 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// One case has no interval but for Wilson's; one class has no ROC curve.
+// One case has no interval but for Wilson's; one class has neither a ROC curve nor a correlation.
 func TestOneCase(t *testing.T) {
 	p := predict(t, []int{1}, [][]float64{{0.25, 0.75}}, 1, 1)
 	results, _ := Evaluate(p)
 	for _, r := range results {
-		if want := r.Name == "error_rate"; math.IsNaN(r.Lo) == want || math.IsNaN(r.Value) || r.Name == "auc" {
+		want := slices.Contains([]string{"error_rate", "sensitivity", "f1"}, r.Name)
+		undefined := slices.Contains([]string{"auc", "average_precision", "specificity", "balanced_accuracy", "matthews"}, r.Name)
+		if math.IsNaN(r.Lo) == want || math.IsNaN(r.Value) || undefined {
 			t.Errorf("%s = %v", r.Name, r.Estimate)
 		}
 	}
@@ -292,6 +330,42 @@ func TestScoresAgainstDefinitions(t *testing.T) {
 		check("brier", normal(squares))
 		check("errors", Estimate{wrong, none, none})
 		check("ece", Estimate{gaps, none, none})
+		recalls, of, decided, hits := []Estimate{}, make([]int, classes), make([]int, classes), make([]int, classes)
+		for i, row := range p.Confusion() {
+			for j, n := range row {
+				of[i] += n
+				decided[j] += n
+			}
+			if hits[i] = row[i]; of[i] > 0 {
+				recalls = append(recalls, wilsonOf(float64(row[i])/float64(of[i]), of[i]))
+			}
+		}
+		if len(recalls) > 1 {
+			check("balanced_accuracy", average(recalls...))
+		}
+		if classes == 2 && of[1] > 0 {
+			check("sensitivity", recalls[len(recalls)-1])
+		}
+		if classes == 2 && of[0] > 0 {
+			check("specificity", recalls[0])
+		}
+		k, f := 0.0, 0.0
+		for c := range classes {
+			if of[c]+decided[c] > 0 {
+				k++
+				f += 2 * float64(hits[c]) / float64(of[c]+decided[c])
+			}
+		}
+		switch {
+		case classes > 2:
+			if e := score(t, "f1", p); !close(e.Value, f/k, 1e-12) {
+				t.Errorf("f1 = %v, want %v", e, f/k)
+			}
+		case of[1] > 0:
+			rows := of[1] + decided[1] - hits[1]
+			j := wilsonOf(float64(hits[1])/float64(rows), rows)
+			check("f1", Estimate{2 * float64(hits[1]) / float64(of[1]+decided[1]), 2 * j.Lo / (1 + j.Lo), 2 * j.Hi / (1 + j.Hi)})
+		}
 		total := 0
 		for i, row := range p.Confusion() {
 			for j, n := range row {

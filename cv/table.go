@@ -83,6 +83,34 @@ var Scores = []Score{
 			"probability of it than one of the first; ties count half; Newcombe's score interval (2006, method 5)",
 	},
 	{
+		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
+		Doc: "area under the precision-recall curve in steps, two classes only: the mean precision over the cases of " +
+			"the second class, each taken as the threshold; guessing has the share of that class; Wilson's interval",
+	},
+	{
+		Name: "balanced_accuracy", Unit: "share of cases", Greater: true, Func: balancedAccuracy,
+		Doc: "the mean over the classes of the share of their cases that is decided rightly: guessing has 1 by the " +
+			"number of classes, whatever their sizes; its interval is made of Wilson's of the classes",
+	},
+	{
+		Name: "sensitivity", Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
+		Doc: "share of the cases of the second of two classes that is decided rightly (recall), with Wilson's interval",
+	},
+	{
+		Name: "specificity", Unit: "share of cases", Greater: true, Func: recallOfTwo(0),
+		Doc: "share of the cases of the first of two classes that is decided rightly, with Wilson's interval",
+	},
+	{
+		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
+		Doc: "2 TP/(2 TP + FP + FN) of the second of two classes, the harmonic mean of precision and recall, with " +
+			"Wilson's interval transformed; of more classes the mean over them, with the normal interval",
+	},
+	{
+		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,
+		Doc: "Matthews's correlation of classes and decisions, for more than two classes Gorodkin's R_K, -1 … 1: " +
+			"0 is guessing; the interval is normal in atanh",
+	},
+	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,
 		Column: Column{Heading: "rmse", Digits: 4, Brief: true},
 		Doc: "root mean squared error of the predicted mean, for numeric targets; " +

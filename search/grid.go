@@ -224,15 +224,18 @@ func (a Axis) values() ([]float64, error) {
 		}
 		return a.Values, nil
 	case a.Values != nil || ends == nil || a.Log != nil && a.Linear != nil:
-		return nil, errors.New("write one of {log: [lo, hi], points: n}, " +
+		return nil, errors.New("write one of {log: [lo, hi], points: n}, with natural logarithms, " +
 			"{linear: [lo, hi], points: n} and {values: […]}")
 	}
-	lo, hi := ends[0], ends[1]
+	lo, hi, unit := ends[0], ends[1], ""
+	if a.Log != nil {
+		unit = " (natural logarithms of the values)"
+	}
 	switch {
 	case a.Points < 1 || a.Points > maxTrials:
 		return nil, fmt.Errorf("points = %d must be from 1 to %d", a.Points, maxTrials)
 	case !(lo <= hi):
-		return nil, fmt.Errorf("[%v, %v] must have the smaller end first", lo, hi)
+		return nil, fmt.Errorf("[%v, %v] must have the smaller end first%s", lo, hi, unit)
 	case (a.Points == 1) != (lo == hi):
 		return nil, fmt.Errorf("[%v, %v] with both ends included cannot have %d points", lo, hi, a.Points)
 	case a.Points == 1:

@@ -20,8 +20,12 @@ func fitCommand(signals *interrupts) *cobra.Command {
 		Use:   "fit FILE.yaml | gallery:NAME -m MODEL.json",
 		Short: "Tune on all of the training data, and keep the classifier",
 		Long: `Tune on all of the training data, as run does, and write the classifier to a model file, from which
-gpc-tune predict predicts. Of several configurations, the one with the best tuning objective is
-kept, or the one that --configuration names.
+gpc-tune predict predicts. Of several configurations the best is kept, or the one that
+--configuration names. What is best, --by says: a score of held-out cases (gpc-tune list scores),
+mean_loss, log_evidence, or the tuning objective. Without it, it is what decides the run, if that is
+finished in -o or runs/NAME: a race, nested cross-validation, or else the first score. Where there
+is no run, it is the tuning objective, and the first score where comparators or several objectives
+are among the configurations; what is held out for a score is then computed first, as run does.
 
 With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with
 --resume. The jobs are those that run does on all of the training data: what either has done in the
@@ -42,6 +46,10 @@ folder, the other need not do again.`,
 			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
+			}
+			if options.Dir == "" && classifier.Finished(plan, e.dir) {
+				options.Dir = e.dir
+				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)
 			}
 			if options.Dir == "" { // nothing that has been done would be kept
 				signals = nil
@@ -73,7 +81,10 @@ folder, the other need not do again.`,
 	f := c.Flags()
 	f.StringVarP(&name, "model", "m", "", "model file to write")
 	f.IntVar(&options.Configuration, "configuration", -1,
-		"number of the configuration, from 0 (default: the one with the best tuning objective)")
+		"number of the configuration, from 0 (default: the best)")
+	f.StringVar(&options.By, "by", "", "what is best: a score, mean_loss, log_evidence or the tuning objective "+
+		"(default: see above)")
+	c.MarkFlagsMutuallyExclusive("configuration", "by")
 	f.StringVarP(&options.Dir, "output", "o", "", "run folder that keeps the finished jobs (default: none does)")
 	check = runFlags(c, &options.Options)
 	_ = c.MarkFlagRequired("model") // there is such a flag

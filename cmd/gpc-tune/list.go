@@ -222,14 +222,20 @@ func versionCommand() *cobra.Command {
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain NAME | CODE | exit-codes",
-		Short: "Explain a name that a configuration file can have, or an exit code",
+		Use:   "explain NAME | KEY | COLUMN | CODE | exit-codes",
+		Short: "Explain a name or a key of the file, a column, a field of the results, or an exit code",
 		Long: `Explain a kernel, a likelihood, an inference, a strategy or any other name that gpc-tune list shows:
 what it is, its hyperparameters with their defaults and bounds, its other options, and where it
-stands in a file. A number is an exit code. An experiment of the gallery explains itself: its file
-is printed, whose comment says where its data come from, and which may be copied and changed.`,
-		Example: "  gpc-tune explain se\n  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
-		Args:    cobra.ExactArgs(1),
+stands in a file. A key of the file is explained with its default and an example, a column of a
+table (bits, loo) and a field of results.json with what it is. A number is an exit code. An
+experiment of the gallery explains itself: its file is printed, whose comment says where its data
+come from, and which may be copied and changed.`,
+		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n" +
+			"  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
+		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return catalogue.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			found := false
 			for _, e := range exitCodes {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,14 +20,16 @@ func predictCommand() *cobra.Command {
 	var safe func(io.Writer, string, func(io.Writer) error) error
 	var write func(func(io.Writer) error) error
 	c := &cobra.Command{
-		Use:   "predict MODEL.json DATA",
+		Use:   "predict MODEL.json DATA | -",
 		Short: "Predict cases with a model file: probabilities, latent moments, decisions",
-		Long: `Predict the cases of a file, or of a bundled data set, with a model file that gpc-tune fit wrote.
+		Long: `Predict the cases of a file, of a bundled data set, or with - of standard input, with a model file
+that gpc-tune fit wrote. CSV is read and written some thousand cases at a time, however many there are.
 Columns are found by their names, in any order; in files without a header by their place. The label
 may be absent; where it is there, the predictions are scored. Decisions are for the class of largest
 probability, or of least expected loss: --loss names costs, and --reject what it costs to decide for
 none.`,
-		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  gpc-tune predict pima.json pima " +
+		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  zcat new.csv.gz | gpc-tune predict " +
+			"crabs.json -\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -41,12 +44,22 @@ none.`,
 			if err != nil {
 				return err
 			}
-			table, err := fitted.Predict(args[1], deciding)
-			if err != nil {
-				return err
-			}
+			var table *classifier.Predicted
 			if err := write(func(w io.Writer) error {
-				return safe(w, format, func(w io.Writer) error { return render(w, table) })
+				return safe(w, format, func(w io.Writer) error {
+					if _, missing := os.Stat(args[1]); format == "csv" && (args[1] == "-" || missing == nil) {
+						table, err = fitted.Stream(c.Context(), args[1], c.InOrStdin(), deciding, w)
+						return err
+					}
+					if args[1] == "-" {
+						return usage("--format %s holds all cases at once, and standard input may have no end; take "+
+							"csv, or name a file", format)
+					}
+					if table, err = fitted.Predict(args[1], deciding); err != nil {
+						return err
+					}
+					return render(w, table)
+				})
 			}); err != nil {
 				return err
 			}

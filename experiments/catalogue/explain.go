@@ -3,20 +3,24 @@ package catalogue
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
 // Explain writes what a name of the Catalogue means: its documentation, its hyperparameters with
-// their defaults and bounds, its other options, and where it stands in a file. An experiment of the
-// gallery is its file.
+// their defaults and bounds, its other options, and where it stands in a file; what a key of the
+// file says; and what a column or a field of the results is. An experiment of the gallery is its
+// file.
 func Explain(out io.Writer, name string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var have []string
@@ -45,11 +49,113 @@ func Explain(out io.Writer, name string) error {
 			}
 		}
 	}
+	more, names := explainKey(w, name, found > 0)
+	if have = append(have, names...); more {
+		found++
+	}
 	if found == 0 {
 		near, _, _ := strings.Cut(registry.Suggest(name, have), " (have ")
 		return fmt.Errorf("nothing is called %q%s (gpc-tune list shows all names)", name, near)
 	}
 	return w.Flush()
+}
+
+// explainKey writes what keys of the file, headings of tables and fields of results of that name
+// are, below what is there already; it returns all names that it knows.
+func explainKey(w io.Writer, name string, below bool) (found bool, names []string) {
+	write := func(format string, args ...any) {
+		if below {
+			fmt.Fprintln(w)
+		}
+		found, below = true, true
+		fmt.Fprintf(w, format, args...)
+	}
+	for _, s := range spec.Sections {
+		for _, k := range s.Keys {
+			if names = append(names, k.Name); k.Name != name {
+				continue
+			}
+			write("%s (a key of the file: %s)\n%s\n", k.Name, s.Name, k.Doc)
+			for _, more := range [][2]string{{"default", k.Default}, {"example", k.Example}} {
+				if more[1] != "" {
+					fmt.Fprintf(w, "  %s: %s\n", more[0], more[1])
+				}
+			}
+		}
+	}
+	for _, s := range cv.Scores {
+		heading, _, _ := strings.Cut(s.Column.Heading, " %")
+		if names = append(names, heading); name == heading && name != s.Name {
+			write("%s (a column of tables)\nthe score %s: %s (%s)\n", name, s.Name, s.Doc, s.Unit)
+		}
+	}
+	for _, h := range headings {
+		if names = append(names, h[0]); name == h[0] {
+			write("%s (a column of tables)\n%s\n", name, h[1])
+		}
+	}
+	for _, s := range Schemas {
+		if s.Of == nil {
+			continue
+		}
+		for _, of := range fieldsOf(outputSchema(reflect.TypeOf(s.Of), "")) {
+			if names = append(names, of[0]); name == of[0] && of[1] != "" {
+				write("%s (a field of %s)\n%s\n", name, s.Doc, of[1])
+			}
+		}
+	}
+	return found, names
+}
+
+// headings are columns of tables for people that are no score.
+var headings = [][2]string{
+	{"#", "number of the configuration, in the order of the file, by which show and fit take it"},
+	{"log evidence", "log marginal likelihood of all of the training data at the tuned hyperparameters, nats; its " +
+		"approximation by the inference"},
+	{"loo", "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats"},
+	{"free", "free hyperparameters"},
+	{"trainings", "training sets: all of the training data, and every fold"},
+	{"jobs", "pieces of work that are done and recorded each by itself: a trial, or the assessment of a fit"},
+	{"95 % interval", "confidence interval of the score beside it, over such samples of cases"},
+}
+
+// fieldsOf are the names of the properties of a schema and of its parts, with what is said of them,
+// once each.
+func fieldsOf(s jsonschema.Schema) (fields [][2]string) {
+	take := func(of any) {
+		part, _ := of.(jsonschema.Schema)
+		properties, _ := part["properties"].(jsonschema.Schema)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			property, _ := properties[name].(jsonschema.Schema)
+			text, _ := property["description"].(string)
+			if f := [2]string{name, text}; !slices.Contains(fields, f) {
+				fields = append(fields, f)
+			}
+		}
+	}
+	take(s)
+	if defs, is := s["$defs"].(jsonschema.Schema); is {
+		for _, name := range slices.Sorted(maps.Keys(defs)) {
+			take(defs[name])
+		}
+	}
+	return fields
+}
+
+// Names lists what Explain explains, but the fields of results.
+func Names() (names []string) {
+	for _, k := range spec.Kinds() {
+		for _, e := range k.Entries {
+			names = append(names, e.Name)
+		}
+	}
+	for _, s := range spec.Sections {
+		for _, k := range s.Keys {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // explainOptions writes the hyperparameters of a component, on one input, and its other options,

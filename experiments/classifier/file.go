@@ -5,12 +5,14 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
@@ -47,7 +49,8 @@ type Classifier struct {
 	file      *ModelFile
 	average   objective.Average
 	data      objective.Data
-	counts    []int // training cases per class
+	counts    []int           // training cases per class
+	calibrate *cv.Calibration // nil: none
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; its samples are restored one at a time
 	compared  comparator.Fitted // instead of the two; nil: none
@@ -76,6 +79,9 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 		return nil, damage(name, err)
 	}
 	c := &Classifier{name: name, file: f}
+	if err := c.checkAdjustment(); err != nil {
+		return nil, damage(name, err)
+	}
 	m, err := c.readModel()
 	if err != nil {
 		return nil, err
@@ -118,6 +124,40 @@ func checkColumns(f *ModelFile) error {
 	return nil
 }
 
+// checkAdjustment checks what is learnt of predictions.
+func (c *Classifier) checkAdjustment() error {
+	f, classes := c.file, len(c.file.Columns.Classes)
+	for i, t := range f.Threshold {
+		if i > 0 || classes != 2 || !(t >= 0 && t <= 1) {
+			return modelfile.Wrong("threshold", "%v, want one probability, of two classes", f.Threshold)
+		}
+	}
+	if f.Calibrate == "" {
+		if f.Calibration != nil {
+			return modelfile.Wrong("calibration", "there is none without calibrate")
+		}
+		return nil
+	}
+	way, err := cv.CalibrationNamed(f.Calibrate)
+	if err != nil {
+		return modelfile.Wrong("calibrate", "%w", err)
+	}
+	want := classes
+	if classes == 2 {
+		want = 1
+	}
+	if len(f.Calibration) != want {
+		return modelfile.Wrong("calibration", "%d lists of parameters, want %d", len(f.Calibration), want)
+	}
+	for _, parameters := range f.Calibration {
+		if len(parameters) < 2 || len(parameters)%2 != 0 {
+			return modelfile.Wrong("calibration", "%d parameters, want two or more pairs", len(parameters))
+		}
+	}
+	c.calibrate = &way
+	return nil
+}
+
 // readModel reads the model, and how class probabilities are formed.
 func (c *Classifier) readModel() (m model.Model, err error) {
 	f, prefix := c.file, c.name+": model."
@@ -135,12 +175,25 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 		if err := c.average.Uses(m.Likelihood); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.average", "%w", err))
 		}
-		source, categories := f.Columns.Sources()
-		if m, err = m.OnColumns(source, categories); err != nil {
+		if m, err = onColumns(f, m); err != nil {
 			return m, damage(c.name, modelfile.Wrong("model.kernel", "%w", err))
 		}
 	}
 	return m, nil
+}
+
+// onColumns is the model for the file's inputs. Older files, whose indicators of a category have
+// length scales of their own, name more hyperparameters.
+func onColumns(f *ModelFile, m model.Model) (model.Model, error) {
+	source, categories := f.Columns.Sources()
+	on, err := m.OnColumns(source, categories)
+	size := func(m model.Model) int {
+		return len(m.On(len(f.Columns.Classes)).Layout(len(source), nil, math.NaN()).Specs)
+	}
+	if err == nil && size(on) != len(f.Theta) && size(m) == len(f.Theta) {
+		return m, nil
+	}
+	return on, err
 }
 
 // readCases reads the training cases.
@@ -198,7 +251,18 @@ func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err erro
 }
 
 // outcome predicts cases, with the one fit or with the average over the samples.
-func (c *Classifier) outcome(held *kernel.Inputs) (average job.Outcome, err error) {
+func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, err error) {
+	o, err = c.uncalibrated(held)
+	if err != nil || c.calibrate == nil {
+		return o, err
+	}
+	for i := range held.N() {
+		c.calibrate.Adjust(c.file.Calibration, o.Proba.RawRowView(i))
+	}
+	return o, nil
+}
+
+func (c *Classifier) uncalibrated(held *kernel.Inputs) (average job.Outcome, err error) {
 	if c.compared != nil {
 		return job.Compared(c.compared, held, c.data.Y.Classes), nil
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/journal"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -27,14 +27,20 @@ import (
 
 // FitOptions of Fit.
 type FitOptions struct {
-	Configuration int    // its number in the plan, from 0; negative: the one with the best tuning objective
-	Dir           string // the run folder that has the trials, and keeps those that are made; "": none
+	Configuration int // its number in the plan, from 0; negative: the best
+	// By says what is best: a score of held-out cases, mean_loss, log_evidence, or the tuning
+	// objective. "": what decides the run in Dir, if that is finished, or else the tuning
+	// objective where all have the same, and the first score of held-out cases where they do
+	// not.
+	By  string
+	Dir string // the run folder that has the trials, and keeps those that are made; "": none
 	run.Options
 }
 
-// Fit tunes on all of the training data, as Run does, and writes the classifier to the model file
-// name. The jobs are those of Run, so that what one of the two has left in the run folder is done
-// for the other: after a finished run there is one fit to make. Stopped early, it writes no model.
+// Fit tunes on all of the training data, as Run does, and writes the best classifier to the model
+// file name. The jobs are those of Run, so that what one of the two has left in the run folder is
+// done for the other: after a finished run there is one fit to make. Stopped early, it writes no
+// model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
@@ -42,35 +48,70 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	if err := atomicfile.Check(name); err != nil { // before hours of work
 		return nil, search.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", spec.ErrInvalid, err)
 	}
-	studies, jobs, err := candidates(p, o.Configuration)
+	studies, _, err := candidates(p, o.Configuration)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
-	journal, err := run.Begin(p, o.Dir, studies, o.Options)
+	byScore := false
+	if len(studies) > 1 {
+		objective, err := byObjective(p, o.By, Finished(p, o.Dir))
+		if err != nil {
+			return nil, search.Summary{}, err
+		}
+		byScore = !objective
+	}
+	todo := studies
+	if byScore {
+		todo = p.Search()
+	}
+	journal, err := run.Begin(p, o.Dir, todo, o.Options)
 	if err != nil {
 		return nil, search.Summary{}, err
 	}
 	defer journal.Close() // every line is on disk already
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
-		for _, s := range studies {
-			if !slices.ContainsFunc(lines, func(l record.Line) bool {
-				return l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index
-			}) {
-				return nil, search.Summary{}, fmt.Errorf("%s: %w", o.Dir, run.ErrUnfinished)
-			}
+		if err := unfinished(p, o.Dir, studies, byScore, lines); err != nil {
+			return nil, search.Summary{}, err
 		}
 	}
 	defer run.Govern(p, &o.Options)()
-	summary, err := search.Run(ctx, studies, journal, o.Options.Options)
+	if !byScore {
+		return fitBest(ctx, p, journal, name, o, search.Summary{})
+	}
+	chosen, summary, err := study(ctx, p, journal, o.By, o.Options)
 	if err != nil {
 		return nil, summary, err
+	}
+	o.Configuration = chosen
+	return fitBest(ctx, p, journal, name, o, summary)
+}
+
+// fitBest does what is missing of the fits to all of the training data, and keeps the best, or the
+// one that is chosen. summary is of what was done before.
+func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name string, o FitOptions,
+	summary search.Summary) (*ModelFile, search.Summary, error) {
+	studies, jobs, err := candidates(p, o.Configuration)
+	if err != nil {
+		return nil, summary, err
+	}
+	for _, j := range jobs {
+		j.Keeps, j.Twin = true, nil // nobody asks for that one here
+	}
+	if done, err := search.Run(ctx, studies, journal, o.Options.Options); err != nil || summary.Total == 0 {
+		if summary = done; err != nil {
+			return nil, summary, err
+		}
 	}
 
 	var best winner
 	found, fitted, equals := -1, 0, 0 // its place in studies, how many have a value, and how many that of the best
 	lines := journal.Lines()
 	for i, s := range studies {
-		switch w := outcomeOf(s, lines); {
+		w := outcomeOf(s, lines)
+		if o.By == logEvidence {
+			w.value = w.fit.LogEvidence
+		}
+		switch {
 		case w.fit.Failure != "":
 			o.Warn("configuration %d (%s): %s", s.Configuration, configurationName(p, s.Configuration), w.fit.Failure)
 		case len(studies) > 1 && math.IsNaN(float64(w.value)):
@@ -104,7 +145,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	if len(studies) > 1 {
 		c := studies[found].Configuration
 		o.Warn("configuration %d (%s) is kept: its %s", c, configurationName(p, c),
-			best.among(f.Tuned.Objective, fitted, len(studies), equals))
+			best.among(cmp.Or(o.By, f.Tuned.Objective), fitted, len(studies), equals))
 	}
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
@@ -113,48 +154,6 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 		err = fmt.Errorf("%w: %w", run.ErrUnreported, err)
 	}
 	return f, summary, err
-}
-
-// candidates are the studies on all of the training data, with their jobs: of one configuration, or
-// of all.
-func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs []*job.Job, err error) {
-	switch n := len(p.Manifest.Configurations); {
-	case n == 0:
-		return nil, nil, plan.ErrNoFits
-	case configuration >= n:
-		return nil, nil, fmt.Errorf("%w: --configuration %d: the file declares %d, counted from 0", spec.ErrInvalid,
-			configuration, n)
-	}
-	for _, s := range p.Studies {
-		j := s.Job
-		if s.Index != 0 || configuration >= 0 && s.Configuration != configuration {
-			continue
-		}
-		j.Keeps, j.Twin = true, nil // nobody asks for that one here
-		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) ||
-			!slices.Equal(jobs[0].Set.Source.Classes, j.Set.Source.Classes)) {
-			a, b := studies[0].Configuration, s.Configuration
-			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that "+
-				"nothing says which is better; choose with --configuration N",
-				spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b))
-		}
-		if len(jobs) > 0 {
-			a, b := studies[0].Configuration, s.Configuration
-			if x, y := p.Manifest.Configurations[a].Objective, p.Manifest.Configurations[b].Objective; x != y {
-				return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) maximise %s and %s, so that "+
-					"nothing says which is better; choose with --configuration N",
-					spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b), x, y)
-			}
-		}
-		s.Stage = nil // for studies that are not here
-		studies, jobs = append(studies, s.Study), append(jobs, j)
-	}
-	if i := slices.IndexFunc(jobs, func(j *job.Job) bool { return j.Comparator != nil }); i >= 0 && len(jobs) > 1 {
-		c := studies[i].Configuration
-		return nil, nil, fmt.Errorf("%w: configuration %d (%s) is a comparator, and no log evidence says whether "+
-			"it or another is better; choose with --configuration N", spec.ErrInvalid, c, configurationName(p, c))
-	}
-	return studies, jobs, nil
 }
 
 // winner is what a study came to.
@@ -169,20 +168,13 @@ type winner struct {
 // among says how a winner compares: its value is the best of the fitted configurations, of all that
 // were tried, and as good as that of equals of them, itself counted.
 func (w winner) among(objective string, fitted, all, equals int) string {
-	value, best := float64(w.value), "largest"
+	value, greater := float64(w.value), true
 	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
-			value, best = -value, "smallest" // a score of which less is better is maximised with its sign turned
+			value, greater = -value, false // a score of which less is better is maximised with its sign turned
 		}
 	}
-	text := fmt.Sprintf("%s of %.6g is the %s of %d", objective, value, best, fitted)
-	if fitted < all {
-		text += fmt.Sprintf(", without the %d that have failed", all-fitted)
-	}
-	if equals > 1 {
-		text += fmt.Sprintf("; %d are equal, and it is the first of them in the file", equals)
-	}
-	return text
+	return among(objective, fmt.Sprintf("%.6g", value), greater, fitted, all, equals)
 }
 
 // outcomeOf finds it among the lines of a journal, which has the study's fit.
@@ -209,9 +201,6 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	}
 	return w
 }
-
-// configurationName names one.
-func configurationName(p *plan.Plan, i int) string { return plan.NameOf(p.Manifest.Configurations[i]) }
 
 // keep fits the model at the winner's hyperparameters, cold, and at the samples of chains, as its
 // assessment did, or the comparator.
@@ -279,6 +268,7 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	if j.Set.Source.Targets == nil {
 		f.Targets, f.Labels = nil, data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
+	f.Calibrate, f.Calibration, f.Threshold = j.Adjust.Corrected(w.fit)
 	for i := range fitted.Data.X.N() {
 		f.Inputs = append(f.Inputs, fitted.Data.X.X.RawRowView(i))
 	}

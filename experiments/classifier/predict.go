@@ -1,13 +1,18 @@
 package classifier
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -57,31 +62,125 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
-	held, err := c.outcome(&kernel.Inputs{X: c.file.Preprocess.Apply(ds.X)})
+	s := stream{Classifier: c, name: name, costs: costs}
+	t, err := s.predict(ds)
 	if err != nil {
 		return nil, err
 	}
-	all, scored, err := c.labelled(ds, held)
+	s.end(t)
+	return t, nil
+}
+
+// streamed is how many cases are in memory at a time.
+const streamed = 4096
+
+// Stream predicts the cases of a file, or with - those of in, as Predict does, and writes them as
+// CSV, some thousand at a time. What it returns has no rows.
+func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
+	error) {
+	costs, err := spec.ReadCosts(o, c.data.Classes)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, name, err)
+		return nil, err
 	}
-	warnings := append(append([]string{}, ds.Warnings...), job.AverageWarnings(held.AverageError)...)
-	t := &Predicted{
-		Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all), Warnings: warnings,
+	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
+	defer linalg.SetThreads(1)
+	s := stream{Classifier: c, name: name, costs: costs}
+	all := &Predicted{}
+	err = c.file.Columns.Stream(name, in, streamed, func(ds *data.Data) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t, err := s.predict(ds)
+		if err != nil {
+			return err
+		}
+		if all.Columns == nil {
+			all.Columns = t.Columns
+			err = writeCells(w, [][]any{texts(t.Columns)})
+		} else if !slices.Equal(all.Columns, t.Columns) {
+			panic("classifier: parts of one file with other columns")
+		}
+		all.Labelled += t.Labelled
+		return errors.Join(err, writeCells(w, t.Rows))
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil && !errors.Is(err, spec.ErrInvalid):
+		return nil, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	case err != nil:
+		return nil, err
 	}
-	cost := t.fill(ds, held, c.data.Classes, costs)
+	s.end(all)
+	return all, nil
+}
+
+// stream predicts parts of a file, and remembers what the scores of all need.
+type stream struct {
+	*Classifier
+	name     string
+	costs    *cv.Costs
+	scored   []cv.Predictions
+	cost     []float64
+	warnings []string
+}
+
+// predict predicts some cases.
+func (s *stream) predict(ds *data.Data) (*Predicted, error) {
+	held, err := s.outcome(&kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)})
+	if err != nil {
+		return nil, err
+	}
+	all, scored, err := s.labelled(ds, held)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, s.name, err)
+	}
+	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all)}
+	s.cost = append(s.cost, t.fill(ds, held, s.data.Classes, s.costs, s.file.Threshold)...)
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
 				return nil, fmt.Errorf("%w: %s: case %d has %v as %s; its inputs are too far from those of the "+
-					"training cases", spec.ErrInvalid, name, ds.Rows[i], v, t.Columns[j])
+					"training cases", spec.ErrInvalid, s.name, ds.Rows[i], v, t.Columns[j])
 			}
 		}
 	}
 	if len(all) > 0 {
-		t.score(scored, cost)
+		s.scored = append(s.scored, scored)
+	}
+	for _, w := range append(slices.Clone(ds.Warnings), job.AverageWarnings(held.AverageError)...) {
+		s.warn(w)
 	}
 	return t, nil
+}
+
+// counted is a warning that begins with a number.
+var counted = regexp.MustCompile(`^[0-9]+ `)
+
+// warn adds a warning, or its count to that of the same.
+func (s *stream) warn(w string) {
+	number := counted.FindString(w)
+	for i, old := range s.warnings {
+		before := counted.FindString(old)
+		if old[len(before):] != w[len(number):] || (before == "") != (number == "") {
+			continue
+		}
+		if number != "" {
+			a, _ := strconv.Atoi(strings.TrimSpace(before)) // they are digits
+			b, _ := strconv.Atoi(strings.TrimSpace(number))
+			s.warnings[i] = fmt.Sprintf("%d %s", a+b, w[len(number):])
+		}
+		return
+	}
+	s.warnings = append(s.warnings, w)
+}
+
+// end gives t the scores of all parts, and the warnings.
+func (s *stream) end(t *Predicted) {
+	t.Warnings = append([]string{}, s.warnings...)
+	if len(s.scored) > 0 {
+		t.score(cv.Pool(s.scored...), s.cost)
+	}
 }
 
 // labelled lists the cases whose label is known, with their predictions.
@@ -100,13 +199,17 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 			data.Pick(held.Variance, all), mean, variance)
 	default:
 		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.counts)
+		for _, t := range c.file.Threshold {
+			p.Threshold = slices.Repeat([]float64{t}, len(all))
+		}
 	}
 	return all, p, err
 }
 
 // fill fills the table. It returns the costs of the decisions on cases whose label is known, where
 // costs were given.
-func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs) (cost []float64) {
+func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, costs *cv.Costs,
+	threshold []float64) (cost []float64) {
 	var ids []string
 	for _, id := range ds.IDs {
 		ids = append(ids, id.Name)
@@ -146,7 +249,7 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 	if classes == nil {
 		return nil
 	}
-	return t.decide(add, classes, held.Proba, ds.Labels, costs)
+	return t.decide(add, classes, held.Proba, ds.Labels, costs, threshold)
 }
 
 // score adds the scores of the cases whose label is known, and what the decisions on them cost on
@@ -170,12 +273,12 @@ func (t *Predicted) score(p cv.Predictions, cost []float64) {
 // decide adds the decisions and, where costs were given, what each is expected to cost. It returns
 // the costs of those on cases whose label is known.
 func (t *Predicted) decide(add func(string, func(int) any), classes []string, proba *mat.Dense, labels []int,
-	costs *cv.Costs) (cost []float64) {
+	costs *cv.Costs, threshold []float64) (cost []float64) {
 	decisions, expected := make([]string, len(t.Rows)), make([]record.Number, len(t.Rows))
 	for i := range t.Rows {
 		row := proba.RawRowView(i)
 		if costs == nil {
-			decisions[i] = classes[cv.Decide(row)]
+			decisions[i] = classes[cv.DecideAt(row, threshold...)]
 			continue
 		}
 		k, risk := costs.Decide(row)
@@ -197,20 +300,32 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 // PredictedFormats are the ways to write a Predicted; the first is the default.
 var PredictedFormats = table.Forms[*Predicted]{
 	{Name: "csv", Render: func(w io.Writer, t *Predicted) error {
-		out := csv.NewWriter(w)
-		out.Write(t.Columns) // errors surface in out.Error
-		for _, row := range t.Rows {
-			cells := make([]string, len(row))
-			for j, v := range row {
-				if number, is := v.(record.Number); is {
-					v = strconv.FormatFloat(float64(number), 'g', -1, 64)
-				}
-				cells[j] = fmt.Sprint(v)
-			}
-			out.Write(cells)
-		}
-		out.Flush()
-		return out.Error()
+		return writeCells(w, append([][]any{texts(t.Columns)}, t.Rows...))
 	}},
 	{Name: "json", Render: func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
+}
+
+// texts are cells.
+func texts(names []string) (cells []any) {
+	for _, name := range names {
+		cells = append(cells, name)
+	}
+	return cells
+}
+
+// writeCells writes rows as CSV.
+func writeCells(w io.Writer, rows [][]any) error {
+	out := csv.NewWriter(w)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for j, v := range row {
+			if number, is := v.(record.Number); is {
+				v = strconv.FormatFloat(float64(number), 'g', -1, 64)
+			}
+			cells[j] = fmt.Sprint(v)
+		}
+		out.Write(cells) // errors surface in out.Error
+	}
+	out.Flush()
+	return out.Error()
 }

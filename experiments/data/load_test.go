@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		"neither":          {Spec{}, []string{"dataset: neither"}},
 		"unknown":          {Spec{Dataset: "crab"}, []string{`dataset: did you mean "crabs"?`}},
 		"columns and drop": {Spec{Train: "f", Columns: []Name{"a"}, Drop: []Name{"b"}}, []string{"drop: both"}},
-		"modes":            {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: preprocess.Choice{How: "standardise"}}, []string{`missing: did you mean "mean"?`, `categorical: did you mean "one_hot"?`, `preprocess: did you mean "standardize"?`}},
+		"modes":            {Spec{Train: "f", Missing: "means", Categorical: "onehot", Preprocess: preprocess.Choice{How: "standardise"}}, []string{`missing: did you mean "mean"?`, `categorical: here that is "one_hot"`, `preprocess: did you mean "standardize"?`}},
 		"two methods": {Spec{Train: "f", Preprocess: preprocess.Choice{Whiten: new(preprocess.Cases), Standardize: new(preprocess.Cases)}},
 			[]string{"preprocess: are both given"}},
 		"one case":              {Spec{Train: "f", Subsample: 1}, []string{"subsample: at least 2"}},

@@ -31,6 +31,7 @@ type Job struct {
 	TraceScores bool             // the held-out cases are scored where each of its iterations ends
 	Chain       *objective.Chain // what starts at a point instead; nil: none
 	Average     objective.Average
+	Adjust      *Adjust           // what is learnt of the predictions; nil: nothing
 	Keeps       bool              // whoever runs the job wants the fit
 	kept        comparator.Fitted // the comparator's
 	keptModel   *ModelFit         // the model's
@@ -75,7 +76,11 @@ func (j *Job) Memory(s approx.Size) int64 {
 		shown.New = max(s.New, j.Set.lattice().size())
 	}
 	if j.Comparator != nil {
-		return Footprint(2*8*int64(s.Cases+shown.New)*int64(dim) + j.Comparator.Memory(shown, dim))
+		fits := int64(1)
+		if j.Adjust != nil {
+			fits = 2
+		}
+		return Footprint(fits * (2*8*int64(s.Cases+shown.New)*int64(dim) + j.Comparator.Memory(shown, dim)))
 	}
 	if j.Whole {
 		shown.New = max(shown.New, s.Cases)
@@ -86,6 +91,9 @@ func (j *Job) Memory(s approx.Size) int64 {
 	}
 	if j.Curvature {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
+	}
+	if j.Adjust != nil { // a fit to an inner fold beside the one to all
+		assess *= 2
 	}
 	trial := j.Tuned.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact)
 	switch {

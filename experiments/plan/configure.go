@@ -31,6 +31,7 @@ type candidate struct {
 	caps         approx.Caps // of tuned
 	objective    *objective.Objective
 	space        search.Space
+	adjust       *job.Adjust // of its predictions; nil: nothing
 }
 
 // newCandidate has what the file says of a configuration.
@@ -74,11 +75,12 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	specs := c.objective.Layout.Specs
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, p.Spec.Average, whole.How.Method(), len(src.sets) > 1 || whole.Held() > 0)
-	identity := identityOf(c.Configuration, specs, m.Tune, p.Spec.Averaging.Text)
+	identity := identityOf(c.Configuration, specs, m.Tune, p.predicting(c.Data, p.Spec.Averaging.Text))
 	if p.known(c, identity) {
 		return nil
 	}
 	origins := src.Schema.Origins()
+	c.adjust = p.adjust(c.Data)
 	for i, h := range specs { // what the columns are called changes no result
 		if h.Column > 0 {
 			c.Hyperparameters[i].Column = origins[h.Column-1]
@@ -250,6 +252,7 @@ func (p *planner) job(c *candidate, index int, set *job.Set) *job.Job {
 	j := &job.Job{
 		Model: c.model, Tuned: c.tuned, Hybrid: c.declared.Tuning != nil, Criterion: c.criterion,
 		Curvature: t.StandardErrors && whole, Whole: whole, Set: set, Average: p.Spec.Average,
+		Adjust: c.adjust,
 	}
 	if t.Cross != nil {
 		j.Score = &t.Cross.Score
@@ -313,11 +316,15 @@ func (p *planner) compare(c *candidate) error {
 	c.hyperparameters(specs)
 	c.Versions = versionsOf(m, nil, whole.How.Method(), false)
 	identity := mustMarshal(configurationKeyOf(c.Configuration))
+	if predicting := p.predicting(c.Data, ""); predicting != "" {
+		identity = mustMarshal([]any{configurationKeyOf(c.Configuration), predicting})
+	}
+	c.adjust = p.adjust(c.Data)
 	if p.known(c, identity) || !p.grow(m.Written.Inference.Place, len(c.sets), 1, 0) {
 		return nil
 	}
 	for i, set := range c.sets {
-		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set}
+		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set, Adjust: c.adjust}
 		p.addStudy(c, set, Study{Job: j,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
 				Assess: j.Assess},

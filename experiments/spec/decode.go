@@ -202,6 +202,13 @@ func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 			intervals[name] = i
 		}
 	})
+	if n.Kind == strictyaml.ScalarNode {
+		if example := firstNumber(n, v); example != "" {
+			d.at(n, "expected a mapping (key: value), found %s; write its key too, as in {%s: %s}",
+				strictyaml.Describe(n), example, n.Value)
+			return
+		}
+	}
 	d.mapping(n, func(key, value *strictyaml.Node) {
 		f, ok := fields[key.Value]
 		if !ok {
@@ -222,6 +229,29 @@ func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 			d.settings.settings = append(d.settings.settings, located{key.Value, value, s})
 		}
 	})
+}
+
+// firstNumber is the first key of a struct that a number may be meant for; empty: n is no number,
+// or there is none.
+func firstNumber(n *strictyaml.Node, v reflect.Value) (name string) {
+	if _, err := strictyaml.Number(n); err != nil {
+		return ""
+	}
+	registry.Options(v, func(key string, f reflect.Value, _ reflect.StructField) {
+		number := f.CanInt() || f.CanFloat() || f.Kind() == reflect.Pointer || isSetting(f)
+		if name == "" && number && !isNamed(f) {
+			name = key
+		}
+	})
+	return name
+}
+
+func isSetting(v reflect.Value) bool { return v.Type() == reflect.TypeFor[param.Setting]() }
+
+// isNamed says that a value is written as one of some names.
+func isNamed(v reflect.Value) bool {
+	_, is := v.Interface().(interface{ Names() []string })
+	return is
 }
 
 // inside checks a number, or each of a list, against the interval of its field.
@@ -399,7 +429,11 @@ func choose(d *decoder, parent *strictyaml.Node, key string, value *string, have
 		if v := strictyaml.Find(parent, key); v != nil {
 			n = element(v, *value)
 		}
-		d.at(n, "unknown %s %q%s", strings.TrimSuffix(key, "s"), *value, registry.Suggest(*value, have))
+		what := strings.TrimSuffix(key, "s")
+		if key == "classes" {
+			what = "way to model classes"
+		}
+		d.at(n, "unknown %s %q%s", what, *value, registry.Suggest(*value, have))
 	}
 }
 

@@ -204,7 +204,35 @@ type predicting struct {
 	Reject     string           `yaml:"reject"`
 	Loss       *strictyaml.Node `yaml:"loss"`
 	RejectCost *float64         `yaml:"reject_cost"`
+	Calibrate  string           `yaml:"calibrate"`
+	Threshold  *strictyaml.Node `yaml:"threshold"`
 }
+
+// thresholding says what the threshold on the probability of the second of two classes maximises.
+type thresholding struct {
+	Maximise string `yaml:"maximise"`
+}
+
+// adjusting reads what is learnt of predictions.
+func (d *decoder) adjusting(n *strictyaml.Node, p predicting, s *Spec) {
+	s.Calibrate, s.AdjustPlace = p.Calibrate, d.found.Place(n)
+	choose(d, n, "calibrate", &s.Calibrate, calibrations)
+	if p.Threshold == nil || strictyaml.IsNull(p.Threshold) {
+		return
+	}
+	if p.Threshold.Kind == strictyaml.ScalarNode {
+		d.at(p.Threshold, "expected {maximise: f1}, or another of %s, found %s", strings.Join(cv.Thresholds(), ", "),
+			strictyaml.Describe(p.Threshold))
+		return
+	}
+	t := thresholding{}
+	d.into(p.Threshold, &t)
+	choose(d, p.Threshold, "maximise", &t.Maximise, cv.Thresholds())
+	s.Threshold = t.Maximise
+}
+
+// calibrations are the ways to correct probabilities; the first is the default.
+var calibrations = append([]string{"none"}, names(cv.Calibrations, func(c cv.Calibration) string { return c.Name })...)
 
 // Rejected is the decision for no class.
 const Rejected = "reject"

@@ -96,6 +96,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	}
 	s.Average = seeded(s.Average, s.Seed)
 	s.Costs = d.decisionCosts(strictyaml.Find(root, "predict"), doc.Predict)
+	d.adjusting(strictyaml.Find(root, "predict"), doc.Predict, s)
 	if s.illustrates = doc.Illustrate != nil; s.illustrates {
 		d.illustrations(root, doc.Illustrate, s)
 		d.models(root, doc.Model, s)

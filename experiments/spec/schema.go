@@ -105,15 +105,18 @@ func ExperimentSchema() jsonschema.Schema {
 	top := grammar{parts: map[string]jsonschema.Schema{
 		"illustrate": jsonschema.AnyOf(illustrations,
 			jsonschema.Schema{"type": "array", "minItems": 1, "items": illustrations}),
-		"version":  {"const": 1},
-		"name":     jsonschema.Matching(jsonschema.Text(), runName),
-		"data":     jsonschema.Alternatives(part("data")),
-		"model":    jsonschema.Alternatives(part("model")),
-		"tune":     jsonschema.Alternatives(part("tune")),
-		"evaluate": jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
-		"race":     jsonschema.AnyOf(races...),
-		"average":  plain.component(kinds["averages"]),
-		"reject":   jsonschema.Texts(rejects()...),
+		"version":   {"const": 1},
+		"name":      jsonschema.Matching(jsonschema.Text(), runName),
+		"data":      jsonschema.Alternatives(part("data")),
+		"model":     jsonschema.Alternatives(part("model")),
+		"tune":      jsonschema.Alternatives(part("tune")),
+		"evaluate":  jsonschema.AnyOf(named(splitters), evaluated.mapping(splitters)),
+		"race":      jsonschema.AnyOf(races...),
+		"average":   plain.component(kinds["averages"]),
+		"reject":    jsonschema.Texts(rejects()...),
+		"calibrate": jsonschema.Texts(calibrations...),
+		"threshold": jsonschema.Required(grammar{parts: map[string]jsonschema.Schema{
+			"maximise": jsonschema.Texts(cv.Thresholds()...)}}.structure(reflect.TypeFor[thresholding]()), "maximise"),
 		"loss": {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object",
 			"additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
 		"formats": jsonschema.ListOf(named(kinds["formats"])),
@@ -133,6 +136,10 @@ func ExperimentSchema() jsonschema.Schema {
 	}
 	out := jsonschema.AnyOf(modelled, illustrated)
 	out["$defs"] = defs
+	describeAll(out)
+	for _, part := range defs {
+		describeAll(part)
+	}
 	return out
 }
 
@@ -159,6 +166,9 @@ func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 				part = jsonschema.Alternatives(part)
 			}
 			properties[name] = jsonschema.OrNothing(part)
+			if text := describe(t.Name(), name); text != "" {
+				properties[name].(jsonschema.Schema)["description"] = text
+			}
 		})
 	}
 	return jsonschema.Object(properties)

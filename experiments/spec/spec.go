@@ -38,9 +38,13 @@ type Spec struct {
 	Settings []string
 
 	Averaging record.Component // Average as the file declares it
-	TuneText  string
-	Costs     *Costs // of decisions; nil: none are named
-	Published []*Published
+	Calibrate string           // a way of calibration, or none
+	Threshold string           // what it maximises; "": it is ½
+
+	AdjustPlace strictyaml.Place // of the section that has the two
+	TuneText    string
+	Costs       *Costs // of decisions; nil: none are named
+	Published   []*Published
 
 	Illustrations []Illustration // in place of Data
 	illustrates   bool

@@ -82,7 +82,7 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 			t.Criterion = t.Cross.String()
 		}
 	} else {
-		if o != nil {
+		if o != nil && !d.scored(o) {
 			t.Criterion = o.Value
 		}
 		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
@@ -103,6 +103,21 @@ func (d *decoder) way(n *strictyaml.Node) (t Tune, inference *strictyaml.Node) {
 	}
 	d.checkObjective(n, t, err == nil)
 	return t, shared.Inference
+}
+
+// scored says whether a plain objective is the name of a score, here or elsewhere, and then how
+// that is written.
+func (d *decoder) scored(n *strictyaml.Node) bool {
+	name := n.Value
+	if meant, _ := registry.Elsewhere(name, names(cv.Scores, func(s cv.Score) string { return s.Name })); meant != "" {
+		name = meant
+	}
+	if _, err := cv.ScoreNamed(name); err != nil || slices.Contains(objective.Criteria.Names(), n.Value) {
+		return false
+	}
+	d.at(n, "objective %q is a score of held-out cases, which has no gradient; write {method: bayes, objective: "+
+		"{cv: {score: %s, kfold: {k: 5}}}}", n.Value, name)
+	return true
 }
 
 // shared takes what all methods share out of a way of tuning; the rest are the options of its

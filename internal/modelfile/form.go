@@ -49,6 +49,12 @@ type File[C any] struct {
 	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
 	State       approx.State       `json:"state"`             // of the approximation
 	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
+	// Calibrate is how class probabilities are corrected, with the parameters of every class, of
+	// two of the second; Threshold is the one probability of the second of two classes from which
+	// it is decided for.
+	Calibrate   string      `json:"calibrate,omitempty"`
+	Calibration [][]float64 `json:"calibration,omitempty"`
+	Threshold   []float64   `json:"threshold,omitempty"`
 	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
 	Hash string `json:"hash,omitempty"`
 }

@@ -250,6 +250,10 @@ type Fit struct {
 	Proba  Matrix `json:"proba,omitempty"`  // their class probabilities, one row a case
 	// how sure of them it is, where that is not in the probabilities
 	Confidence Vector `json:"confidence,omitempty"`
+	// by which their class probabilities were corrected: of each class, of two of the second
+	Calibration Matrix `json:"calibration,omitempty"`
+	// probability of the second of two classes from which it is decided for
+	Threshold *Number `json:"threshold,omitempty"`
 	// of the held-out cases: one list for two classes, else one a class
 	LatentMean     Matrix `json:"latent_mean,omitempty"`
 	LatentVariance Matrix `json:"latent_variance,omitempty"` // likewise

@@ -168,11 +168,18 @@ func (t Table[I]) NameOf(v I) string {
 	return ""
 }
 
-// Suggest returns the end of an error message about an unknown name: the nearest of have, if one is
-// near, and the whole list: `; did you mean "probit"? (have probit, logit)`.
+// Suggest returns the end of an error message about an unknown name: what is called so elsewhere,
+// or else the nearest of have, if one is near, and the whole list: `; did you mean "probit"? (have
+// probit, logit)`.
 func Suggest(name string, have []string) string {
 	if len(have) == 0 {
 		return " (there are none)"
+	}
+	if meant, note := Elsewhere(name, have); meant != "" {
+		if note != "" {
+			note = ", " + note
+		}
+		return fmt.Sprintf("; here that is %q%s (have %s)", meant, note, strings.Join(have, ", "))
 	}
 	best, distance := "", len(name)/2+1
 	for _, h := range have {

@@ -50,6 +50,12 @@ func TestContestNumbers(t *testing.T) {
 		"brier 0 0 – 0",
 		"ece 0 ",
 		"auc 1 ",
+		"average_precision 1 0.2065 – 1", // Wilson's of 1 of 1
+		"balanced_accuracy 1 0.4389 – 1", // 1 - √2 (1 - 0.206549)/2
+		"sensitivity 1 0.2065 – 1",
+		"specificity 1 0.2065 – 1",
+		"f1 1 0.3424 – 1", // 2 · 0.206549/1.206549
+		"matthews 1 ",
 		"outer folds",
 		"0 6 2  #0 " + reports.Significant(loss) + " #1 " + reports.Significant(2*loss) + " 1 0  -3 amplitude=2",
 		"scores in the competitions",

@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -101,7 +100,7 @@ func (t *predictionTable) predicted(c reports.Configuration, s reports.Study, k 
 	} else {
 		proba := s.Predictions.Proba.RawRowView(k)
 		t.put(BesideIDs(t.ids, "label"), c.Classes[s.Fit.Labels[k]])
-		t.put(BesideIDs(t.ids, "decision"), c.Classes[cv.Decide(proba)])
+		t.put(BesideIDs(t.ids, "decision"), c.Classes[s.Predictions.Decision(k)])
 		for class, p := range proba {
 			t.set("p["+c.Classes[class]+"]", p)
 		}

@@ -1,0 +1,257 @@
+package cv
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// Calibration is a way to correct the probability of a class, learnt from predictions of cases that
+// the model was not fitted to.
+type Calibration struct {
+	Name, Doc string
+	// Learn returns the parameters from the probabilities of the class and whether the cases are of
+	// it. Both kinds occur.
+	Learn func(proba []float64, is []bool) []float64
+	// Apply is the corrected probability.
+	Apply func(parameters []float64, proba float64) float64
+}
+
+// Calibrations lists the ways of calibration.
+var Calibrations = []Calibration{
+	{"platt", "1/(1 + exp(-a ln(p/(1-p)) - b)), a and b by maximum likelihood (Platt 1999)", plattLearn, plattApply},
+	{"isotonic", "the monotone step function of least squares (Zadrozny & Elkan 2002), with lines between its steps",
+		isotonicLearn, isotonicApply},
+}
+
+// CalibrationNamed finds a way of calibration.
+func CalibrationNamed(name string) (Calibration, error) {
+	return named("calibration", name, Calibrations, func(c Calibration) string { return c.Name })
+}
+
+// Calibrate learns the parameters for every class, of two for the second alone. It is an error if a
+// class does not occur among the predictions.
+func (c Calibration) Calibrate(p Predictions) (parameters [][]float64, err error) {
+	m, classes := p.Proba.Dims()
+	for k := range classes {
+		if classes == 2 && k == 0 {
+			continue
+		}
+		proba, is, n := make([]float64, m), make([]bool, m), 0
+		for i, label := range p.Labels {
+			proba[i], is[i] = p.Proba.At(i, k), label == k
+			if is[i] {
+				n++
+			}
+		}
+		if n == 0 || n == m {
+			return nil, fmt.Errorf("calibration needs cases of class %d and of others", k)
+		}
+		parameters = append(parameters, c.Learn(proba, is))
+	}
+	return parameters, nil
+}
+
+// Adjust corrects the probabilities of a case, in place. Those of more than two classes are divided
+// by their sum.
+func (c Calibration) Adjust(parameters [][]float64, proba []float64) {
+	if len(proba) == 2 {
+		proba[1] = c.Apply(parameters[0], proba[1])
+		proba[0] = 1 - proba[1]
+		return
+	}
+	for k := range proba {
+		proba[k] = c.Apply(parameters[k], proba[k])
+	}
+	floats.Scale(1/floats.Sum(proba), proba)
+}
+
+// logOdds are those of a probability, with p kept off 0 and 1 by rounding errors of their sum.
+func logOdds(p float64) float64 {
+	p = min(1-1e-15, max(1e-15, p))
+	return math.Log(p / (1 - p))
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// plattLearn maximises Σ t ln q + (1-t) ln(1-q), q = sigmoid(a f + b), over a and b by Newton's
+// method with halved steps (Lin, Lin & Weng 2007, Machine Learning 68:267). The targets t are
+// Platt's, (N₊+1)/(N₊+2) and 1/(N₋+2), so that a maximum exists.
+func plattLearn(proba []float64, is []bool) []float64 {
+	positive := 0.0
+	for _, yes := range is {
+		if yes {
+			positive++
+		}
+	}
+	negative := float64(len(is)) - positive
+	f, t := make([]float64, len(proba)), make([]float64, len(proba))
+	for i, p := range proba {
+		f[i], t[i] = logOdds(p), 1/(negative+2)
+		if is[i] {
+			t[i] = (positive + 1) / (positive + 2)
+		}
+	}
+	loss := func(a, b float64) (sum float64) {
+		for i := range f {
+			x := a*f[i] + b
+			sum += math.Log1p(math.Exp(-math.Abs(x))) + max(x, 0) - t[i]*x
+		}
+		return sum
+	}
+	a, b := 0.0, math.Log((positive+1)/(negative+1))
+	now := loss(a, b)
+	for range 100 {
+		var ga, gb, haa, hab, hbb float64
+		for i := range f {
+			q := sigmoid(a*f[i] + b)
+			d, w := q-t[i], q*(1-q)
+			ga, gb = ga+d*f[i], gb+d
+			haa, hab, hbb = haa+w*f[i]*f[i], hab+w*f[i], hbb+w
+		}
+		haa, hbb = haa+1e-12, hbb+1e-12
+		det := haa*hbb - hab*hab
+		da, db := -(hbb*ga-hab*gb)/det, -(haa*gb-hab*ga)/det
+		step := 1.0
+		for ; step > 1e-10; step /= 2 {
+			if next := loss(a+step*da, b+step*db); next < now+1e-4*step*(ga*da+gb*db) {
+				now = next
+				break
+			}
+		}
+		if step <= 1e-10 {
+			break
+		}
+		a, b = a+step*da, b+step*db
+	}
+	return []float64{a, b}
+}
+
+func plattApply(parameters []float64, p float64) float64 {
+	return sigmoid(parameters[0]*logOdds(p) + parameters[1])
+}
+
+// isotonicLearn pools adjacent violators (Ayer et al. 1955). The parameters are points x₁, y₁, x₂,
+// y₂, … of which both grow: the ends of every block. Values are kept 1/(n+2) off 0 and 1, as the
+// share of a class among n cases is.
+func isotonicLearn(proba []float64, is []bool) []float64 {
+	order := make([]int, len(proba))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(proba[i], proba[j]) })
+	type block struct{ lo, hi, n, sum float64 }
+	var blocks []block
+	for _, i := range order {
+		b := block{proba[i], proba[i], 1, 0}
+		if is[i] {
+			b.sum = 1
+		}
+		for len(blocks) > 0 {
+			last := blocks[len(blocks)-1]
+			if last.hi < b.lo && last.sum*b.n < b.sum*last.n {
+				break
+			}
+			b = block{last.lo, b.hi, last.n + b.n, last.sum + b.sum}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	edge := 1 / float64(len(proba)+2)
+	var out []float64
+	for _, b := range blocks {
+		y := min(1-edge, max(edge, b.sum/b.n))
+		out = append(out, b.lo, y)
+		if b.hi > b.lo {
+			out = append(out, b.hi, y)
+		}
+	}
+	return out
+}
+
+// isotonicApply is the line between the points to either side; beyond them it is level.
+func isotonicApply(points []float64, p float64) float64 {
+	n := len(points) / 2
+	i := 0
+	for i < n && points[2*i] < p {
+		i++
+	}
+	switch {
+	case i == 0:
+		return points[1]
+	case i == n:
+		return points[2*n-1]
+	}
+	x0, y0, x1, y1 := points[2*i-2], points[2*i-1], points[2*i], points[2*i+1]
+	return y0 + (y1-y0)*(p-x0)/(x1-x0)
+}
+
+// Thresholds names what a threshold can maximise: the scores of decisions, and utility, minus the
+// mean cost.
+func Thresholds() []string {
+	return []string{"f1", "balanced_accuracy", "matthews", Utility}
+}
+
+// Utility is minus the mean cost of a decision.
+const Utility = "utility"
+
+// mostThresholds bounds those that are tried: of more, quantiles.
+const mostThresholds = 500
+
+// BestThreshold is the t for which deciding for the second of two classes where its probability is
+// at least t maximises one of Thresholds on these predictions, among ½ and the middles between
+// neighbouring probabilities; of equals the nearest to ½. costs are those of Utility, nil: 1 for an
+// error.
+func BestThreshold(p Predictions, maximise string, costs *Costs) (float64, error) {
+	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 {
+		return 0, fmt.Errorf("a threshold is for two classes")
+	}
+	value := func(q Predictions) (float64, bool) {
+		if costs == nil {
+			costs = &Costs{Loss: ZeroOne(2)}
+		}
+		sum := 0.0
+		for i, truth := range q.Labels {
+			sum -= costs.Loss[truth][q.Decision(i)]
+		}
+		return sum, true
+	}
+	if maximise != Utility {
+		s, err := ScoreNamed(maximise)
+		if err != nil || !slices.Contains(Thresholds(), maximise) {
+			return 0, fmt.Errorf("unknown %q%s", maximise, registry.Suggest(maximise, Thresholds()))
+		}
+		value = func(q Predictions) (float64, bool) {
+			e, ok := s.Func(q)
+			return e.Value, ok
+		}
+	}
+	var proba []float64
+	for i := range p.Labels {
+		proba = append(proba, p.Proba.At(i, 1))
+	}
+	slices.Sort(proba)
+	proba = slices.Compact(proba)
+	candidates := []float64{0.5}
+	for i := 1; i < len(proba); i += max(1, len(proba)/mostThresholds) {
+		candidates = append(candidates, (proba[i-1]+proba[i])/2)
+	}
+	slices.SortStableFunc(candidates, func(a, b float64) int { return cmp.Compare(math.Abs(a-0.5), math.Abs(b-0.5)) })
+	best, at := math.Inf(-1), 0.5
+	for _, t := range candidates {
+		q := p
+		q.Threshold = make([]float64, len(p.Labels))
+		for i := range q.Threshold {
+			q.Threshold[i] = t
+		}
+		if v, ok := value(q); ok && v > best {
+			best, at = v, t
+		}
+	}
+	return at, nil
+}

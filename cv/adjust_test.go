@@ -1,0 +1,109 @@
+package cv
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Probabilities whose log odds are twice too large, of many cases: Platt's a is ½, b is 0, and either way takes the log loss to
+// near what the true probabilities have.
+func TestCalibrationOfOverconfidence(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var labels []int
+	var proba, truth [][]float64
+	for range 4000 {
+		f := 2 * r.NormFloat64()
+		label := 0
+		if r.Float64() < sigmoid(f) {
+			label = 1
+		}
+		labels = append(labels, label)
+		proba = append(proba, []float64{1 - sigmoid(2*f), sigmoid(2 * f)})
+		truth = append(truth, []float64{1 - sigmoid(f), sigmoid(f)})
+	}
+	p, q := predict(t, labels, proba, 1, 1), predict(t, labels, truth, 1, 1)
+	before, want := score(t, "log_loss", p).Value, score(t, "log_loss", q).Value
+	for _, c := range Calibrations {
+		parameters, err := c.Calibrate(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Name == "platt" && (math.Abs(parameters[0][0]-0.5) > 0.05 || math.Abs(parameters[0][1]) > 0.1) {
+			t.Errorf("a, b = %v, want ½, 0", parameters)
+		}
+		after := predict(t, labels, proba, 1, 1)
+		for i := range labels {
+			c.Adjust(parameters, after.Proba.RawRowView(i))
+		}
+		if e := score(t, "log_loss", after).Value; e > want+0.01 || e > before-0.05 {
+			t.Errorf("%s: log loss %v, before %v, of the true probabilities %v", c.Name, e, before, want)
+		}
+	}
+}
+
+// The gradient of Platt's objective is 0 at what is learnt.
+func TestPlattIsStationary(t *testing.T) {
+	proba := []float64{0.1, 0.2, 0.9, 0.6, 0.4, 0.7}
+	is := []bool{false, true, true, true, false, false}
+	ab := plattLearn(proba, is)
+	var ga, gb float64
+	for i, p := range proba {
+		target := 1. / 5
+		if is[i] {
+			target = 4. / 5
+		}
+		d := plattApply(ab, p) - target
+		ga, gb = ga+d*logOdds(p), gb+d
+	}
+	if math.Abs(ga) > 1e-9 || math.Abs(gb) > 1e-9 {
+		t.Errorf("gradient %v, %v at %v", ga, gb, ab)
+	}
+}
+
+// By hand: 0 | 1 0 | 1 1 pools the middle two at ½; six cases keep values ⅛ off 0 and 1. Ties are one point.
+func TestIsotonicByHand(t *testing.T) {
+	got := isotonicLearn([]float64{0.1, 0.3, 0.2, 0.8, 0.8, 0.9}, []bool{false, false, true, true, false, true})
+	want := []float64{0.1, 1. / 8, 0.2, 0.5, 0.8, 0.5, 0.9, 7. / 8}
+	if !slices.EqualFunc(got, want, func(a, b float64) bool { return close(a, b, 1e-15) }) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for p, want := range map[float64]float64{0: 1. / 8, 0.15: 5. / 16, 0.5: 0.5, 0.85: 11. / 16, 1: 7. / 8} {
+		if got := isotonicApply(got, p); !close(got, want, 1e-12) {
+			t.Errorf("at %v: %v, want %v", p, got, want)
+		}
+	}
+}
+
+// Of 1 : 3 with ordered probabilities the best F1 is where all of class 1 and none of class 0 are above; by utility an error that
+// costs nine times as much moves it below the doubtful case.
+func TestBestThreshold(t *testing.T) {
+	p := predict(t, []int{0, 0, 1, 0, 1}, [][]float64{{.95, .05}, {.9, .1}, {.8, .2}, {.75, .25}, {.6, .4}}, 1, 1)
+	for _, c := range []struct {
+		maximise string
+		costs    *Costs
+		want     float64
+	}{
+		{"f1", nil, 0.15}, // 2·2/(4+1+0) = 0.8 against 2/(2+0+1) = 0.67
+		{"balanced_accuracy", nil, 0.15},
+		{Utility, nil, 0.325}, // one error
+		{Utility, &Costs{Loss: Loss{{0, 1}, {9, 0}}}, 0.15},
+	} {
+		got, err := BestThreshold(p, c.maximise, c.costs)
+		if err != nil || !close(got, c.want, 1e-15) {
+			t.Errorf("%s: %v, want %v (%v)", c.maximise, got, c.want, err)
+		}
+	}
+	q := p
+	q.Threshold = []float64{0.15, 0.15, 0.15, 0.15, 0.15}
+	if e := score(t, "sensitivity", q); e.Value != 1 {
+		t.Errorf("sensitivity %v above the threshold", e)
+	}
+	if got := Pool(q, q).Threshold; len(got) != 10 {
+		t.Errorf("pooled thresholds %v", got)
+	}
+	if _, err := BestThreshold(p, "brier", nil); err == nil {
+		t.Error("brier does not depend on a threshold")
+	}
+}

@@ -1,0 +1,168 @@
+package cv
+
+import "math"
+
+// recall is the share of the cases of a class that were decided to be of it, with Wilson's
+// interval; false: the class does not occur.
+func recall(p Predictions, class int) (Estimate, bool) {
+	hits, rows, cases := 0.0, 0.0, []int(nil)
+	for i, label := range p.Labels {
+		if label != class {
+			continue
+		}
+		rows++
+		cases = append(cases, p.Cases[i])
+		if p.Decision(i) == class {
+			hits++
+		}
+	}
+	if rows == 0 {
+		return Estimate{}, false
+	}
+	lo, hi := wilson(hits/rows, distinct(cases))
+	return Estimate{hits / rows, lo, hi}, true
+}
+
+// recallOfTwo is recall of a class of two.
+func recallOfTwo(class int) func(Predictions) (Estimate, bool) {
+	return func(p Predictions) (Estimate, bool) {
+		if _, classes := p.Proba.Dims(); classes != 2 {
+			return Estimate{}, false
+		}
+		return recall(p, class)
+	}
+}
+
+// balancedAccuracy is the mean r of the recalls r_c of the k classes that occur, two or more. The
+// classes have no case in common, so that the distances to the ends of Wilson's intervals
+// [l_c, u_c] add up in squares (Zou & Donner 2008, Statistics in Medicine 27:1693):
+//
+//	r - √Σ (r_c - l_c)² / k … r + √Σ (u_c - r_c)² / k
+func balancedAccuracy(p Predictions) (Estimate, bool) {
+	k, sum, below, above := 0.0, 0.0, 0.0, 0.0
+	_, classes := p.Proba.Dims()
+	for c := range classes {
+		r, occurs := recall(p, c)
+		if !occurs {
+			continue
+		}
+		k++
+		sum += r.Value
+		below += (r.Value - r.Lo) * (r.Value - r.Lo)
+		above += (r.Hi - r.Value) * (r.Hi - r.Value)
+	}
+	if k < 2 {
+		return Estimate{}, false
+	}
+	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}, true
+}
+
+// margins are the shares of the rows that are of each class, that are decided to be of it, and that
+// are both.
+func (p Predictions) margins() (of, decided, both []float64) {
+	_, classes := p.Proba.Dims()
+	of, decided, both = make([]float64, classes), make([]float64, classes), make([]float64, classes)
+	for i, label := range p.Labels {
+		d := p.Decision(i)
+		of[label]++
+		decided[d]++
+		if d == label {
+			both[d]++
+		}
+	}
+	for _, v := range [][]float64{of, decided, both} {
+		for c := range v {
+			v[c] /= float64(len(p.Labels))
+		}
+	}
+	return of, decided, both
+}
+
+// f1 is that of the second of two classes, 2 TP/(2 TP + FP + FN), where that class occurs. It grows
+// with J = TP/(TP + FP + FN), F = 2J/(1+J), and J is a rate, whose interval is Wilson's. Of more
+// classes it is the mean over those that occur or are decided for, with the normal interval of
+// its linearisation: the mean of F + Σ_c (2 [y = d = c] - F_c ([y = c] + [d = c]))/(k (p_c + q_c))
+// over cases, for k classes with shares p_c of the cases and q_c of the decisions d.
+func f1(p Predictions) (Estimate, bool) {
+	of, decided, both := p.margins()
+	if len(of) == 2 {
+		if of[1] == 0 {
+			return Estimate{}, false
+		}
+		var cases []int
+		hits := 0.0
+		for i, label := range p.Labels {
+			d := p.Decision(i)
+			if label == 1 || d == 1 {
+				cases = append(cases, p.Cases[i])
+			}
+			if label == 1 && d == 1 {
+				hits++
+			}
+		}
+		j := hits / float64(len(cases))
+		lo, hi := wilson(j, distinct(cases))
+		return Estimate{2 * j / (1 + j), 2 * lo / (1 + lo), 2 * hi / (1 + hi)}, true
+	}
+	k, f, all := 0.0, make([]float64, len(of)), 0.0
+	for c := range of {
+		if n := of[c] + decided[c]; n > 0 {
+			f[c] = 2 * both[c] / n
+			k++
+			all += f[c]
+		}
+	}
+	all /= k
+	v := make([]float64, len(p.Labels))
+	for i, label := range p.Labels {
+		d := p.Decision(i)
+		v[i] = all - (f[label]/(of[label]+decided[label])+f[d]/(of[d]+decided[d]))/k
+		if d == label {
+			v[i] += 2 / (k * (of[d] + decided[d]))
+		}
+	}
+	e := mean(v, p.Cases)
+	return Estimate{all, max(0, e.Lo), min(1, e.Hi)}, true
+}
+
+// matthews is the correlation of classes and decisions as indicators, for two classes Matthews's φ
+// (1975, Biochimica et Biophysica Acta 405:442), for more Gorodkin's R_K (2004, Computational
+// Biology and Chemistry 28:367). With p_c, q_c and a the shares of the cases that are of a class,
+// that are decided to be of it, and that are decided rightly,
+//
+//	R = (a - Σ p_c q_c)/√((1 - Σ p_c²)(1 - Σ q_c²)),
+//
+// 0 where all decisions are for one class. It is defined where two classes or more occur. The
+// interval is the normal one of atanh R, whose variance is that of the linearised R over cases;
+// there is none at -1 and 1, nor where all decisions are for one class.
+func matthews(p Predictions) (Estimate, bool) {
+	of, decided, both := p.margins()
+	a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
+	for c := range of {
+		a += both[c]
+		pq += of[c] * decided[c]
+		pp += of[c] * of[c]
+		qq += decided[c] * decided[c]
+	}
+	switch {
+	case pp == 1:
+		return Estimate{}, false
+	case qq == 1:
+		return withoutInterval(0), true
+	}
+	scale := math.Sqrt((1 - pp) * (1 - qq))
+	r := min(1, max(-1, (a-pq)/scale))
+	if 1-math.Abs(r) < 1e-12 { // far more than rounding, far less than one error makes
+		return withoutInterval(math.Copysign(1, r)), true
+	}
+	v := make([]float64, len(p.Labels))
+	for i, label := range p.Labels {
+		d := p.Decision(i)
+		v[i] = (pq-decided[label]+pq-of[d]-a)/scale + r*((of[label]-pp)/(1-pp)+(decided[d]-qq)/(1-qq))
+		if d == label {
+			v[i] += 1 / scale
+		}
+	}
+	e := normal(math.Atanh(r), math.Sqrt(meanVariance(v, 0, p.Cases))/(1-r*r))
+	return Estimate{r, math.Tanh(e.Lo), math.Tanh(e.Hi)}, true
+}

@@ -1,0 +1,165 @@
+package cv
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// decided makes predictions whose decisions are these.
+func decided(t testing.TB, classes int, labels, decisions []int) Predictions {
+	t.Helper()
+	proba, counts := make([][]float64, len(labels)), make([]int, classes)
+	for i, d := range decisions {
+		proba[i] = make([]float64, classes)
+		proba[i][d] = 1
+	}
+	for c := range counts {
+		counts[c] = 1
+	}
+	return predict(t, labels, proba, counts...)
+}
+
+// The examples of scikit-learn's documentation of balanced_accuracy_score, f1_score (average="macro"),
+// matthews_corrcoef and average_precision_score, to the places printed there.
+func TestRatesAgainstScikitLearn(t *testing.T) {
+	labels := []int{0, 1, 2, 0, 1, 2}
+	for _, c := range []struct {
+		name   string
+		p      Predictions
+		want   float64
+		places float64
+	}{
+		{"balanced_accuracy", decided(t, 2, []int{0, 1, 0, 0, 1, 0}, []int{0, 1, 0, 0, 0, 1}), 0.625, 1e-3},
+		{"f1", decided(t, 3, labels, []int{0, 2, 1, 0, 0, 1}), 0.267, 5e-4},
+		{"matthews", decided(t, 2, []int{1, 1, 1, 0}, []int{1, 0, 1, 1}), -0.33, 5e-3},
+		{"average_precision", predict(t, []int{0, 0, 1, 1}, [][]float64{{.9, .1}, {.6, .4}, {.65, .35}, {.2, .8}}, 1, 1), 0.83, 5e-3},
+	} {
+		if e := score(t, c.name, c.p); !close(e.Value, c.want, c.places) {
+			t.Errorf("%s = %v, want %v", c.name, e.Value, c.want)
+		}
+	}
+}
+
+// Gorodkin's R_K from the C×C table by its definition, the covariances of indicators over all pairs of classes and decisions.
+func TestMatthewsAgainstCovariances(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		classes := 2 + r.IntN(4)
+		p := random(t, 4+r.IntN(40), classes, r)
+		covariance := func(a, b func(i, c int) float64) (sum float64) {
+			m := float64(len(p.Labels))
+			for c := range classes {
+				ab, ma, mb := 0.0, 0.0, 0.0
+				for i := range p.Labels {
+					ab, ma, mb = ab+a(i, c)*b(i, c), ma+a(i, c), mb+b(i, c)
+				}
+				sum += ab/m - ma/m*mb/m
+			}
+			return sum
+		}
+		is := func(hit bool) float64 {
+			if hit {
+				return 1
+			}
+			return 0
+		}
+		x := func(i, c int) float64 { return is(p.Labels[i] == c) }
+		y := func(i, c int) float64 { return is(Decide(p.Proba.RawRowView(i)) == c) }
+		want := covariance(x, y) / math.Sqrt(covariance(x, x)*covariance(y, y))
+		e, ok := matthews(p)
+		switch {
+		case covariance(x, x) < 1e-9:
+			if ok {
+				t.Errorf("%v of one class", e)
+			}
+		case covariance(y, y) < 1e-9:
+			if e.Value != 0 || !math.IsNaN(e.Lo) {
+				t.Errorf("%v where all decisions are for one class", e)
+			}
+		case !close(e.Value, want, 1e-12) || e.Lo > e.Value || e.Hi < e.Value:
+			t.Errorf("%v, want %v", e, want)
+		}
+	}
+}
+
+// The area under the steps of the precision-recall curve is the average precision, and in the definition of that every case of
+// class 1 counts the precision at its own probability.
+func TestAveragePrecisionAgainstCases(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 100 {
+		p := random(t, 6+r.IntN(60), 2, r)
+		e, ok := averagePrecision(p)
+		s, drawn := PrecisionRecall(p)
+		if ok != drawn {
+			t.Fatalf("a score: %v, a curve: %v", ok, drawn)
+		}
+		if !ok {
+			continue
+		}
+		want, positives := 0.0, 0.0
+		for i, label := range p.Labels {
+			if label == 0 {
+				continue
+			}
+			positives++
+			hits, rows := 0.0, 0.0
+			for j, other := range p.Labels {
+				if p.Proba.At(j, 1) >= p.Proba.At(i, 1) {
+					rows++
+					hits += float64(other)
+				}
+			}
+			want += hits / rows
+		}
+		area := 0.0
+		for k := 1; k < len(s.X); k++ {
+			area += (s.X[k] - s.X[k-1]) * s.Y[k]
+		}
+		if want /= positives; !close(e.Value, want, 1e-12) || !close(area, want, 1e-12) {
+			t.Fatalf("%v, area %v, want %v", e, area, want)
+		}
+	}
+}
+
+// Intervals hold the value of the population in about 95 of 100 samples: two classes, 1 : 4, and three, with decisions that are
+// right with given probabilities, so that the population's scores are known.
+func TestIntervalsOfRatesCover(t *testing.T) {
+	const samples, n = 600, 120
+	for _, population := range [][][]float64{ // the share of each class and decision
+		{{0.72, 0.08}, {0.06, 0.14}},
+		{{0.30, 0.06, 0.04}, {0.05, 0.20, 0.05}, {0.03, 0.03, 0.24}},
+	} {
+		classes := len(population)
+		var labels, decisions []int
+		for c, row := range population {
+			for d, share := range row {
+				for range int(math.Round(share * 100)) {
+					labels, decisions = append(labels, c), append(decisions, d)
+				}
+			}
+		}
+		truth := decided(t, classes, labels, decisions)
+		covered := map[string]int{}
+		r := rand.New(rand.NewPCG(7, uint64(classes)))
+		for range samples {
+			var l, d []int
+			for range n {
+				i := r.IntN(len(labels))
+				l, d = append(l, labels[i]), append(d, decisions[i])
+			}
+			p := decided(t, classes, l, d)
+			for _, name := range []string{"balanced_accuracy", "f1", "matthews"} {
+				if e, want := score(t, name, p), score(t, name, truth); e.Lo <= want.Value && want.Value <= e.Hi {
+					covered[name]++
+				}
+			}
+		}
+		for name, k := range covered {
+			t.Logf("%d classes, %s: %.3f", classes, name, float64(k)/samples)
+			if share := float64(k) / samples; share < 0.93-4*math.Sqrt(0.93*0.07/samples) {
+				t.Errorf("%d classes, %s: covered in %v", classes, name, share)
+			}
+		}
+	}
+}

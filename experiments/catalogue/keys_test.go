@@ -1,0 +1,91 @@
+package catalogue
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
+)
+
+var update = flag.Bool("update", false, "write docs/file.md")
+
+// described visits the properties of a schema, within its parts too.
+func described(s any, visit func(name string, property jsonschema.Schema)) {
+	switch s := s.(type) {
+	case jsonschema.Schema:
+		if properties, is := s["properties"].(jsonschema.Schema); is {
+			for name, p := range properties {
+				visit(name, p.(jsonschema.Schema))
+			}
+		}
+		for _, v := range s {
+			described(v, visit)
+		}
+	case []jsonschema.Schema:
+		for _, v := range s {
+			described(v, visit)
+		}
+	}
+}
+
+// Every key of the file is explained, and nothing is explained that is no key.
+func TestEveryKeyIsExplained(t *testing.T) {
+	known := map[string]bool{}
+	described(spec.ExperimentSchema(), func(name string, property jsonschema.Schema) {
+		if known[name] = true; property["description"] == nil {
+			t.Errorf("key %s has no description; add it to spec.Sections", name)
+		}
+	})
+	for _, s := range spec.Sections {
+		for i, k := range s.Keys {
+			if !known[k.Name] {
+				t.Errorf("%s: %s is no key of the file", s.Name, k.Name)
+			}
+			if k.Doc == "" || slices.ContainsFunc(s.Keys[:i], func(o spec.Key) bool { return o.Name == k.Name }) {
+				t.Errorf("%s: %s is without an explanation, or there twice", s.Name, k.Name)
+			}
+			if k.Example != "" && !strings.Contains(k.Example, k.Name) {
+				t.Errorf("%s: the example of %s is without it: %s", s.Name, k.Name, k.Example)
+			}
+		}
+	}
+}
+
+// docs/file.md is what writeKeys writes.
+func TestGuideOfKeys(t *testing.T) {
+	const name = "../../docs/file.md"
+	var got bytes.Buffer
+	if err := writeKeys(&got); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, _ := os.ReadFile(name)
+	golden.Equal(t, name+" (if it is meant: go test ./experiments/catalogue -update)", got.Bytes(), want)
+}
+
+// Names of every kind are explained: a component, a key, a column, a score, a field of the results.
+func TestExplain(t *testing.T) {
+	for name, want := range map[string]string{
+		"se": "gpc-tune list kernels", "missing": "a key of the file: data", "bits": "the score information_bits",
+		"loo": "leave-one-out", "f1": "gpc-tune list scores", "log": "natural logarithms",
+		"leave_one_out": "gpc-tune list splitters", "hyperparameters": "natural units",
+	} {
+		var out bytes.Buffer
+		if err := Explain(&out, name); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("explain %s: %v, without %q:\n%s", name, err, want, out.String())
+		}
+	}
+	if err := Explain(&bytes.Buffer{}, "missng"); err == nil || !strings.Contains(err.Error(), `did you mean "missing"`) {
+		t.Errorf("error %v", err)
+	}
+}

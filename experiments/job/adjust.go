@@ -1,0 +1,110 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+)
+
+// innerFolds are those of a training set.
+const innerFolds = 5
+
+// adjust learns what the job asks for, and corrects the predictions of the parts.
+func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial, parts []*part) error {
+	if j.Adjust == nil {
+		return nil
+	}
+	inner, err := j.Set.Split(cv.KFold{K: innerFolds}, seed.Derive(j.Adjust.Seed, "predict"), "predict")
+	if err != nil {
+		return fmt.Errorf("predict: threshold and calibrate need %d folds of the training cases: %w", innerFolds, err)
+	}
+	var held []cv.Predictions
+	for _, set := range inner {
+		p, err := j.within(ctx, set, free, trials)
+		if err != nil {
+			return fmt.Errorf("predict: inner fold %d: %w", set.Fold, err)
+		}
+		held = append(held, p)
+	}
+	all := cv.Pool(held...)
+	var parameters [][]float64
+	if c := j.Adjust.Calibration; c != nil {
+		if parameters, err = c.Calibrate(all); err != nil {
+			return fmt.Errorf("predict: %w", err)
+		}
+		for i := range all.Labels {
+			c.Adjust(parameters, all.Proba.RawRowView(i))
+		}
+	}
+	var threshold *record.Number
+	if j.Adjust.Threshold != "" {
+		t, err := cv.BestThreshold(all, j.Adjust.Threshold, j.Adjust.Costs)
+		if err != nil {
+			return fmt.Errorf("predict: %w", err)
+		}
+		threshold = new(record.Number)
+		*threshold = record.Number(t)
+	}
+	for _, of := range parts {
+		of.fit.Calibration, of.fit.Threshold = lists(parameters), threshold
+		for i := range of.fit.Proba {
+			if parameters != nil {
+				row := record.Floats(of.fit.Proba[i])
+				j.Adjust.Calibration.Adjust(parameters, row)
+				of.fit.Proba[i] = record.Numbers(row)
+			}
+		}
+	}
+	return nil
+}
+
+// within fits on an inner fold, and predicts what it holds out.
+func (j *Job) within(ctx context.Context, set *Set, free []float64, trials []record.Trial) (cv.Predictions, error) {
+	defer set.Release()
+	p, err := set.Prepare()
+	if err != nil {
+		return cv.Predictions{}, err
+	}
+	if j.Comparator != nil {
+		learnt, err := j.Comparator.Fit(ctx, p.Data, seed.Derive(j.Adjust.Seed, "comparator"))
+		if err != nil {
+			return cv.Predictions{}, err
+		}
+		q := Compared(learnt.(comparator.Fitted), p.Held, len(p.counts))
+		return cv.NewPredictions(p.Rows, p.labels, q.Proba, p.counts)
+	}
+	o, err := objective.New(j.Model, nil, p.Data)
+	if err != nil {
+		return cv.Predictions{}, err
+	}
+	if j.Chain == nil {
+		theta := o.Layout.Start()
+		if free != nil {
+			theta = o.Layout.Fill(free)
+		}
+		fit, err := o.Fit(ctx, theta, nil)
+		if err == nil {
+			err = fit.Converged()
+		}
+		if err != nil {
+			return cv.Predictions{}, err
+		}
+		return p.Predict(fit, j.Average)
+	}
+	var average Outcome
+	used, silent := 0, record.Fit{}
+	err = j.EverySample(objective.NewRun(ctx, o), samples(trials), &silent, func(fit *objective.Point) error {
+		used++
+		q, err := p.outcome(fit, j.Average)
+		if err == nil {
+			average.Average(q, used)
+		}
+		return err
+	})
+	return average.Predictions, err
+}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+)
+
+// adjust is what is learnt of the predictions of a configuration; nil: nothing, or a mistake that
+// is told.
+func (p *planner) adjust(ds *data.Data) *job.Adjust {
+	calibrates, thresholds := p.Spec.Calibrate != "none", p.Spec.Threshold != ""
+	switch {
+	case !calibrates && !thresholds:
+		return nil
+	case len(ds.Classes) == 0:
+		p.AtPlace(p.Spec.AdjustPlace, "%s has numeric labels; calibrate and threshold are for classes", ds.Name)
+		return nil
+	case thresholds && len(ds.Classes) != 2:
+		p.AtPlace(p.Spec.AdjustPlace, "%s has %d classes; a threshold is for two, and loss names costs of decisions "+
+			"on more", ds.Name, len(ds.Classes))
+		return nil
+	}
+	a := &job.Adjust{Threshold: p.Spec.Threshold, Seed: p.Spec.Seed}
+	if calibrates {
+		way, err := cv.CalibrationNamed(p.Spec.Calibrate)
+		if err != nil {
+			panic(err) // the file has been read
+		}
+		a.Calibration = &way
+	}
+	if costs := p.utility(ds); costs != nil {
+		a.Costs = &cv.Costs{}
+		for _, row := range costs.Loss {
+			a.Costs.Loss = append(a.Costs.Loss, record.Floats(row))
+		}
+	}
+	return a
+}
+
+// utility has the costs that a threshold is chosen by; nil: there are none, or it is not.
+func (p *planner) utility(ds *data.Data) *record.Costs {
+	if p.Spec.Threshold != cv.Utility {
+		return nil
+	}
+	return p.Spec.Costs.On(strictyaml.NewFindings(""), ds) // finish tells what is wrong with them
+}
+
+// predicting is what keys have of how a configuration predicts: the average alone, unless something
+// is learnt of the predictions.
+func (p *planner) predicting(ds *data.Data, average string) string {
+	if p.Spec.Calibrate == "none" && p.Spec.Threshold == "" {
+		return average
+	}
+	return string(mustMarshal([]any{average, p.Spec.Calibrate, p.Spec.Threshold, p.Spec.Seed, p.utility(ds)}))
+}
