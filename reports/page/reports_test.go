@@ -399,7 +399,7 @@ func TestDamage(t *testing.T) {
 		if r, err := reports.Build(m, lines); err == nil {
 			count++
 			for _, f := range Formats {
-				if at := slices.Index([]string{"html", "markdown", "latex", "svg"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // they take longer than all the others together
+				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "latex_details"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // they take longer than all the others together
 					continue
 				}
 				text := Render(t, f.Name, r)

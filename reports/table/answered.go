@@ -43,6 +43,8 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 			name = "skill untested: " + name
 		case a.Skill != nil && !a.Skill.Better:
 			name = "no skill beyond the base rate: " + name
+		case a.Skill != nil:
+			name += "; better than the base rate (" + worth(a) + ")"
 		}
 		out = append(out, Fact{"best on " + a.Dataset, name})
 	}
