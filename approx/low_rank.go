@@ -204,6 +204,17 @@ func scaledColumns(a blas64.General, j0, j1 int, by []float64) blas64.General {
 	return out
 }
 
+// describe says how the prior was made.
+func (p *lowRank) describe(d *Diagnostics) {
+	left, all := floats.Sum(p.spare), 0.0
+	for i, v := range p.vars {
+		all += v - p.lambda[i] + p.spare[i]
+	}
+	if d.Jitter = p.jitter; all > 0 {
+		d.Unexplained = left / all
+	}
+}
+
 // n is the number of cases, and m that of inducing inputs.
 func (p *lowRank) n() int { return len(p.s) }
 func (p *lowRank) m() int { return p.v.Rows }
