@@ -141,16 +141,3 @@ func Exactly(m Approximation) Approximation {
 	}
 	return m.(inducer).with(Inducing{})
 }
-
-// Induced is the method with so many inducing inputs; ok is false where it has other ones already,
-// or no such option.
-func Induced(m Approximation, points int) (with Approximation, ok bool) {
-	i, ok := m.(inducer)
-	if o, each := m.(OneVsRest); each {
-		_, ok = o.Binary.(inducer)
-	}
-	if !ok || i.inducing() != (Inducing{}) {
-		return m, false
-	}
-	return i.with(Inducing{Points: points}), true
-}
