@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -173,6 +174,28 @@ func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.I
 			dst.SetSym(i, j, square.At(i, j))
 		}
 	}
+}
+
+// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes.
+// An inducing input is on both sides of K_zz.
+func (d *induced) pullbackInputs(dst *mat.Dense, k kernel.Kernel, theta []float64, adjoint approx.Cov) error {
+	m := d.z.N()
+	square := mat.NewDense(m, m, nil)
+	for i := range m {
+		for j := range m {
+			square.Set(i, j, 2*adjoint.K.At(i, j))
+		}
+	}
+	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square)
+	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
+	d.each(func(i int, p inducedPart) {
+		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
+		errs[i] = kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, p.columns(adjoint.Cross))
+	})
+	for _, part := range parts {
+		dst.Add(dst, part)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // pullback adds to grad the derivative over theta that an adjoint makes.
