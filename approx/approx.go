@@ -32,6 +32,22 @@ type Targets struct {
 // Len is the number of cases.
 func (y Targets) Len() int { return max(len(y.Index), len(y.Value)) }
 
+// Coded are the targets of cases whose labels, of so many classes, are numbered from 0 or, with 0
+// classes, of numbers. Of two classes 0 is -1 and 1 is +1.
+func Coded(classes int, labels []int, numbers []float64) Targets {
+	switch classes {
+	case 0:
+		return Targets{Value: numbers}
+	case 2:
+		y := Targets{Classes: classes}
+		for _, label := range labels {
+			y.Value = append(y.Value, float64(2*label-1))
+		}
+		return y
+	}
+	return Targets{Classes: classes, Index: labels}
+}
+
 // Cov is the prior of one latent process at the training inputs: covariance and mean. An adjoint
 // has the same shape.
 type Cov struct {

@@ -97,6 +97,14 @@ func (c Correction) Reads() (texts []string, numbers bool) { return c.Form.Names
 // UnmarshalText reads a form's name.
 func (c *Correction) UnmarshalText(text []byte) error { return choose(&c.Form, "correction", text) }
 
+// Word is the form's name, if it has one.
+func (c Correction) Word() string {
+	if c.Power > 0 || c.Form == MethodsOwn {
+		return ""
+	}
+	return c.Form.Names()[c.Form]
+}
+
 // CorrectionForm is a correction with a name.
 type CorrectionForm int
 

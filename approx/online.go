@@ -67,6 +67,14 @@ func (o *OrderSeed) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Word is none or the seed.
+func (o OrderSeed) Word() string {
+	if o.Unchanged {
+		return "none"
+	}
+	return strconv.FormatUint(o.Seed, 10)
+}
+
 // order is the cases in the order in which they are visited.
 func (o OrderSeed) order(n int) []int {
 	if !o.Unchanged {

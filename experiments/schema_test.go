@@ -22,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -387,7 +388,7 @@ func TestEveryOptionHasARange(t *testing.T) {
 	checked := 0
 	var visit func(of reflect.Type)
 	visit = func(of reflect.Type) {
-		spec.Collect(reflect.New(of).Elem(), func(name string, f reflect.Value, field reflect.StructField) {
+		registry.Options(reflect.New(of).Elem(), func(name string, f reflect.Value, field reflect.StructField) {
 			kind := f.Type()
 			for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Slice || kind.Kind() == reflect.Array || kind.Kind() == reflect.Map {
 				kind = kind.Elem()

@@ -65,7 +65,8 @@ func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64
 	defer i.mu.Unlock()
 	if i.chosen == nil {
 		if i.option.Tolerance > 0 {
-			panic("objective: Choose says how many inducing inputs there are, and comes before a fit")
+			return nil, errors.New("inducing inputs: how many there are to be is not known; Choose finds it before " +
+				"a fit")
 		}
 		c, err := i.selected(ctx, k, theta, i.option.Points)
 		if err != nil {

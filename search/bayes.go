@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
@@ -60,7 +59,7 @@ func (b Bayes) Budget(s Space) Budget {
 
 // Ask implements Strategy: the initial points, then batches. Where there is nothing to regress on,
 // for every trial has failed, or no regression, it goes on along the sequence.
-func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+func (b Bayes) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
@@ -92,24 +91,18 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 
 // regress fits the values of the trials on the unit cube, and finds the best. It is nil if there is
 // none.
-func (s Space) regress(done []record.Trial, seed uint64) (model *objective.Surrogate, best float64) {
+func (s Space) regress(done []Trial, seed uint64) (model *objective.Surrogate, best float64) {
 	var rows, values []float64
 	worst, best := math.Inf(1), math.Inf(-1)
 	for _, t := range done {
-		var theta []record.Number
-		switch {
-		case len(t.Points) > 0:
-			theta = t.Points[0].Theta
-		case len(t.Asked) > 0:
-			theta = t.Asked[0]
-		default:
+		if len(t.Points) == 0 {
 			continue // nobody knows where it failed
 		}
 		for j, p := range s {
 			lo, hi := p.Box()
-			rows = append(rows, (float64(theta[j])-lo)/(hi-lo))
+			rows = append(rows, (t.Points[0].Theta[j]-lo)/(hi-lo))
 		}
-		v := value(t)
+		v := t.Value()
 		if values = append(values, v); !math.IsInf(v, -1) {
 			worst, best = min(worst, v), max(best, v)
 		}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -56,7 +55,7 @@ func (c CMAES) Budget(s Space) Budget {
 }
 
 // Ask implements Strategy: the next generation, found by replaying the history.
-func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+func (c CMAES) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
@@ -73,7 +72,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		}
 		values := make([]float64, len(generation))
 		for i := range values {
-			values[i] = value(done[i]) - f.outside(generation[i])
+			values[i] = done[i].Value() - f.outside(generation[i])
 		}
 		if e.learn(generation, values); e.converged() {
 			break

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
 // Design evaluates points that are chosen before anything is known of the objective, all in one
@@ -37,7 +35,7 @@ func (d Design) Budget(s Space) Budget {
 }
 
 // ask proposes the points whose places in the unit cube sample draws, one a row.
-func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
+func (d Design) ask(s Space, done []Trial, sample func(*mat.Dense)) []Proposal {
 	if len(s) == 0 || len(done) > 0 {
 		return askOnce(done)
 	}
@@ -60,7 +58,7 @@ func (s Space) budget(b Budget) Budget {
 }
 
 // askOnce proposes the one point of a space without free hyperparameters.
-func askOnce(done []record.Trial) []Proposal {
+func askOnce(done []Trial) []Proposal {
 	if len(done) > 0 {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 func (s *tuning) ask() (batch []job) {
 	if s.Strategy != nil {
 		before := len(s.trials)
-		for _, p := range s.Strategy.Ask(s.Space, s.trials, s.Seed) {
+		for _, p := range s.Strategy.Ask(s.Space, seen(s.trials), s.Seed) {
 			j := job{of: s, index: before + len(batch), place: Later, proposal: p}
 			if before == 0 {
 				j.place = j.index

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -41,7 +40,7 @@ func (n NelderMead) Budget(s Space) Budget {
 }
 
 // Ask implements Strategy: the next point of every simplex, found by replaying the history.
-func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+func (n NelderMead) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
@@ -64,7 +63,7 @@ func (n NelderMead) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 			return batch
 		}
 		for i, x := range asking {
-			x.tell(x.outside(x.task.X) - value(done[i]))
+			x.tell(x.outside(x.task.X) - done[i].Value())
 		}
 		done = done[len(asking):]
 	}

@@ -32,13 +32,17 @@ type climb struct{ batches int }
 func (climb) Check(Space) error   { return nil }
 func (climb) Optimizer() string   { return "" }
 func (climb) Budget(Space) Budget { return Budget{AtMost: true} }
-func (c climb) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
+func (c climb) Ask(s Space, done []Trial, seed uint64) []Proposal {
 	if len(done) == 4*c.batches {
 		return nil
 	}
-	centre := s.start()
-	if _, best, err := Winner(done); err == nil {
-		centre = record.Floats(best.Theta)
+	centre, best := s.start(), math.Inf(-1)
+	for _, t := range done {
+		for _, p := range t.Points {
+			if p.Value > best {
+				centre, best = p.Theta, p.Value
+			}
+		}
 	}
 	var batch []Proposal
 	for i := range 4 {
@@ -629,7 +633,7 @@ func TestPanicInAStrategy(t *testing.T) {
 		}()
 		Run(context.Background(), append(sweep(3, pause(time.Millisecond)), s), mustOpen(t, ""), Options{Workers: 4})
 	}()
-	for range 1000 { // goroutines that have returned may still be counted for a moment
+	for range 60_000 { // goroutines that have returned may still be counted until each had a last turn
 		if runtime.NumGoroutine() <= before {
 			return
 		}
@@ -641,7 +645,7 @@ func TestPanicInAStrategy(t *testing.T) {
 type faulty struct{ climb }
 
 func (faulty) Budget(Space) Budget { return Budget{AtMost: true} }
-func (faulty) Ask(_ Space, done []record.Trial, _ uint64) []Proposal {
+func (faulty) Ask(_ Space, done []Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		panic("wrong")
 	}

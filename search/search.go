@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -23,6 +22,26 @@ type Proposal struct {
 	Points [][]float64
 }
 
+// Trial is what became of a proposal. Where a local optimiser started at its point, there is one:
+// where that ended. None are known of a trial that failed before it began.
+type Trial struct {
+	Points []Point
+}
+
+// Point is a vector of hyperparameters that was evaluated.
+type Point struct {
+	Theta []float64 // on the theta scale, in the order of the Space
+	Value float64   // of the objective, which is maximised; NaN where there is none
+}
+
+// Value is that of the first point, -Inf where there is none.
+func (t Trial) Value() float64 {
+	if len(t.Points) == 0 || math.IsNaN(t.Points[0].Value) {
+		return math.Inf(-1)
+	}
+	return t.Points[0].Value
+}
+
 // Strategy proposes points. It keeps no state: history is an argument, so resuming needs only the
 // journal.
 type Strategy interface {
@@ -32,7 +51,7 @@ type Strategy interface {
 	Check(s Space) error
 	// Ask returns the next proposals given the finished trials, in the order of their Index; none
 	// means finished. The batch depends only on the arguments, never on the number of workers.
-	Ask(s Space, done []record.Trial, seed uint64) []Proposal
+	Ask(s Space, done []Trial, seed uint64) []Proposal
 	// Budget is how many proposals Ask makes in all.
 	Budget(s Space) Budget
 	// Optimizer names the local optimiser of package objective that starts at each proposed point

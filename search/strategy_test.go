@@ -1,8 +1,6 @@
 package search
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -10,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 )
 
@@ -37,60 +34,6 @@ var spaces = map[string]Space{
 	"five":     {spec("length_scale", param.Log, 1), spec("amplitude", param.Log, 2), spec("alpha", param.Log, 3), spec("period", param.Log, 4), spec("mean.constant", param.Identity, 0)},
 	"at bound": {bounded("length_scale", param.Log, 0.3, 0.3, 30), bounded("amplitude", param.Log, 7, 0.1, 7)},
 	"narrow":   {bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
-}
-
-// decoders fill the options of those strategies whose zero value asks for nothing, and vary the others.
-var decoders = map[string][]registry.Decode{
-	"grid": {
-		func(v any) error {
-			v.(*Grid).Axes = map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}
-			return nil
-		},
-		func(v any) error {
-			*v.(*Grid) = Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}, Apart: true}
-			return nil
-		},
-	},
-	"nelder_mead": {
-		func(v any) error { *v.(*NelderMead) = NelderMead{Restarts: 3, Evaluations: 25}; return nil },
-	},
-	"cmaes": {
-		func(v any) error { v.(*CMAES).Evaluations = 40; return nil },
-	},
-	"bayes": {
-		func(v any) error { v.(*Bayes).Trials = 9; return nil },
-		func(v any) error { *v.(*Bayes) = Bayes{Trials: 12, Initial: 4, Batch: 4}; return nil },
-	},
-	"mcmc": {
-		nil,
-		func(v any) error { v.(*MCMC).Restarts = 1; return nil },
-	},
-	"bfgs": {
-		nil,
-		func(v any) error { v.(*BFGS).Restarts = 40; return nil },
-	},
-}
-
-// TestStrategies is what every entry of the table must hold.
-func TestStrategies(t *testing.T) {
-	for _, e := range Table {
-		options := decoders[e.Name]
-		if options == nil {
-			options = []registry.Decode{nil}
-		}
-		for i, decode := range options {
-			strategy, err := e.New(decode)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name, space := range spaces {
-				if len(space) == 0 && (e.Name == "grid" || e.Name == "mcmc") {
-					continue // they refuse it
-				}
-				t.Run(fmt.Sprintf("%s/%d/%s", e.Name, i, name), func(t *testing.T) { conform(t, strategy, withPriors(space)) })
-			}
-		}
-	}
 }
 
 // withPriors gives every hyperparameter a prior, without which there is nothing to sample.
@@ -122,66 +65,6 @@ func TestMCMCCheck(t *testing.T) {
 	}
 	if n := len(MCMC{}.Ask(withPriors(seSpace()), nil, 1)); n != 4 {
 		t.Errorf("%d chains, want 4", n)
-	}
-}
-
-func conform(t *testing.T, strategy Strategy, space Space) {
-	if err := strategy.Check(space); err != nil {
-		t.Fatal(err)
-	}
-	const seed = 17
-	var history []record.Trial
-	var asked []Proposal
-	var batches []int // their sizes
-	for batch := 0; ; batch++ {
-		before, _ := json.Marshal(history)
-		proposals := strategy.Ask(space, history, seed)
-		if len(proposals) == 0 {
-			break
-		}
-		if batch == 1000 {
-			t.Fatal("has not finished after 1000 batches")
-		}
-		if again := strategy.Ask(space, history, seed); !reflect.DeepEqual(again, proposals) {
-			t.Fatal("the same question has two answers")
-		}
-		var resumed []record.Trial // as the journal gives it back
-		if err := json.Unmarshal(before, &resumed); err != nil {
-			t.Fatal(err)
-		}
-		if again := strategy.Ask(space, resumed, seed); !reflect.DeepEqual(again, proposals) {
-			t.Fatal("the answer depends on something that is not in the journal")
-		}
-		if after, _ := json.Marshal(history); string(after) != string(before) {
-			t.Fatal("Ask modifies the history")
-		}
-		for _, p := range proposals {
-			history = append(history, evaluate(len(history), p))
-		}
-		asked, batches = append(asked, proposals...), append(batches, len(proposals))
-	}
-	if len(asked) == 0 {
-		t.Fatal("asks for nothing")
-	}
-	if b := strategy.Budget(space); b.Trials < len(asked) || b.Trials > len(asked) && !b.AtMost {
-		t.Errorf("%d proposals of a budget of %+v", len(asked), b)
-	} else if later := batches[1:]; len(later) == 0 && b.AtOnce > 0 && b.Trials > batches[0] || len(later) > 0 && slices.Max(later) != b.AtOnce {
-		t.Errorf("batches of %d of a budget of %+v", batches, b)
-	}
-	for i, proposal := range asked {
-		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {
-			t.Fatalf("proposal %d has %d points", i, len(proposal.Points))
-		}
-		for _, theta := range proposal.Points {
-			if len(theta) != len(space) {
-				t.Fatalf("proposal %d: len(theta) = %d, want %d", i, len(theta), len(space))
-			}
-			for j, p := range space {
-				if u := theta[j]; !(u >= p.Map.Theta(p.Lo) && u <= p.Map.Theta(p.Hi)) || math.IsInf(u, 0) {
-					t.Errorf("proposal %d: %s = %v is outside [%v, %v]", i, p.ThetaName(), u, p.Map.Theta(p.Lo), p.Map.Theta(p.Hi))
-				}
-			}
-		}
 	}
 }
 

@@ -95,10 +95,23 @@ func usable(p record.Point) bool {
 	return p.Failure == "" && !math.IsNaN(float64(p.Value)) && !math.IsInf(float64(p.Value), 0)
 }
 
-// value is what a trial of one point came to, -Inf if it failed.
-func value(t record.Trial) float64 {
-	if t.Failure != "" || len(t.Points) == 0 || !usable(t.Points[0]) {
-		return math.Inf(-1)
+// seen are trials as strategies see them.
+func seen(trials []record.Trial) []Trial {
+	out := make([]Trial, len(trials))
+	for i, t := range trials {
+		for _, p := range t.Points {
+			at := Point{record.Floats(p.Theta), float64(p.Value)}
+			if t.Failure != "" || !usable(p) {
+				at.Value = math.NaN()
+			}
+			out[i].Points = append(out[i].Points, at)
+		}
+		if len(t.Points) > 0 {
+			continue
+		}
+		for _, theta := range t.Asked {
+			out[i].Points = append(out[i].Points, Point{record.Floats(theta), math.NaN()})
+		}
 	}
-	return float64(t.Points[0].Value)
+	return out
 }

@@ -80,7 +80,7 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 		return nil
 	}
 	heading := "\noptions:\n"
-	spec.Collect(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
+	registry.Options(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
 		if !slices.Contains(names, name) {
 			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeType(f.Type()), describeInterval(of),
 				describeDefault(f))
@@ -102,7 +102,7 @@ func describeDefault(v reflect.Value) string {
 		return fmt.Sprintf(", by default %v", v)
 	case v.Kind() == reflect.Struct && !v.IsZero():
 		var parts []string
-		spec.Collect(v, func(name string, f reflect.Value, _ reflect.StructField) {
+		registry.Options(v, func(name string, f reflect.Value, _ reflect.StructField) {
 			parts = append(parts, fmt.Sprintf("%s: %v", name, f))
 		})
 		return ", by default {" + strings.Join(parts, ", ") + "}"
@@ -139,7 +139,7 @@ func describeType(t reflect.Type) string {
 			return "a hyperparameter"
 		}
 		var parts []string
-		spec.Collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
+		registry.Options(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
 			parts = append(parts, name+": "+describeType(f.Type())+describeInterval(of))
 		})
 		if parts == nil {

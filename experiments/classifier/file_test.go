@@ -15,11 +15,13 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/golden"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -310,18 +312,18 @@ func models(t testing.TB) (texts [][]byte) {
 func TestDamagedModelFilesAreErrors(t *testing.T) {
 	refused := func(what string, text []byte) {
 		t.Helper()
-		f, err := decodeModel(text)
+		f, err := modelfile.Decode[data.Schema](text)
 		if err == nil {
-			_, err = f.restore("m.json")
+			_, err = restore(f, "m.json")
 		}
 		if err == nil {
 			t.Errorf("%s was accepted", what)
 		}
 	}
 	for _, text := range models(t) {
-		if f, err := decodeModel(text); err != nil {
+		if f, err := modelfile.Decode[data.Schema](text); err != nil {
 			t.Fatal(err)
-		} else if _, err := f.restore("m.json"); err != nil {
+		} else if _, err := restore(f, "m.json"); err != nil {
 			t.Fatal(err)
 		}
 		for cut := range len(text) - 2 { // without the last brace
@@ -331,9 +333,9 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		if err := json.Indent(&laidOut, text, "", "\t"); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := decodeModel(laidOut.Bytes()); err != nil {
+		if f, err := modelfile.Decode[data.Schema](laidOut.Bytes()); err != nil {
 			t.Error(err)
-		} else if _, err := f.restore("m.json"); err != nil {
+		} else if _, err := restore(f, "m.json"); err != nil {
 			t.Errorf("the same content laid out in another way: %v", err)
 		}
 		var fields map[string]json.RawMessage
@@ -430,7 +432,7 @@ func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := decodeModel(b)
+			f, err := modelfile.Decode[data.Schema](b)
 			if err != nil {
 				return
 			}
@@ -439,10 +441,10 @@ func TestAnyValueOfAModelFileMayBeWrong(t *testing.T) {
 					t.Errorf("%s: %v", where, r)
 				}
 			}()
-			if f.Hash, err = f.hash(); err != nil {
+			if err := f.Seal(); err != nil {
 				t.Fatal(err)
 			}
-			if c, err := f.restore("m.json"); err == nil {
+			if c, err := restore(f, "m.json"); err == nil {
 				_, _ = c.Predict(path, spec.Deciding{})
 			}
 		}
@@ -479,23 +481,23 @@ func FuzzModelFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := decodeModel(text)
+		file, err := modelfile.Decode[data.Schema](text)
 		if err != nil {
 			return
 		}
-		if file.Hash, err = file.hash(); err != nil {
+		if err := file.Seal(); err != nil {
 			t.Fatal(err)
 		}
-		c, err := file.restore("m.json")
+		c, err := restore(file, "m.json")
 		if err != nil {
 			return
 		}
 		// What is accepted is what it says, when it is written and read again.
 		var b bytes.Buffer
-		if err := c.file.write(&b); err != nil {
+		if err := c.file.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeModel(b.Bytes()); err != nil {
+		if _, err := modelfile.Decode[data.Schema](b.Bytes()); err != nil {
 			t.Fatal(err)
 		}
 		if file.Columns.Sparse {

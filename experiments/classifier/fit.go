@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -21,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -107,7 +106,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	for _, w := range best.warnings {
 		o.Warn("%s", w)
 	}
-	if err = f.save(name); err != nil && o.Dir != "" {
+	if err = save(f, name); err != nil && o.Dir != "" {
 		err = fmt.Errorf("%w: %w", run.ErrUnreported, err)
 	}
 	return f, summary, err
@@ -253,7 +252,8 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	var silent record.Fit // the assessment has said it
 	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
 		func(fit *objective.Point) error {
-			s := Sample{map[string]float64{}, append(approx.State{}, job.NewModelFit(fit).State...)}
+			s := modelfile.Sample{Theta: map[string]float64{}, State: append(approx.State{},
+				job.NewModelFit(fit).State...)}
 			for i, h := range o.Layout.Specs {
 				s.Theta[h.ThetaName()] = fit.Theta[i]
 			}
@@ -267,37 +267,24 @@ func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted 
 	fit *job.ModelFit) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]
 	f := &ModelFile{
-		Schema: ofCases, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
+		Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
 		Dataset: c.Dataset, DataHash: c.DataHash,
-		Tuned: Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
+		Tuned: modelfile.Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},
 		LogEvidence: record.Spelled(fit.LogEvidence),
-		Model: Declared{
+		Model: modelfile.Declared{
 			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
 			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.Set.Source.Schema, Preprocess: fitted.Preprocessor,
-		State: append(approx.State{}, fit.State...),
 	}
+	var labels []int
 	var targets []float64
 	if j.Set.Source.Targets != nil {
 		targets = fitted.Data.Y.Value
+	} else {
+		labels = data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
-	if fit.Z != nil {
-		training := trainingOf(w.fit.TrainCounts, targets)
-		f.Schema, f.Training, f.Inducing = condensed, &training, rowsOf(fit.Z)
-		return f
-	}
-	if f.Targets, f.Inputs = targets, rowsOf(fitted.Data.X.X); targets == nil {
-		f.Labels = data.Pick(j.Set.Source.Labels, j.Set.Train)
-	}
+	f.Keep(fit.State, fitted.Data.X.X, fit.Z, modelfile.TrainingOf(w.fit.TrainCounts, targets), labels, targets)
 	return f
-}
-
-func rowsOf(x *mat.Dense) (rows [][]float64) {
-	n, _ := x.Dims()
-	for i := range n {
-		rows = append(rows, x.RawRowView(i))
-	}
-	return rows
 }

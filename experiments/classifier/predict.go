@@ -94,7 +94,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	rows := data.Pick(ds.Rows, all)
 	switch {
 	case len(all) == 0:
-	case c.y.Classes == 0:
+	case c.data.Classes == nil:
 		base := c.training.Moments
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))

@@ -16,7 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
 func TestCheck(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
 // Spec is the data section of an experiment. The zero value of a key means its default.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
 // Summary describes a data set: what `gpc-tune data` shows.

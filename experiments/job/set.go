@@ -15,10 +15,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
 // Set is one training set of a data set with the cases held out from it. Configurations share it.
@@ -146,22 +146,7 @@ func (t *Set) fill(p *Prepared) error {
 
 // Targets codes the training labels the way approximations read them.
 func (t *Set) Targets() approx.Targets {
-	return Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
-}
-
-// Coded are labels, or numbers where there are no classes, as approximations read them.
-func Coded(classes int, labels []int, numbers []float64) approx.Targets {
-	switch classes {
-	case 0:
-		return approx.Targets{Value: numbers}
-	case 2:
-		y := approx.Targets{Classes: classes}
-		for _, label := range labels {
-			y.Value = append(y.Value, float64(2*label-1))
-		}
-		return y
-	}
-	return approx.Targets{Classes: classes, Index: labels}
+	return approx.Coded(len(t.Source.Classes), t.labels(), data.Pick(t.Source.Targets, t.Train))
 }
 
 // Split divides a training set. What it holds out takes no part.

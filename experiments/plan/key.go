@@ -14,13 +14,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/model"
-	"github.com/gpc-tune/gpc-tune/experiments/preprocess"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -177,7 +177,8 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 	return hashed(mustMarshal(identity))
 }
 
-// versions are those of components, as "kernel se": 2, where they are not 1.
+// versions are those of components, as "kernel se": 2, where they are not the first of this
+// module's.
 type versions map[string]int
 
 // versionsOf are those of all components that the results of a configuration depend on.
@@ -198,7 +199,9 @@ func versionsOf(m spec.Model, average objective.Average, how string, held bool) 
 			}
 		}
 	}
-	v.put("shared", "code", sharedVersion)
+	if sharedVersion > 1 {
+		v.put("shared", "code", sharedVersion)
+	}
 	if len(v) == 0 {
 		return nil
 	}
@@ -206,7 +209,7 @@ func versionsOf(m spec.Model, average objective.Average, how string, held bool) 
 }
 
 func (v versions) put(kind, name string, version int) {
-	if version > 1 {
+	if version > 0 {
 		v[kind+" "+name] = version
 	}
 }

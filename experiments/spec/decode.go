@@ -195,7 +195,7 @@ func (d *decoder) scalar(n *strictyaml.Node, v reflect.Value) {
 func (d *decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) {
 	fields, intervals := map[string]reflect.Value{}, map[string]interval{}
 	names := slices.Clone(also)
-	Collect(v, func(name string, f reflect.Value, of reflect.StructField) {
+	registry.Options(v, func(name string, f reflect.Value, of reflect.StructField) {
 		fields[name] = f
 		names = append(names, name)
 		if i, ok := Within(of); ok {
@@ -261,23 +261,9 @@ func (s suggestion) String() string {
 	return registry.Suggest(s.name, s.have)
 }
 
-// Collect visits the fields that have a yaml name, those of inlined structs included.
-func Collect(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
-	for i := range v.NumField() {
-		of := v.Type().Field(i)
-		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")
-		switch {
-		case options == "inline":
-			Collect(v.Field(i), visit)
-		case tag != "" && tag != "-":
-			visit(tag, v.Field(i), of)
-		}
-	}
-}
-
 // keysOf are the keys of a struct.
 func keysOf(v reflect.Value) (keys []string) {
-	Collect(v, func(name string, _ reflect.Value, _ reflect.StructField) { keys = append(keys, name) })
+	registry.Options(v, func(name string, _ reflect.Value, _ reflect.StructField) { keys = append(keys, name) })
 	return keys
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/param"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 )
@@ -140,7 +141,7 @@ func ExperimentSchema() jsonschema.Schema {
 func (g grammar) structure(types ...reflect.Type) jsonschema.Schema {
 	properties := jsonschema.Schema{}
 	for _, t := range types {
-		Collect(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
+		registry.Options(reflect.New(t).Elem(), func(name string, f reflect.Value, of reflect.StructField) {
 			part, special := g.parts[name]
 			switch {
 			case special:

@@ -13,14 +13,15 @@ import (
 
 // library are the packages that other programs import: what they export may be for those alone.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "objective", "objective/comparator", "objective/inducing", "objective/kernel", "objective/param",
+	"approx", "approx/likelihood", "cv", "experiments", "objective", "objective/classifier", "objective/comparator",
+	"objective/inducing", "objective/kernel", "objective/param", "objective/preprocess",
 	"reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
 }
 
 // forTests are the packages that only tests import.
 var forTests = []string{
 	"approx/approxtest", "approx/likelihood/likelihoodtest", "experiments/plan/plantest", "internal/allocated", "internal/bigmath",
-	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest",
+	"internal/browser", "internal/golden", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
 }
 
 // kept are exports that only tests of other packages use, or that are for whoever has an error or a result at hand.
@@ -32,6 +33,8 @@ var kept = map[string]string{
 	"internal/strictyaml.NewDecoder": "tests read manifests of Kubernetes",
 	"internal/strictyaml.Unmarshal":  "tests read files as the library does",
 	"experiments/rates.Times":        "what Rates.Phases returns",
+	"internal/registry.CheckName":    "packages of the library register by it",
+	"internal/registry.Register":     "packages of the library register by it",
 }
 
 // TestExportsAreUsed holds every other package to export only what another one uses, and the types of that.

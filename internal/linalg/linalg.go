@@ -59,9 +59,13 @@ func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	if b.Rows != u.N {
 		panic(fmt.Sprintf("linalg: SolveTri: U is %d×%d, B is %d×%d", u.N, u.N, b.Rows, b.Cols))
 	}
-	s := left
-	if transposed("SolveTri", t) {
+	s, trans := left, transposed("SolveTri", t)
+	if trans {
 		s = leftTrans
+	}
+	if b.Cols == 1 && b.Stride == 1 { // U is read once, and need not be packed
+		solveVector(trans, u.N, u.Data, u.Stride, b.Data[:u.N])
+		return
 	}
 	solveTriangular(s, u.N, u.Data, u.Stride, b.Cols, b.Data, b.Stride)
 }

@@ -29,7 +29,7 @@ import (
 // mutated are the packages that mutants are drawn from, and tested those whose tests meet them.
 const (
 	mutated = "cv,search,objective,objective/kernel,objective/param,approx,approx/likelihood,experiments/data," +
-		"experiments/preprocess,reports,reports/table,reports/picture,reports/page"
+		"objective/preprocess,reports,reports/table,reports/picture,reports/page"
 	tested = mutated + ",objective/comparator,experiments,experiments/live"
 )
 

@@ -9,6 +9,8 @@ package registry
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +26,8 @@ type Entry[I any] struct {
 	Doc  string
 	New  func(Decode) (I, error)
 
-	version int // less than 2: the first
+	version    int  // less than 2: the first
+	registered bool // by another program
 }
 
 // At is the entry with the version of what the component computes: 1 unless said. It is raised
@@ -82,29 +85,69 @@ func (t Table[I]) Default(name string) I {
 	return v
 }
 
-// VersionOf is the version of the component of that name; 1 if there is none.
+// VersionOf is the version of the component of that name that keys have: 0 of the first version of
+// this module's own components, and where there is none of that name.
 func (t Table[I]) VersionOf(name string) int {
 	for _, e := range t {
 		if e.Name == name {
-			return max(1, e.version)
+			return e.told()
 		}
 	}
-	return 1
+	return 0
 }
 
-// Raised lists the components whose version is more than 1, with the types of their values.
+// told is the version that keys have, or 0.
+func (e Entry[I]) told() int {
+	if e.version < 2 && !e.registered {
+		return 0
+	}
+	return e.version
+}
+
+// Raised lists the components whose version keys have, with the types of their values.
 func (t Table[I]) Raised(put func(name string, version int, of reflect.Type)) {
 	for _, e := range t {
-		if e.version < 2 {
+		if e.told() == 0 {
 			continue
 		}
 		v, err := e.New(nil)
 		if err != nil {
 			panic(fmt.Sprintf("registry: %s has no value without options: %v", e.Name, err))
 		}
-		put(e.Name, e.version, reflect.TypeOf(v))
+		put(e.Name, e.told(), reflect.TypeOf(v))
 	}
 }
+
+// Register appends a component of another program to a table. kind says what it is. A name that is
+// taken or is not written in lower case, a version below 1, a type that has an entry already and
+// what Of refuses are errors of that program's, and panic.
+func Register[T, I any](t *Table[I], kind, name, doc string, version int, defaults ...T) {
+	e := Of[T, I](name, doc, defaults...)
+	CheckName(kind, name, version, t.Names())
+	if v, err := e.New(nil); err == nil {
+		if other := t.NameOf(v); other != "" {
+			panic(fmt.Sprintf("%s %q: the type %T is that of %q; give it a type of its own", kind, name, v, other))
+		}
+	}
+	e.version, e.registered = version, true
+	*t = append(*t, e)
+}
+
+// CheckName panics where a component of another program cannot have a name and a version beside
+// those that there are.
+func CheckName(kind, name string, version int, have []string) {
+	switch {
+	case !component.MatchString(name):
+		panic(fmt.Sprintf("%s %q: a name is written in lower-case letters, digits and underscores", kind, name))
+	case slices.Contains(have, name):
+		panic(fmt.Sprintf("%s %q: the name is taken", kind, name))
+	case version < 1:
+		panic(fmt.Sprintf("%s %q: version %d; versions count from 1, and go up whenever results change", kind, name,
+			version))
+	}
+}
+
+var component = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // Names lists the entries in table order.
 func (t Table[I]) Names() []string {
@@ -163,4 +206,19 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Options visits the fields of a component that have a yaml name, those of inlined structs
+// included.
+func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflect.StructField)) {
+	for i := range v.NumField() {
+		of := v.Type().Field(i)
+		tag, options, _ := strings.Cut(of.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			Options(v.Field(i), visit)
+		case tag != "" && tag != "-":
+			visit(tag, v.Field(i), of)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -45,6 +46,24 @@ type lazy[T any] struct {
 func (l *lazy[T]) get(compute func() T) T {
 	l.once.Do(func() { l.value = compute() })
 	return l.value
+}
+
+// NewInputs copies cases from their rows. No row, an empty one, rows of different lengths, and
+// inputs that are not finite are errors that say where.
+func NewInputs(rows [][]float64) (*Inputs, error) {
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		return nil, errors.New("there are no inputs; want at least one row, of at least one number")
+	}
+	dim := len(rows[0])
+	x := &Inputs{X: mat.NewDense(len(rows), dim, nil)}
+	for i, row := range rows {
+		if len(row) != dim {
+			return nil, fmt.Errorf("row %d (counted from 1) has %d inputs and row 1 has %d; want as many in every row",
+				i+1, len(row), dim)
+		}
+		x.X.SetRow(i, row)
+	}
+	return x, x.Check(dim)
 }
 
 // N is the number of cases.

@@ -98,3 +98,11 @@ func (s Setting) values() (values []float64) {
 	}
 	return values
 }
+
+// Word is the bare number, if the user wrote one.
+func (s Setting) Word() string {
+	if s.Bare == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*s.Bare, 'g', -1, 64)
+}

@@ -12,9 +12,9 @@ import (
 
 // counts are those of entries.
 type counts struct {
-	rows, values, reasons, agree, differ int
-	causes                               []caused // of those that differ, the most frequent first
-	former                               map[string]int
+	rows, values, reasons, agree, differ, unrun int
+	causes                                      []caused // of those that differ, the most frequent first
+	former                                      map[string]int
 }
 
 type caused struct {
@@ -40,6 +40,9 @@ func count(entries []ledger.Entry) counts {
 		if e.Kept != "" {
 			n.former[strings.Join(e.Experiments, " ")+" ("+e.Kept+")"]++
 		}
+		if e.Kept == ledger.NotRun {
+			n.unrun++
+		}
 		switch e.Verdict {
 		case ledger.Agrees:
 			n.agree++
@@ -56,8 +59,8 @@ func count(entries []ledger.Entry) counts {
 	return n
 }
 
-// none is the number of rows with nothing to compare.
-func (n counts) none() int { return n.rows - n.agree - n.differ }
+// none is the number of rows with nothing to compare although their experiments have run.
+func (n counts) none() int { return n.rows - n.agree - n.differ - n.unrun }
 
 // why are the causes, each with its rows.
 func (n counts) why() string {
@@ -82,6 +85,9 @@ func (n counts) String() string {
 	text := fmt.Sprintf("%s of the ledger: %d with a value, %d with a reason; %d agree, %d with nothing to compare, "+
 		"%d differ",
 		counted(n.rows, "row"), n.values, n.reasons, n.agree, n.none(), n.differ)
+	if n.unrun > 0 {
+		text += fmt.Sprintf(", %d not run", n.unrun)
+	}
 	if n.differ > 0 {
 		text += " (" + n.why() + ")"
 	}

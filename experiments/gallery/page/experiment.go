@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // own writes the files of an experiment, by their names: its page, which says what it is and has
 // its figures, what was published of it, its results and its warnings; and the figures. What failed
-// in the run is an error beside them. Without a run, nil, the page says what the experiment is.
+// in the run, and is not expected to, is an error beside them. Without a run, nil, the page says what the experiment is.
 func own(name string, r *ledger.Run, entries []ledger.Entry) (map[string][]byte, error) {
 	yaml, err := gallery.Read(name)
 	if err != nil {
@@ -45,7 +44,7 @@ func own(name string, r *ledger.Run, entries []ledger.Entry) (map[string][]byte,
 		tabulate(&out, published(of))
 	}
 	results(&out, r)
-	err = remarks(&out, r.Report)
+	err = remarks(&out, r.Report, failing[name])
 	files[name+".md"] = out.Bytes()
 	return files, err
 }
@@ -80,8 +79,12 @@ func results(out *bytes.Buffer, r *ledger.Run) {
 	}
 }
 
-// remarks writes what failed, which is an error, and the warnings.
-func remarks(out *bytes.Buffer, r *reports.Report) error {
+// failing are experiments of which failures are a result, as their files say, and how many.
+var failing = map[string]int{"garcia_fernandez_order": 1} // ten plain updates diverge in a fold
+
+// remarks writes what failed and the warnings. Another number of failures than is expected is an
+// error.
+func remarks(out *bytes.Buffer, r *reports.Report, expected int) error {
 	warnings, failures := slices.Clone(r.Warnings), 0
 	for i, c := range r.Configurations {
 		for _, w := range c.Warnings {
@@ -99,8 +102,8 @@ func remarks(out *bytes.Buffer, r *reports.Report) error {
 		}
 		fmt.Fprintf(out, "\n</details>\n")
 	}
-	if failures > 0 {
-		return errors.New(counted(failures, "failure"))
+	if failures != expected {
+		return fmt.Errorf("%s, want %d", counted(failures, "failure"), expected)
 	}
 	return nil
 }

@@ -26,15 +26,15 @@ A printed number agrees if ours rounds to it. [ledger.csv](%s/ledger.csv) has ev
 and the reason of a difference. `+"`make gallery`"+` runs the experiments and writes this page; nothing that it says of
 our results is typed by hand.
 
-**%d agree. %d differ, each for a reason. %d have nothing to compare, each for a reason.**
+**%d agree. %d differ, each for a reason. %d have nothing to compare, each for a reason. %d wait for a longer run.**
 
-| source | rows | agree | differ | nothing to compare |
-| --- | ---: | ---: | ---: | ---: |
-`, counted(all.rows, "row"), folder, all.agree, all.differ, all.none())
+| source | rows | agree | differ | nothing to compare | not run |
+| --- | ---: | ---: | ---: | ---: | ---: |
+`, counted(all.rows, "row"), folder, all.agree, all.differ, all.none(), all.unrun)
 	for _, s := range sources {
 		if n := count(of(entries, s.name)); n.rows > 0 {
-			fmt.Fprintf(&out, "| [%s](#%s) | %d | %d | %d | %d |\n", cell(s.title), anchor(s.title), n.rows, n.agree,
-				n.differ, n.none())
+			fmt.Fprintf(&out, "| [%s](#%s) | %d | %d | %d | %d | %d |\n", cell(s.title), anchor(s.title), n.rows,
+				n.agree, n.differ, n.none(), n.unrun)
 		}
 	}
 	if len(all.causes) > 0 {
@@ -160,6 +160,9 @@ func verdict(entries []ledger.Entry) string {
 		part := fmt.Sprintf("**Nothing to compare:** %d of %d.", n.none(), n.rows)
 		parts = append(parts, strings.Join(append([]string{part}, why...), " "))
 	}
+	if n.unrun > 0 {
+		parts = append(parts, fmt.Sprintf("**Not run:** %d of %d.", n.unrun, n.rows))
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -167,7 +170,7 @@ func verdict(entries []ledger.Entry) string {
 // once.
 func reasons(entries []ledger.Entry, of ledger.Verdict) (which, why []string) {
 	for _, e := range entries {
-		if e.Verdict != of {
+		if e.Verdict != of || e.Kept == ledger.NotRun {
 			continue
 		}
 		which = append(which, cell(sentence(fmt.Sprintf("%s: %s there, %s here", e.Quantity, e.Published, e.Here))))

@@ -1,0 +1,100 @@
+package flow
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/objective/param"
+)
+
+// Text is what Read makes v of. A component whose type is not in the table has none: an error that
+// says what registers it.
+func Text[I any](v I, what string, table registry.Table[I]) (string, error) {
+	name := table.NameOf(v)
+	if name == "" {
+		return "", fmt.Errorf("a %s of type %T has no name, so that no file can tell of it; register the type", what, v)
+	}
+	parts, err := said(reflect.ValueOf(v), reflect.ValueOf(table.Default(name)))
+	if err != nil || parts == "" {
+		return name, err
+	}
+	return "{" + name + ": " + parts + "}", nil
+}
+
+// said is what options say beyond the defaults; what is zero says nothing.
+func said(v, defaults reflect.Value) (string, error) {
+	if v.IsZero() || v.Type() == defaults.Type() && reflect.DeepEqual(v.Interface(), defaults.Interface()) {
+		return "", nil
+	}
+	if of, is := v.Interface().(interface{ Word() string }); is && of.Word() != "" {
+		return of.Word(), nil
+	}
+	if of, is := v.Interface().(interface{ Names() []string }); is && v.CanInt() {
+		return of.Names()[v.Int()], nil
+	}
+	switch k := v.Kind(); {
+	case k == reflect.Interface:
+		return Text(v.Interface().(param.Prior), "prior", param.Priors)
+	case k == reflect.Pointer:
+		return scalar(v.Elem())
+	case k == reflect.Struct:
+		return fields(v, defaults)
+	case k == reflect.Slice || k == reflect.Array:
+		return list(v)
+	}
+	return scalar(v)
+}
+
+// fields are those of a struct that have a tag yaml.
+func fields(v, defaults reflect.Value) (string, error) {
+	usual := map[string]reflect.Value{}
+	registry.Options(defaults, func(name string, f reflect.Value, _ reflect.StructField) { usual[name] = f })
+	var parts []string
+	var wrong error
+	registry.Options(v, func(name string, f reflect.Value, _ reflect.StructField) {
+		switch text, err := said(f, usual[name]); {
+		case err != nil:
+			wrong = err
+		case text != "":
+			parts = append(parts, name+": "+text)
+		}
+	})
+	if len(parts) == 0 || wrong != nil {
+		return "", wrong
+	}
+	return "{" + strings.Join(parts, ", ") + "}", nil
+}
+
+func list(v reflect.Value) (string, error) {
+	var parts []string
+	for i := range v.Len() {
+		text, err := scalar(v.Index(i))
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	return "[" + strings.Join(parts, ", ") + "]", nil
+}
+
+// scalar is a bool, a number or a word; or a list of these.
+func scalar(v reflect.Value) (string, error) {
+	switch k := v.Kind(); {
+	case k == reflect.Bool:
+		return strconv.FormatBool(v.Bool()), nil
+	case v.CanFloat():
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64), nil
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10), nil
+	case v.CanUint():
+		return strconv.FormatUint(v.Uint(), 10), nil
+	case k == reflect.String:
+		return strconv.Quote(v.String()), nil
+	case k == reflect.Slice || k == reflect.Array:
+		return list(v)
+	}
+	return "", fmt.Errorf("an option of type %v cannot be written as a text", v.Type())
+}

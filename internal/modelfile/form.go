@@ -1,0 +1,202 @@
+// Package modelfile is the form of a model file, docs/model-file.md: what it holds, how it is
+// written and read, what makes it sound, and the posterior that it gives back. It knows neither
+// YAML nor data files: the components of the model, and what the columns are, are its callers'.
+package modelfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
+)
+
+// Form names the form of a model file: a family and a version.
+type Form string
+
+// A file of version 1 has the training cases, one of version 2 inducing inputs in place of them.
+const (
+	family         = "gpc-tune/model/"
+	version        = 2
+	OfCases   Form = family + "1"
+	condensed Form = family + "2"
+)
+
+// JSONSchema is that of what there is.
+func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{OfCases, condensed}} }
+
+// File is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
+// posterior without iterating, and where it comes from. Numbers are written such that they are read
+// back to the bit. C says what the columns of data are.
+type File[C any] struct {
+	Schema      Form               `json:"schema"`
+	Experiment  string             `json:"experiment"` // the name in the YAML file
+	Seed        uint64             `json:"seed"`
+	Build       record.Build       `json:"build"`
+	Dataset     string             `json:"dataset"`
+	DataHash    string             `json:"data_hash"`
+	Tuned       Tuned              `json:"tuned"`
+	LogEvidence record.Spelled     `json:"log_evidence"` // nats, of this fit
+	Model       Declared           `json:"model"`
+	Theta       map[string]float64 `json:"theta"` // every hyperparameter on the theta scale, by name
+	Columns     *C                 `json:"columns"`
+	Preprocess  *preprocess.Map    `json:"preprocess"`
+	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
+	Targets     []float64          `json:"targets,omitempty"` // or their numbers
+	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
+	// With inducing inputs these two are there in place of labels, targets and inputs.
+	Training *Training    `json:"training,omitempty"`
+	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
+	State    approx.State `json:"state"`              // of the approximation; with inducing inputs condensed
+	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
+	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
+	Hash string `json:"hash,omitempty"`
+}
+
+// Training is what remains of the training cases where a file does not have them: what scores of
+// predictions compare with.
+type Training struct {
+	Cases   int             `json:"cases"`
+	Counts  []int           `json:"counts,omitempty"`  // of each class
+	Moments *record.Moments `json:"moments,omitempty"` // of numbers
+}
+
+// Sample is a fit at other hyperparameters.
+type Sample struct {
+	Theta map[string]float64 `json:"theta"`
+	State approx.State       `json:"state"`
+}
+
+// Tuned says how the hyperparameters were found.
+type Tuned struct {
+	Method    string         `json:"method"`
+	Objective string         `json:"objective"`
+	Inference string         `json:"inference"`
+	Value     record.Spelled `json:"value"` // of the objective
+}
+
+// Declared is the model as the experiment declares it, in YAML flow text.
+type Declared struct {
+	Kernel     string `json:"kernel"`
+	Mean       string `json:"mean"`
+	Likelihood string `json:"likelihood"`
+	Inference  string `json:"inference"`
+	Classes    string `json:"classes"` // joint | one_vs_rest
+	Average    string `json:"average"`
+}
+
+// Seal sets Hash.
+func (f *File[C]) Seal() (err error) {
+	f.Hash, err = f.hash()
+	return err
+}
+
+// Sealed says if Hash is not that of the content.
+func (f *File[C]) Sealed() error {
+	if hash, err := f.hash(); err != nil || hash != f.Hash {
+		return Wrong("hash", "%q on file, and %s by its content", f.Hash, hash)
+	}
+	return nil
+}
+
+// hash is what Hash should be. It does not depend on how the file is laid out.
+func (f *File[C]) hash() (string, error) {
+	bare, h := *f, sha256.New()
+	bare.Hash = ""
+	err := bare.Write(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// Write writes a line a field.
+func (f *File[C]) Write(w io.Writer) error {
+	v, before := reflect.ValueOf(*f), "{\n"
+	for i := range v.NumField() {
+		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		f := v.Field(i)
+		if options == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
+			continue
+		}
+		text, err := json.Marshal(v.Field(i).Interface())
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s%q: %s", before, name, text); err != nil {
+			return err
+		}
+		before = ",\n"
+	}
+	_, err := io.WriteString(w, "\n}\n")
+	return err
+}
+
+// Decode reads the text of a model file, strictly.
+func Decode[C any](text []byte) (*File[C], error) {
+	var header struct {
+		Schema any          `json:"schema"`
+		Build  record.Build `json:"build"`
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch err := json.Unmarshal(text, &header); {
+	case errors.As(err, &syntax):
+		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit",
+			placeIn(text, syntax.Offset), err)
+	case err != nil && !errors.As(err, &kind):
+		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
+	}
+	schema, _ := header.Schema.(string)
+	of, is := strings.CutPrefix(schema, family)
+	switch number, err := strconv.Atoi(of); {
+	case !is || err != nil || number < 1:
+		return nil, fmt.Errorf("no model file: its schema is %q, want %q or %q; model files are written by "+
+			"gpc-tune fit", schema, OfCases, condensed)
+	case number > version:
+		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
+			"versions up to %d: use one as new as that, or write the file again with gpc-tune fit", number,
+			header.Build.Version, build.Version(), version)
+	}
+	// Null stands for nothing in a model file, and the decoder takes it for whatever was there
+	// before.
+	tokens := json.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := tokens.Token()
+		if err != nil {
+			break // the end, or what is told below
+		}
+		if token == nil {
+			return nil, fmt.Errorf("%s: null, want a value; write the file again with gpc-tune fit",
+				placeIn(text, tokens.InputOffset()))
+		}
+	}
+	f := &File[C]{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	switch err := d.Decode(f); {
+	case errors.As(err, &kind):
+		return nil, fmt.Errorf("%s: %s: found %s, want %s; write the file again with gpc-tune fit",
+			placeIn(text, kind.Offset), kind.Field, kind.Value, kind.Type)
+	case err != nil:
+		return nil, fmt.Errorf("%w; write the file again with gpc-tune fit", err)
+	}
+	return f, nil
+}
+
+// placeIn says where an offset is: line 3, column 14.
+func placeIn(text []byte, offset int64) string {
+	before := text[:min(max(offset-1, 0), int64(len(text)))]
+	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte("\n")),
+		len(before)-bytes.LastIndexByte(before, '\n'))
+}
+
+// Wrong is what is wrong with a part of a model file.
+func Wrong(part, format string, args ...any) error { return fmt.Errorf(part+": "+format, args...) }

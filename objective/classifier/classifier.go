@@ -1,0 +1,428 @@
+// Package classifier goes from arrays to probabilities: it tunes a Gaussian-process classifier on
+// rows of inputs and labels of any type, predicts, and keeps what it has learnt.
+//
+//	c, err := classifier.Train(ctx, x, labels)
+//	proba, err := c.Proba(ctx, z) // proba[i][k] is that of class c.Classes()[k] in row i of z
+//
+// # What is computed
+//
+// Inputs are standardised. A latent function f with a Gaussian-process prior explains the labels of
+// two classes by p(y = +1|f) = Φ(f), those of more by the softmax of one function each. The
+// hyperparameters of the prior maximise the log marginal likelihood log p(y|X, θ), as expectation
+// propagation gives it (GPML 3.6), or Laplace's method for more classes (GPML 3.5). Probabilities
+// are averages over the posterior of f at the new inputs (GPML 3.25). Options change every part of
+// that. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called
+// GPML.
+//
+// # What it leaves out
+//
+// It reads and writes no files and changes nothing of the process: what Save writes and Load reads
+// is the model file of the command gpc-tune, so that each predicts with what the other has fitted.
+// It compares nothing: package objective evaluates single models, package experiments whole
+// experiments.
+package classifier
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/flow"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/modelfile"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	derive "github.com/gpc-tune/gpc-tune/internal/seed"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+	"github.com/gpc-tune/gpc-tune/objective/preprocess"
+)
+
+// Classifier is a fitted classifier for labels of type L. It does not change, and any number of
+// goroutines may use it at once.
+type Classifier[L comparable] struct {
+	labels   []L // of the classes, in order
+	file     *modelfile.File[json.RawMessage]
+	declared error // why the file cannot be written
+	dim      int
+	average  objective.Average
+	points   []*objective.Point // one, or the samples of Markov chains
+	warnings []string
+}
+
+// Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
+// depends on the arguments alone. What is wrong with inputs or labels is an error that names the
+// row, as objective.NewData has it; so is a model whose parts do not go together, a fit that fails
+// at all restarts, and the end of ctx.
+func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices ...Option) (*Classifier[L], error) {
+	d, err := objective.NewData(x, labels)
+	if err != nil {
+		return nil, err
+	}
+	o := defaults(d)
+	for _, choose := range choices {
+		choose(o)
+	}
+	if err := o.check(d.X.Dim()); err != nil {
+		return nil, err
+	}
+	before, _, err := preprocess.Fit(d.X.X, o.preprocess, "error")
+	if err != nil {
+		return nil, fmt.Errorf("classifier: %w", err)
+	}
+	d.X, d.Scaled = &kernel.Inputs{X: before.Apply(d.X.X)}, before.How != "none"
+	on, err := objective.New(o.Model, o.Criterion, d)
+	if err == nil {
+		err = objective.Choose(ctx, on, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tuning, err := objective.Maximize(ctx, on, objective.Restarts{Count: o.Restarts, Seed: o.seed}, o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if tuning.Inputs != nil {
+		on = objective.WithInducing(on, mat.NewDense(len(tuning.Inputs)/d.X.Dim(), d.X.Dim(), tuning.Inputs))
+	} else if on, err = objective.Rechosen(ctx, on, on.Layout.Fill(tuning.Theta)); err != nil {
+		return nil, err
+	}
+	point, err := on.At(ctx, tuning.Theta)
+	if err == nil {
+		err = point.Converged()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Classifier[L]{
+		labels: make([]L, d.Y.Classes), dim: d.X.Dim(), average: seeded(o.Average, o.seed),
+		points: []*objective.Point{point}, warnings: tuning.Warnings,
+	}
+	index := make([]int, len(labels))
+	for i, label := range labels {
+		index[i] = classOf(d.Y, i)
+		c.labels[index[i]] = label
+	}
+	c.keep(o, on, tuning, d, before, index)
+	return c, nil
+}
+
+// classOf is the number of the class of case i.
+func classOf(y approx.Targets, i int) int {
+	if y.Classes > 2 {
+		return y.Index[i]
+	}
+	return int(y.Value[i]+1) / 2
+}
+
+// defaults are the options for a training set.
+func defaults(d objective.Data) *options {
+	o := &options{preprocess: "standardize"}
+	o.Restarts, o.Criterion, o.Average = 3, objective.LogEvidence{}, objective.Averaged{}
+	o.Model = objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+		Inference: approx.EP{}}
+	if d.Y.Classes > 2 {
+		o.Model.Likelihood, o.Model.Inference = likelihood.Softmax{}, approx.Laplace{}
+	}
+	return o
+}
+
+// check says what is wrong with options for dim inputs.
+func (o *options) check(dim int) error {
+	switch m := o.Model; {
+	case m.Kernels[0] == nil || m.Likelihood == nil || m.Inference == nil || o.Criterion == nil || o.Average == nil:
+		return errors.New("classifier: an option is nil; leave it out for the default")
+	case o.columns != nil && len(o.columns) != dim:
+		return fmt.Errorf("classifier: %d names of columns and %d inputs", len(o.columns), dim)
+	}
+	for j := range dim - len(o.columns) {
+		o.columns = append(o.columns, "x"+strconv.Itoa(j+1))
+	}
+	if err := o.Average.Uses(o.Model.Likelihood); err != nil {
+		return fmt.Errorf("classifier: %w", err)
+	}
+	return nil
+}
+
+func seeded(a objective.Average, seed uint64) objective.Average {
+	if r, draws := a.(objective.Random); draws {
+		return r.Seeded(derive.Derive(seed, "predict"))
+	}
+	return a
+}
+
+// columns is what a model file says of the columns of data, as far as a classifier needs to know.
+type columns struct {
+	Header  bool     `json:"header"`
+	Width   int      `json:"width"`
+	Inputs  []column `json:"inputs"`
+	Label   column   `json:"label"`
+	Classes []string `json:"classes,omitempty"`
+}
+
+type column struct {
+	Name   string   `json:"name"`
+	Index  int      `json:"index"`
+	Levels []string `json:"levels,omitempty"` // each has a column of the inputs
+}
+
+// keep makes the model file.
+func (c *Classifier[L]) keep(
+	o *options, on *objective.Objective, t objective.Tuning, d objective.Data, before *preprocess.Map, index []int,
+) {
+	of := columns{Header: true, Width: c.dim + 1, Classes: d.Classes, Label: column{Name: "label", Index: c.dim}}
+	for j, name := range o.columns {
+		of.Inputs = append(of.Inputs, column{Name: name, Index: j})
+	}
+	for slices.Contains(o.columns, of.Label.Name) {
+		of.Label.Name += "_"
+	}
+	raw, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // texts and numbers alone
+	}
+	point := c.points[0]
+	c.file = &modelfile.File[json.RawMessage]{
+		Seed: o.seed, Build: build.This(), Columns: (*json.RawMessage)(&raw),
+		LogEvidence: record.Spelled(point.Posterior.Evidence().Value()), Theta: map[string]float64{},
+		Preprocess: before,
+	}
+	for i, s := range on.Layout.Specs {
+		c.file.Theta[s.ThetaName()] = point.Theta[i]
+	}
+	counts := make([]int, len(of.Classes))
+	for _, label := range index {
+		counts[label]++
+	}
+	state := point.Posterior.State()
+	condensed, ok := point.Condense()
+	if ok {
+		state = condensed.State
+	}
+	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, nil), index, nil)
+	c.file.Model, c.declared = declare(o.Model, o.Average)
+	c.file.Tuned = modelfile.Tuned{
+		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),
+		Inference: c.file.Model.Inference, Value: record.Spelled(t.Value),
+	}
+}
+
+// Save writes the model file, which holds the training inputs and labels. A component whose type
+// has no name, and so nothing that a file could tell of, is an error; Register gives it one.
+func (c *Classifier[L]) Save(w io.Writer) error {
+	if c.declared != nil {
+		return fmt.Errorf("classifier: %w", c.declared)
+	}
+	f := *c.file
+	if err := f.Seal(); err != nil {
+		return fmt.Errorf("classifier: %w", err)
+	}
+	return f.Write(w)
+}
+
+// Load reads a model file, of Save or of gpc-tune fit, and rebuilds the posterior without
+// iterating: one factorisation of n×n numbers, of C classes C+1. The labels are the texts of the
+// classes. What is wrong with the file is an error that says where; so is a file of a regression,
+// or of a classifier that is not a Gaussian process.
+func Load(r io.Reader) (*Classifier[string], error) {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		var f *modelfile.File[json.RawMessage]
+		if f, err = modelfile.Decode[json.RawMessage](text); err == nil {
+			var c *Classifier[string]
+			if c, err = restore(f); err == nil {
+				return c, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("classifier: %w", err)
+}
+
+func restore(f *modelfile.File[json.RawMessage]) (*Classifier[string], error) {
+	var of columns
+	if f.Columns == nil || f.Preprocess == nil {
+		return nil, modelfile.Wrong("columns, preprocess", "one of them is missing")
+	}
+	if err := json.Unmarshal(*f.Columns, &of); err != nil {
+		return nil, modelfile.Wrong("columns", "%w", err)
+	}
+	c := &Classifier[string]{labels: of.Classes, file: f}
+	for _, in := range of.Inputs {
+		c.dim += max(1, len(in.Levels))
+	}
+	switch {
+	case len(of.Classes) < 2:
+		return nil, modelfile.Wrong("columns.classes", "%d classes; a classifier has two or more. "+
+			"gpc-tune predict predicts numbers", len(of.Classes))
+	case c.dim == 0:
+		return nil, modelfile.Wrong("columns.inputs", "there are none")
+	case compares(f.Model.Inference):
+		return nil, modelfile.Wrong("model.inference", "%s is no Gaussian process; gpc-tune predict predicts with it",
+			f.Model.Inference)
+	}
+	if err := f.Preprocess.Check(c.dim); err != nil {
+		return nil, modelfile.Wrong("preprocess", "%w", err)
+	}
+	m, average, err := read(f.Model, len(of.Classes))
+	if err != nil {
+		return nil, err
+	}
+	c.average = seeded(average, f.Seed)
+	if err := c.average.Uses(m.Likelihood); err != nil {
+		return nil, modelfile.Wrong("model.average", "%w", err)
+	}
+	d, _, err := f.Cases(of.Classes, c.dim)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.rebuild(m, d)
+}
+
+// compares says whether a text names a comparator.
+func compares(inference string) bool {
+	n, err := flow.Parse(inference)
+	if err != nil {
+		return false
+	}
+	name, _, err := flow.Named(n, "inference")
+	return err == nil && slices.Contains(comparator.Table.Names(), name)
+}
+
+// rebuild makes the posterior, or those of samples, and holds the file to it.
+func (c *Classifier[L]) rebuild(m objective.Model, d objective.Data) error {
+	o, err := c.file.Objective(m, d)
+	if err != nil {
+		return err
+	}
+	point, err := c.file.Point(o)
+	if err != nil {
+		return err
+	}
+	for i := range c.file.Samples {
+		sample, err := c.file.Sample(o, i)
+		if err != nil {
+			return err
+		}
+		c.points = append(c.points, sample)
+	}
+	if c.points == nil {
+		c.points = []*objective.Point{point}
+	}
+	return cmp.Or(c.file.Agrees(point.Posterior.Evidence().Value()), c.file.Sealed())
+}
+
+// Classes are the labels, in the order of the columns of Proba: numbers by value, texts by bytes.
+func (c *Classifier[L]) Classes() []L { return slices.Clone(c.labels) }
+
+// LogEvidence is the log marginal likelihood at the tuned hyperparameters, in nats; NaN where the
+// inference method has none.
+func (c *Classifier[L]) LogEvidence() float64 { return float64(c.file.LogEvidence) }
+
+// Theta are the hyperparameters by name, on the scale on which they were tuned: log_length_scale is
+// the natural logarithm of a length scale of the preprocessed inputs.
+func (c *Classifier[L]) Theta() map[string]float64 {
+	theta := make(map[string]float64, len(c.file.Theta))
+	for name, v := range c.file.Theta {
+		theta[name] = v
+	}
+	return theta
+}
+
+// Warnings are what a user should know of the tuning.
+func (c *Classifier[L]) Warnings() []string { return slices.Clone(c.warnings) }
+
+// few is how many cases are predicted without a look at the context on the way: within about a
+// millisecond.
+const few = 16
+
+// Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
+// 1. Rows of another length than those of the training set, inputs that are not finite, and the end
+// of ctx are errors. A missing input, NaN, is one where the classifier was not fitted to replace
+// those.
+func (c *Classifier[L]) Proba(ctx context.Context, x [][]float64) ([][]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	z := make([]float64, 0, len(x)*c.dim)
+	for i, row := range x {
+		if len(row) != c.dim {
+			return nil, fmt.Errorf("classifier: row %d (counted from 1) has %d inputs, want %d", i+1, len(row), c.dim)
+		}
+		for j, v := range row {
+			if missing := math.IsNaN(v); math.IsInf(v, 0) || missing && c.file.Preprocess.Impute == nil {
+				return nil, fmt.Errorf("classifier: input %v in row %d, column %d (counted from 1); "+
+					"every input must be a finite number", v, i+1, j+1)
+			}
+		}
+		z = append(z, row...)
+	}
+	if len(x) == 0 {
+		return [][]float64{}, nil
+	}
+	predict := func() (*mat.Dense, error) { return c.predict(mat.NewDense(len(x), c.dim, z)) }
+	if len(x) > few {
+		inner := predict
+		predict = func() (*mat.Dense, error) { return interrupt.Do(ctx, inner) }
+	}
+	proba, err := predict()
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = proba.RawRowView(i)
+	}
+	return out, nil
+}
+
+func (c *Classifier[L]) predict(x *mat.Dense) (*mat.Dense, error) {
+	c.file.Preprocess.ApplyTo(x)
+	z := &kernel.Inputs{X: x}
+	if err := z.Check(c.dim); err != nil {
+		return nil, fmt.Errorf("classifier: preprocessed, %w", err)
+	}
+	n, classes := z.N(), len(c.labels)
+	var mean cv.Predictions
+	for k, point := range c.points {
+		proba := mat.NewDense(n, classes, nil)
+		if point.PredictProba(proba, z, c.average); k == 0 {
+			mean.Proba = proba
+		} else {
+			mean.Mix(cv.Predictions{Proba: proba}, 1/float64(k+1))
+		}
+	}
+	for i := range n {
+		if floats.HasNaN(mean.Proba.RawRowView(i)) {
+			return nil, fmt.Errorf("classifier: row %d (counted from 1) has no probabilities; "+
+				"its inputs are too far from those of the training cases", i+1)
+		}
+	}
+	return mean.Proba, nil
+}
+
+// Predict returns the label of largest probability for each row of x, of two that are equal the
+// first of Classes. The errors are those of Proba.
+func (c *Classifier[L]) Predict(ctx context.Context, x [][]float64) ([]L, error) {
+	proba, err := c.Proba(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]L, len(proba))
+	for i, row := range proba {
+		out[i] = c.labels[floats.MaxIdx(row)]
+	}
+	return out, nil
+}

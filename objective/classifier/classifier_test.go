@@ -1,0 +1,267 @@
+package classifier
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// cases are n cases of two inputs of very different scales, and the classes that they are in.
+func cases(n, classes int, seed float64) (x [][]float64, labels []int) {
+	for i := range n {
+		u, v := math.Sin(float64(i)+seed), math.Cos(2.3*float64(i)-seed)
+		x = append(x, []float64{1000 * u, v})
+		labels = append(labels, 10*(int(math.Floor((u+v+0.4*math.Sin(9*u)+8)*1.5))%classes))
+	}
+	return x, labels
+}
+
+// There is one way from rows of inputs and labels of any type to probabilities and back to labels.
+func TestTrainPredictsLabels(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		x, labels := cases(60, classes, 0.3)
+		c, err := Train(t.Context(), x, labels, Restarts(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []int{0, 10, 20}[:classes]; !slices.Equal(c.Classes(), want) {
+			t.Errorf("classes %v, want %v", c.Classes(), want)
+		}
+		proba, err := c.Proba(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decided, err := c.Predict(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i, row := range proba {
+			sum, best := 0.0, 0
+			for k, p := range row {
+				if sum += p; p > row[best] {
+					best = k
+				}
+			}
+			if math.Abs(sum-1) > 1e-12 || decided[i] != c.Classes()[best] {
+				t.Errorf("case %d: probabilities %v, decided %v", i, row, decided[i])
+			}
+			if decided[i] != labels[i] {
+				wrong++
+			}
+		}
+		if wrong > 15 {
+			t.Errorf("%d classes: %d of 60 training cases are wrong", classes, wrong)
+		}
+	}
+}
+
+// models are one for every inference and likelihood that go together, on so many classes.
+func models(classes int) (all [][]Option) {
+	for _, a := range approx.Table.Names() {
+		method := approx.Table.Default(a)
+		if a == "sampling" {
+			method = approx.Sampling{Chains: 4, Samples: 2, Temperatures: 20, Burn: 2}
+		}
+		for _, l := range likelihood.Table.Names() {
+			lik := likelihood.Table.Default(l)
+			if lik.Domain() == likelihood.Numeric {
+				continue
+			}
+			for _, inference := range []approx.Approximation{method, approx.OneVsRest{Binary: method}} {
+				var k kernel.Kernel = kernel.Matern52{ARD: true}
+				if l == "step" {
+					k = kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+				}
+				m := objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: lik, Inference: inference}
+				if _, err := m.Check(classes); err == nil {
+					all = append(all, []Option{Kernel(k), Likelihood(lik), Inference(inference)})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// What is saved and loaded predicts what was trained, to the last bit, for every model; and many
+// goroutines predict what one does.
+func TestSavedIsLoaded(t *testing.T) {
+	tried := 0
+	for _, classes := range []int{2, 3} {
+		x, labels := cases(16, classes, 0.1)
+		z, _ := cases(3, classes, 0.7)
+		for _, m := range models(classes) {
+			m = append(m, Restarts(1), Settings(objective.Settings{Evaluations: 1}), Criterion(objective.LogEvidence{}))
+			c, err := Train(t.Context(), x, labels, m...)
+			if err != nil {
+				continue // no gradient, or not converged
+			}
+			tried++
+			want, err := c.Proba(t.Context(), z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if err := c.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := Load(&file)
+			if err != nil {
+				t.Errorf("%+v: %v", c.file.Model, err)
+				continue
+			}
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					for range 3 {
+						if got, err := loaded.Proba(t.Context(), z); err != nil || !reflect.DeepEqual(got, want) {
+							t.Errorf("%+v: %v, want %v, error %v", c.file.Model, got, want, err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			if loaded.LogEvidence() != c.LogEvidence() || !reflect.DeepEqual(loaded.Theta(), c.Theta()) {
+				t.Errorf("%+v: %v, %v", c.file.Model, loaded.LogEvidence(), loaded.Theta())
+			}
+		}
+	}
+	if tried < 15 {
+		t.Errorf("only %d models", tried)
+	}
+}
+
+// Kernels of every shape, means and averages come back too.
+func TestEveryPartIsKept(t *testing.T) {
+	x, labels := cases(20, 2, 0.1)
+	inner := kernel.Sum{{Kind: "se", Kernel: kernel.SE{ARD: true}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	k := kernel.Product{{Kernel: inner}, {Kernel: kernel.Active{Dims: []int{2}, Named: kernel.Named{Kind: "linear", Kernel: kernel.Linear{}}}}}
+	c, err := Train(t.Context(), x, labels, Kernel(k), Mean(objective.Constant{}), Average(objective.MonteCarlo{Samples: 20}),
+		Seed(7), Preprocess("whiten"), Columns("length", "label"), Restarts(1), Settings(objective.Settings{Evaluations: 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := c.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	text := file.String()
+	loaded, err := Load(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Proba(t.Context(), x)
+	got, other := loaded.Proba(t.Context(), x)
+	if err != nil || other != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v, errors %v, %v", got, want, other, err)
+	}
+	if !slices.Equal(loaded.Classes(), []string{"0", "10"}) || !strings.Contains(text, `"name":"label_"`) {
+		t.Error(loaded.Classes(), text[:300])
+	}
+}
+
+func TestMistakesAreErrors(t *testing.T) {
+	x, labels := cases(10, 2, 0)
+	train := func(of ...Option) error {
+		_, err := Train(t.Context(), x, labels, of...)
+		return err
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, cancelled := Train(ended, x, labels)
+	_, noRows := Train(t.Context(), nil, []int{})
+	c, err := Train(t.Context(), x, labels, Restarts(1), Settings(objective.Settings{Evaluations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proba := func(x ...[]float64) error {
+		_, err := c.Proba(t.Context(), x)
+		return err
+	}
+	_, late := c.Predict(ended, x)
+	for want, err := range map[string]error{
+		"an option is nil":                            train(Kernel(nil)),
+		"1 names of columns and 2 inputs":             train(Columns("a")),
+		`unknown preprocess "scale"`:                  train(Preprocess("scale")),
+		"Probit has no MacKay form":                   train(Average(objective.MacKay{})),
+		"softmax is for three or more classes":        train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
+		"there are no inputs":                         noRows,
+		"row 2 (counted from 1) has 1 inputs":         proba([]float64{1, 2}, []float64{1}),
+		"input NaN in row 1, column 2":                proba([]float64{1, math.NaN()}),
+		"input -Inf in row 1, column 1":               proba([]float64{math.Inf(-1), 0}),
+		context.Canceled.Error():                      cancelled,
+		"classifier: line 1, column 1: no model file": load("x1,x2\n"),
+		"its schema is":                               load(`{"schema": "other/1"}`),
+		"a kernel of type classifier.private":         unnamed(t),
+		"columns, preprocess: one of them":            load(`{"schema": "gpc-tune/model/1"}`),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if !errors.Is(cancelled, context.Canceled) || !errors.Is(late, context.Canceled) {
+		t.Error(cancelled, late)
+	}
+	if p, err := c.Proba(t.Context(), nil); err != nil || len(p) != 0 {
+		t.Errorf("no rows: %v, %v", p, err)
+	}
+}
+
+func load(text string) error {
+	_, err := Load(strings.NewReader(text))
+	return err
+}
+
+// private is a kernel that nobody has registered.
+type private struct{ kernel.SE }
+
+func unnamed(t *testing.T) error {
+	x, labels := cases(10, 2, 0)
+	c, err := Train(t.Context(), x, labels, Kernel(private{}), Restarts(1), Settings(objective.Settings{Evaluations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Save(&bytes.Buffer{})
+}
+
+func BenchmarkProbaOfOne(b *testing.B) {
+	for _, f := range []struct{ n, classes int }{{500, 2}, {500, 10}} {
+		x, labels := cases(f.n, f.classes, 0.3)
+		for i := range labels {
+			labels[i] = (labels[i]/10 + i%(f.classes/2)) % f.classes // every class has cases
+		}
+		c, err := Train(b.Context(), x, labels, Restarts(1), Settings(objective.Settings{Evaluations: 2}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := c.Save(&file); err != nil {
+			b.Fatal(err)
+		}
+		loaded, err := Load(&file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		z := [][]float64{{12, 0.3}}
+		b.Run(fmt.Sprintf("n=%d/classes=%d", f.n, len(loaded.Classes())), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := loaded.Proba(b.Context(), z); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

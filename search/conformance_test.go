@@ -1,0 +1,62 @@
+package search_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/searchtest"
+)
+
+// decoders fill the options of those strategies whose zero value asks for nothing, and vary the others.
+var decoders = map[string][]registry.Decode{
+	"grid": {
+		func(v any) error {
+			v.(*search.Grid).Axes = map[string]search.Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}
+			return nil
+		},
+		func(v any) error {
+			*v.(*search.Grid) = search.Grid{Axes: map[string]search.Axis{"length_scale": {Values: []float64{0.9, 0.3, 1}}}, Apart: true}
+			return nil
+		},
+	},
+	"nelder_mead": {
+		func(v any) error {
+			*v.(*search.NelderMead) = search.NelderMead{Restarts: 3, Evaluations: 25}
+			return nil
+		},
+	},
+	"cmaes": {
+		func(v any) error { v.(*search.CMAES).Evaluations = 40; return nil },
+	},
+	"bayes": {
+		func(v any) error { v.(*search.Bayes).Trials = 9; return nil },
+		func(v any) error { *v.(*search.Bayes) = search.Bayes{Trials: 12, Initial: 4, Batch: 4}; return nil },
+	},
+	"mcmc": {
+		nil,
+		func(v any) error { v.(*search.MCMC).Restarts = 1; return nil },
+	},
+	"bfgs": {
+		nil,
+		func(v any) error { v.(*search.BFGS).Restarts = 40; return nil },
+	},
+}
+
+// TestStrategies is what every entry of the table must hold.
+func TestStrategies(t *testing.T) {
+	for _, e := range search.Table {
+		options := decoders[e.Name]
+		if options == nil {
+			options = []registry.Decode{nil}
+		}
+		for i, decode := range options {
+			strategy, err := e.New(decode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(fmt.Sprintf("%s/%d", e.Name, i), func(t *testing.T) { searchtest.Check(t, strategy) })
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package searchtest holds the checks that every search strategy must pass. It knows what package
+// search promises and no strategy's method.
+package searchtest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/objective/param"
+	"github.com/gpc-tune/gpc-tune/search"
+)
+
+// Spaces are what every strategy must cope with: none, one, several free hyperparameters of every
+// transform, starts at a bound, and a range that is hardly one. All but the first have a
+// hyperparameter called length_scale, and every one has a prior.
+func Spaces() map[string]search.Space {
+	of := func(name string, m param.Transform, initial float64, bounds ...float64) param.Spec {
+		s := param.Setting{Prior: [...]param.Prior{
+			param.Log: param.HalfNormal{Scale: 1}, param.Logit: param.Beta{A: 1, B: 9},
+			param.Identity: param.Normal{SD: 1}}[m]}
+		if bounds != nil {
+			s.Bounds = &[2]float64{bounds[0], bounds[1]}
+		}
+		return s.Spec(name, m, initial)
+	}
+	epsilon, constant := "likelihood.epsilon", "mean.constant"
+	return map[string]search.Space{
+		"none":  {},
+		"one":   {of("length_scale", param.Log, 1)},
+		"two":   {of("amplitude", param.Log, 1), of("length_scale", param.Log, 2)},
+		"mixed": {of("length_scale", param.Log, 3), of(epsilon, param.Logit, 0.01), of(constant, param.Identity, 0)},
+		"five": {of("length_scale", param.Log, 1), of("amplitude", param.Log, 2), of("alpha", param.Log, 3),
+			of("period", param.Log, 4), of(constant, param.Identity, 0)},
+		"at bound": {of("length_scale", param.Log, 0.3, 0.3, 30), of("amplitude", param.Log, 7, 0.1, 7)},
+		"narrow": {of("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)),
+			of(epsilon, param.Logit, 0.4, 0.39, 0.41)},
+	}
+}
+
+// Check runs a strategy to its end on all Spaces that it does not refuse, on an objective that
+// fails now and then: the same question has the same answer, whatever was asked before; proposals
+// are inside the bounds, and as many as its Budget says; and it modifies nothing that it is given.
+// It must take all but that without free hyperparameters.
+func Check(t *testing.T, strategy search.Strategy) {
+	t.Helper()
+	spaces := Spaces()
+	for _, name := range slices.Sorted(maps.Keys(spaces)) {
+		space := spaces[name]
+		if err := strategy.Check(space); err != nil {
+			if len(space) > 0 || len(err.Error()) < 20 {
+				t.Errorf("it refuses the space %q: %v", name, err)
+			}
+			continue
+		}
+		t.Run(name, func(t *testing.T) { conform(t, strategy, space) })
+	}
+}
+
+// most is how many batches a strategy may ask for.
+const most = 1000
+
+func conform(t *testing.T, strategy search.Strategy, space search.Space) {
+	const seed = 17
+	var history []search.Trial
+	var asked []search.Proposal
+	var batches []int // their sizes
+	for batch := 0; ; batch++ {
+		if batch == most {
+			t.Fatalf("has not finished after %d batches", most)
+		}
+		before := deep(history)
+		proposals := strategy.Ask(space, history, seed)
+		if !same(history, before) {
+			t.Fatal("Ask modifies the history")
+		}
+		if len(proposals) == 0 {
+			break
+		}
+		if again := strategy.Ask(space, before, seed); !reflect.DeepEqual(again, proposals) {
+			t.Fatal("the same question has two answers")
+		}
+		for _, p := range proposals {
+			history = append(history, evaluate(len(history), p))
+		}
+		asked, batches = append(asked, proposals...), append(batches, len(proposals))
+	}
+	if len(asked) == 0 {
+		t.Fatal("asks for nothing")
+	}
+	later := batches[1:]
+	if b := strategy.Budget(space); b.Trials < len(asked) || b.Trials > len(asked) && !b.AtMost {
+		t.Errorf("%d proposals of a budget of %+v", len(asked), b)
+	} else if len(later) == 0 && b.AtOnce > 0 && b.Trials > batches[0] ||
+		len(later) > 0 && slices.Max(later) != b.AtOnce {
+		t.Errorf("batches of %d of a budget of %+v", batches, b)
+	}
+	for i, proposal := range asked {
+		if len(proposal.Points) == 0 || strategy.Optimizer() != "" && len(proposal.Points) != 1 {
+			t.Fatalf("proposal %d has %d points", i, len(proposal.Points))
+		}
+		for _, theta := range proposal.Points {
+			if err := outside(space, theta); err != nil {
+				t.Errorf("proposal %d: %v", i, err)
+			}
+		}
+	}
+}
+
+// outside says what of a point is not inside the bounds.
+func outside(space search.Space, theta []float64) error {
+	if len(theta) != len(space) {
+		return fmt.Errorf("len(theta) = %d, want %d", len(theta), len(space))
+	}
+	for j, p := range space {
+		lo, hi := p.ThetaBounds()
+		if u := theta[j]; !(u >= lo && u <= hi) || math.IsInf(u, 0) {
+			return fmt.Errorf("%s = %v is outside [%v, %v]", p.ThetaName(), u, lo, hi)
+		}
+	}
+	return nil
+}
+
+// evaluate is a smooth objective that fails now and then.
+func evaluate(index int, p search.Proposal) (t search.Trial) {
+	for _, theta := range p.Points {
+		value := 0.0
+		for j, u := range theta {
+			value -= (u - 0.3*float64(j)) * (u - 0.3*float64(j))
+		}
+		if index%7 == 3 {
+			value = math.NaN()
+		}
+		t.Points = append(t.Points, search.Point{Theta: slices.Clone(theta), Value: value})
+	}
+	return t
+}
+
+// deep is a copy that shares nothing with the history.
+func deep(history []search.Trial) (out []search.Trial) {
+	for _, t := range history {
+		var points []search.Point
+		for _, p := range t.Points {
+			points = append(points, search.Point{Theta: slices.Clone(p.Theta), Value: p.Value})
+		}
+		out = append(out, search.Trial{Points: points})
+	}
+	return out
+}
+
+// same says whether two histories are, to the bit.
+func same(a, b []search.Trial) bool {
+	return slices.EqualFunc(a, b, func(a, b search.Trial) bool {
+		return slices.EqualFunc(a.Points, b.Points, func(a, b search.Point) bool {
+			return slices.Equal(a.Theta, b.Theta) && math.Float64bits(a.Value) == math.Float64bits(b.Value)
+		})
+	})
+}
