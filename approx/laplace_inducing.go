@@ -44,7 +44,7 @@ func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Post
 		p.b[i] = at.a[i] + d
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.diagnostics.Jitter = p.jitter
+	p.describe(&p.diagnostics)
 	value := at.psi - p.logDet()
 	for i, w := range at.w {
 		value -= p.penalty(i, w)

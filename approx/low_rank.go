@@ -204,6 +204,17 @@ func scaledColumns(a blas64.General, j0, j1 int, by []float64) blas64.General {
 	return out
 }
 
+// describe says how the prior was made.
+func (p *lowRank) describe(d *Diagnostics) {
+	left, all := floats.Sum(p.spare), 0.0
+	for i, v := range p.vars {
+		all += v - p.lambda[i] + p.spare[i]
+	}
+	if d.Jitter = p.jitter; all > 0 {
+		d.Unexplained = left / all
+	}
+}
+
 // n is the number of cases, and m that of inducing inputs.
 func (p *lowRank) n() int { return len(p.s) }
 func (p *lowRank) m() int { return p.v.Rows }
@@ -451,22 +462,46 @@ func copyOf(u blas64.Triangular) blas64.Triangular {
 // latent sets mean[j] and, unless it is nil, variance[j] of f at new inputs, given b with f = m +
 // K̂ b at the training inputs, cross = K(Z, new) and their prior variances.
 func (p *lowRank) latent(mean, variance, b []float64, cross *mat.Dense, diag []float64) {
+	p.told(b).latent(mean, variance, cross, diag)
+}
+
+// told is what predictions need, given b.
+func (p *lowRank) told(b []float64) told {
+	t := told{u: p.u, um: p.um, weights: make([]float64, p.m())}
+	p.project(t.weights, b)
+	linalg.SolveTriVec(blas.NoTrans, p.u, t.weights)
+	return t
+}
+
+// told is what the posterior of the inducing variables says of new inputs: with k = K(Z, new),
+//
+//	mean  kᵀ w,   w = U⁻¹ V b = K_zz⁻¹ E[f_z]
+//	variance  K(new, new) - |U⁻ᵀk|² + |U_M⁻ᵀU⁻ᵀk|²
+//
+// in O(m) and O(m²) a case.
+type told struct {
+	u, um   blas64.Triangular // of K_zz and of M
+	weights []float64         // w
+}
+
+// latent sets mean[j] and, unless it is nil, variance[j], given cross = K(Z, new) and the prior
+// variances.
+func (t told) latent(mean, variance []float64, cross *mat.Dense, diag []float64) {
 	m, k := cross.Dims()
-	if m != p.m() || len(diag) != k {
-		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", m, k, len(diag), p.m()))
+	if m != len(t.weights) || len(diag) != k {
+		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", m, k, len(diag),
+			len(t.weights)))
 	}
 	checkLatent(mean, variance, k)
-	vb := make([]float64, m)
-	p.project(vb, b)
-	c := scaledColumns(cross.RawMatrix(), 0, k, nil)
-	linalg.SolveTri(blas.Trans, p.u, c)
-	linalg.Gemv(blas.Trans, 1, c, vb, 0, mean)
+	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), t.weights, 0, mean)
 	if variance == nil {
 		return
 	}
+	c := scaledColumns(cross.RawMatrix(), 0, k, nil)
+	linalg.SolveTri(blas.Trans, t.u, c)
 	copy(variance, diag)
 	addSquares(-1, variance, c)
-	linalg.SolveTri(blas.Trans, p.um, c)
+	linalg.SolveTri(blas.Trans, t.um, c)
 	addSquares(1, variance, c)
 	for j, x := range variance {
 		variance[j] = max(x, 0)

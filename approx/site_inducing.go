@@ -69,7 +69,7 @@ func fitInduced(
 		if err != nil {
 			return nil, err
 		}
-		p.diagnostics.Jitter = p.jitter
+		p.describe(&p.diagnostics)
 		return p, p.finish(f)
 	})
 }

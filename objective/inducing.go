@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -15,14 +16,27 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
+// Choice is which inducing inputs a model has on a training set.
+type Choice struct {
+	inducing.Choice
+	// Tried are the numbers that were tried, where a tolerance asks for so many as it takes.
+	Tried []Tried
+}
+
+// Tried is what so many inducing inputs come to.
+type Tried struct {
+	Points      int
+	LogEvidence float64 // nats, where a climb over the hyperparameters has ended
+}
+
 // induction is the choice of inducing inputs of a training set, made when they are first wanted.
 type induction struct {
 	option approx.Inducing
 	x      *kernel.Inputs
-	once   sync.Once
-	chosen *induced
-	fewer  string // why they are fewer than asked for; else empty
-	err    error
+
+	mu     sync.Mutex
+	chosen *induced // nil: not chosen yet
+	choice *Choice
 }
 
 // newInduction is the choice that a method asks for, or nil where it asks for none or there are no
@@ -35,18 +49,37 @@ func newInduction(m approx.Approximation, x *kernel.Inputs) *induction {
 	return &induction{option: option, x: x}
 }
 
-// choose makes the choice, for a kernel at theta.
-func (i *induction) choose(k kernel.Kernel, theta []float64) (*induced, error) {
-	i.once.Do(func() {
-		method := inducing.Table.Default(i.option.Select.Names()[i.option.Select])
-		choice, err := method.Select(context.Background(), k, theta, i.x, i.option.Points, 1)
-		if err != nil {
-			i.err = fmt.Errorf("inducing inputs: %w", err)
-			return
+// selected chooses up to m inputs for a kernel at theta.
+func (i *induction) selected(ctx context.Context, k kernel.Kernel, theta []float64, m int) (inducing.Choice, error) {
+	method := inducing.Table.Default(i.option.Select.Names()[i.option.Select])
+	c, err := method.Select(ctx, k, theta, i.x, m, 1)
+	if err != nil {
+		return c, fmt.Errorf("inducing inputs: %w", err)
+	}
+	return c, nil
+}
+
+// choose makes the choice for a kernel at theta, unless it is made.
+func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64) (*induced, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.chosen == nil {
+		if i.option.Tolerance > 0 {
+			return nil, errors.New("inducing inputs: how many there are to be is not known; Choose finds it before " +
+				"a fit")
 		}
-		i.chosen, i.fewer = newInduced(i.x, &kernel.Inputs{X: choice.Z}), choice.Fewer
-	})
-	return i.chosen, i.err
+		c, err := i.selected(ctx, k, theta, i.option.Points)
+		if err != nil {
+			return nil, err
+		}
+		i.take(&Choice{Choice: c})
+	}
+	return i.chosen, nil
+}
+
+// take makes c the choice.
+func (i *induction) take(c *Choice) {
+	i.choice, i.chosen = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }
 
 // induced is a training set beside its inducing inputs, in parts of a few thousand cases, of which
@@ -122,14 +155,7 @@ func (p inducedPart) columns(cross *mat.Dense) *mat.Dense {
 
 // prior sets cov to the prior covariances under a kernel.
 func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
-	m := d.z.N()
-	square := mat.NewDense(m, m, nil)
-	kernel.Cross(k, square, theta, d.z, d.z)
-	for i := range m {
-		for j := i; j < m; j++ {
-			cov.K.SetSym(i, j, square.At(i, j))
-		}
-	}
+	smoothGram(k, cov.K, theta, d.z)
 	d.each(func(_ int, p inducedPart) {
 		kernel.Cross(k, p.columns(cov.Cross), theta, p.z, p.x)
 		smooth, noise := cov.Diag[p.from:p.to], cov.Noise[p.from:p.to]
@@ -137,6 +163,40 @@ func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
 		kernel.Diag(k, noise, theta, p.x)
 		floats.Sub(noise, smooth)
 	})
+}
+
+// smoothGram sets dst to K(Z, Z) without noise.
+func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.Inputs) {
+	m := z.N()
+	square := mat.NewDense(m, m, nil)
+	kernel.Cross(k, square, theta, z, z)
+	for i := range m {
+		for j := i; j < m; j++ {
+			dst.SetSym(i, j, square.At(i, j))
+		}
+	}
+}
+
+// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes.
+// An inducing input is on both sides of K_zz.
+func (d *induced) pullbackInputs(dst *mat.Dense, k kernel.Kernel, theta []float64, adjoint approx.Cov) error {
+	m := d.z.N()
+	square := mat.NewDense(m, m, nil)
+	for i := range m {
+		for j := range m {
+			square.Set(i, j, 2*adjoint.K.At(i, j))
+		}
+	}
+	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square)
+	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
+	d.each(func(i int, p inducedPart) {
+		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
+		errs[i] = kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, p.columns(adjoint.Cross))
+	})
+	for _, part := range parts {
+		dst.Add(dst, part)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // pullback adds to grad the derivative over theta that an adjoint makes.

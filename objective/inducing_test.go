@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -85,6 +86,65 @@ func TestInducingGradients(t *testing.T) {
 	}
 }
 
+// TestInputGradients holds derivatives by inducing inputs, some of which are cases, to central differences of the log evidence, of
+// a model whose inducing inputs are given: kernels with noise, sums and products, every method and correction.
+func TestInputGradients(t *testing.T) {
+	const n, m, h = 2060, 6, 1e-4
+	data := sums(n)
+	z := mat.NewDense(m, 2, nil)
+	for i := range m {
+		z.SetRow(i, data.X.X.RawRowView(300*i))
+		z.Set(i, i%2, z.At(i, i%2)+0.1*float64(i))
+	}
+	named := func(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
+	for name, k := range map[string]kernel.Kernel{
+		"ard": kernel.SE{ARD: true},
+		"sum": kernel.Sum{named("m", kernel.Matern32{}), named("n", kernel.Noise{}), named("l", kernel.Linear{})},
+		"product": kernel.Product{named("se", kernel.SE{}), named("a", kernel.Active{Dims: []int{2},
+			Named: named("nn", kernel.NeuralNetwork{})})},
+	} {
+		methods := []approx.Approximation{approx.Laplace{Inducing: approx.Inducing{Points: m}}}
+		if name == "sum" {
+			for _, c := range []approx.Correction{{Form: approx.FITC}, {Form: approx.VFE}, {Power: 0.5}} {
+				option := approx.Inducing{Points: m, Correction: c}
+				methods = append(methods, approx.EP{Inducing: option}, approx.Variational{Inducing: option},
+					approx.Laplace{Inducing: option})
+			}
+		}
+		for _, method := range methods {
+			model := objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{}, Inference: method}
+			at := func() *objective.Point {
+				o, err := objective.New(model, objective.LogEvidence{}, data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := objective.WithInducing(o, z).At(t.Context(), make([]float64, len(o.Layout.Free)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			p, got := at(), mat.NewDense(m, 2, nil)
+			if err := p.InputGradient(got); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range [][2]int{{0, 0}, {3, 1}} {
+				moved := func(step float64) float64 {
+					was := z.At(e[0], e[1])
+					defer z.Set(e[0], e[1], was)
+					z.Set(e[0], e[1], was+step)
+					return at().Value()
+				}
+				want := (moved(h) - moved(-h)) / (2 * h)
+				if v := got.At(e[0], e[1]); !(math.Abs(v-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
+					t.Errorf("%s %T %+v: derivative by input %v is %.10g, differences give %.10g", name, method,
+						approx.InducingOf(method).Correction, e, v, want)
+				}
+			}
+		}
+	}
+}
+
 // TestInducingOneVsRest holds the gradient of three classes, each against the rest, with one shared
 // prior to central differences.
 func TestInducingOneVsRest(t *testing.T) {
@@ -127,5 +187,152 @@ func TestInducingOneVsRest(t *testing.T) {
 func TestSelectionsAreMethods(t *testing.T) {
 	if got, want := approx.Greedy.Names(), inducing.Table.Names(); !slices.Equal(got, want) {
 		t.Errorf("selections %v, methods %v", got, want)
+	}
+}
+
+// sums draws n cases of two inputs with the labels of a smooth function, and noise.
+func sums(n int) objective.Data {
+	rng := rand.New(rand.NewPCG(5, 1))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		a, b := 3*rng.NormFloat64(), rng.NormFloat64()
+		x.SetRow(i, []float64{a, b})
+		y[i] = math.Copysign(1, math.Sin(a)+b+rng.NormFloat64()/2)
+	}
+	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
+}
+
+// TestEnough: there are as many inducing inputs as it takes, by the log evidences that a climb with so many comes to.
+func TestEnough(t *testing.T) {
+	const n = 300
+	data := sums(n)
+	build := func(option approx.Inducing) *objective.Objective {
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.Matern32{}}, Likelihood: likelihood.Probit{},
+			Inference: approx.Variational{Inducing: option}}, objective.LogEvidence{}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	climbed := map[int]float64{}
+	for _, points := range []int{25, 50, 100, 200} {
+		o := build(approx.Inducing{Points: points})
+		best, err := objective.Optimize(t.Context(), o, o.Layout.Pick(o.Layout.Start()), objective.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		climbed[points] = best.Value
+	}
+	for _, test := range []struct {
+		most, want int
+		tolerance  float64
+		tried      []int
+	}{
+		{100, 50, 10, []int{50, 100}},
+		{200, 200, 1e-9, []int{50, 100, 200}},
+		{50, 50, 10, []int{50}},
+	} {
+		kept := new(objective.Choices)
+		var choices [2]*objective.Choice
+		for i := range choices {
+			o := build(approx.Inducing{Points: test.most, Tolerance: test.tolerance})
+			if err := objective.Choose(t.Context(), o, kept); err != nil {
+				t.Fatal(err)
+			}
+			p, err := o.At(t.Context(), o.Layout.Pick(o.Layout.Start()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			choices[i] = p.Choice()
+		}
+		c := choices[0]
+		if choices[1] != c {
+			t.Error("a choice that was kept is made again")
+		}
+		var tried []int
+		for _, of := range c.Tried {
+			tried = append(tried, of.Points)
+			if !(math.Abs(of.LogEvidence-climbed[of.Points]) <= 1e-3) {
+				t.Errorf("%d points: %v on record, a climb comes to %v", of.Points, of.LogEvidence, climbed[of.Points])
+			}
+		}
+		if found, _ := c.Z.Dims(); found != test.want || !slices.Equal(tried, test.tried) ||
+			(c.Fewer != "") != (test.tolerance < 1) {
+			t.Errorf("%+v: %d inducing inputs after %v, %q", test, found, tried, c.Fewer)
+		}
+	}
+}
+
+// TestRechosen: the choice is that of an objective whose hyperparameters start there.
+func TestRechosen(t *testing.T) {
+	at, data := []float64{0.4, -0.7}, sums(200)
+	z := func(option approx.Inducing, start bool) *mat.Dense {
+		k := kernel.SE{}
+		if start {
+			k.Amplitude.Init, k.LengthScale.Init = new(math.Exp(at[0])), new(math.Exp(at[1]))
+		}
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{},
+			Inference: approx.Laplace{Inducing: option}}, nil, data)
+		if err == nil {
+			o, err = objective.Rechosen(t.Context(), o, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.At(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Choice().Z
+	}
+	started, again := z(approx.Inducing{Points: 30}, true), z(approx.Inducing{Points: 30, Rechoose: true}, false)
+	if !mat.Equal(started, again) || mat.Equal(started, z(approx.Inducing{Points: 30}, false)) {
+		t.Error("the inputs are not those of the greedy choice there")
+	}
+}
+
+// TestInducingIncomplete: what says how inducing inputs are chosen and not how many is an error.
+func TestInducingIncomplete(t *testing.T) {
+	_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+		Inference: approx.Laplace{Inducing: approx.Inducing{Select: approx.KMeans}}}, nil, sums(20))
+	if err == nil || !strings.Contains(err.Error(), "points is missing") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTuneInputs: inducing inputs that move with the hyperparameters end higher than where they were chosen, and where neither can
+// be moved uphill.
+func TestTuneInputs(t *testing.T) {
+	data := sums(200)
+	build := func(tunes bool) *objective.Objective {
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+			Inference: approx.Variational{Inducing: approx.Inducing{Points: 6, TuneInputs: tunes}}}, objective.LogEvidence{}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	chosen, err := objective.Optimize(t.Context(), build(false), []float64{0, 0}, objective.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuned, err := objective.Optimize(t.Context(), build(true), []float64{0, 0}, objective.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tuned.Status != objective.Converged || len(tuned.Inputs) != 12 || len(tuned.Theta) != 2 || !(tuned.Value > chosen.Value+0.1) {
+		t.Errorf("%s with %d inputs at %v, %v; %v without", tuned.Status, len(tuned.Inputs), tuned.Theta, tuned.Value, chosen.Value)
+	}
+	o := objective.WithInducing(build(false), mat.NewDense(6, 2, tuned.Inputs))
+	p, err := o.At(t.Context(), tuned.Theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(math.Abs(p.Value()-tuned.Value) <= 1e-6) {
+		t.Errorf("the bound there is %v, the optimum %v", p.Value(), tuned.Value)
+	}
+	g := mat.NewDense(6, 2, nil)
+	if err := p.InputGradient(g); err != nil || !(mat.Norm(g, math.Inf(1)) <= 1e-3*math.Abs(tuned.Value)) {
+		t.Errorf("gradient %v, %v", mat.Formatted(g), err)
 	}
 }

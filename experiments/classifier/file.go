@@ -28,9 +28,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// ModelSchema is the schema of a model file.
-const ModelSchema = modelfile.Schema
-
 // ModelFile is a fitted classifier, as docs/model-file.md describes it.
 type ModelFile = modelfile.File[data.Schema]
 
@@ -49,7 +46,7 @@ type Classifier struct {
 	file      *ModelFile
 	average   objective.Average
 	data      objective.Data
-	counts    []int           // training cases per class
+	training  modelfile.Training
 	calibrate *cv.Calibration // nil: none
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; its samples are restored one at a time
@@ -203,7 +200,10 @@ func (c *Classifier) readCases(m model.Model) (err error) {
 		return modelfile.Wrong("columns.classes", "%d classes do not go with likelihood %s", len(classes),
 			f.Model.Likelihood)
 	}
-	c.data, c.counts, err = f.Cases(f.Columns.Classes, len(f.Columns.ColumnNames()))
+	if m.Comparator != nil && f.Schema != modelfile.OfCases {
+		return modelfile.Wrong("schema", "%q is for models with inducing inputs, not for comparators", f.Schema)
+	}
+	c.data, c.training, err = f.Cases(f.Columns.Classes, len(f.Columns.ColumnNames()))
 	return err
 }
 
@@ -241,8 +241,8 @@ func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err erro
 		}
 		return c.compared.Summary().LogEvidence, nil
 	}
-	if c.objective, err = objective.New(m.On(c.data.Y.Classes), nil, c.data); err != nil {
-		return 0, modelfile.Wrong("model", "%w", err)
+	if c.objective, err = f.Objective(m.On(c.data.Y.Classes), c.data); err != nil {
+		return 0, err
 	}
 	if c.point, err = f.Point(c.objective); err != nil {
 		return 0, err

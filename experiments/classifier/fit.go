@@ -161,6 +161,7 @@ type winner struct {
 	fit      *record.Fit
 	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
+	chosen   int           // the trial that they are of
 	value    record.Number // of what was tuned, else the log evidence
 	warnings []string
 }
@@ -192,7 +193,7 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
 	}
 	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
-		w.theta, w.value = record.Floats(best.Theta), best.Value
+		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i
 		for _, t := range w.trials {
 			if t.Index == i {
 				w.warnings = append(w.warnings, t.Warnings...)
@@ -215,21 +216,25 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		if err != nil {
 			return nil, err
 		}
-		return newModelFile(p, j, configuration, w, prepared, fit.Summary().LogEvidence, fit.State()), nil
+		own := &job.ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
+		return newModelFile(p, j, configuration, w, prepared, own), nil
 	}
-	o, prepared, err := j.Objective(j.Model, nil)
+	o, prepared, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {
 		return nil, err
 	}
 	theta := o.Layout.Start()
 	if w.theta != nil {
 		theta = o.Layout.Fill(w.theta)
+		if o, err = objective.Rechosen(ctx, job.Retuned(o, w.chosen, w.trials), theta); err != nil {
+			return nil, err
+		}
 	}
 	fit, err := j.FitModel(ctx, o, theta)
 	if err != nil {
 		return nil, err
 	}
-	f := newModelFile(p, j, configuration, w, prepared, fit.LogEvidence, fit.State)
+	f := newModelFile(p, j, configuration, w, prepared, fit)
 	for i, s := range o.Layout.Specs {
 		f.Theta[s.ThetaName()] = theta[i]
 	}
@@ -239,7 +244,8 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	var silent record.Fit // the assessment has said it
 	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
 		func(fit *objective.Point) error {
-			s := modelfile.Sample{Theta: map[string]float64{}, State: append(approx.State{}, fit.Posterior.State()...)}
+			s := modelfile.Sample{Theta: map[string]float64{}, State: append(approx.State{},
+				job.NewModelFit(fit).State...)}
 			for i, h := range o.Layout.Specs {
 				s.Theta[h.ThetaName()] = fit.Theta[i]
 			}
@@ -249,28 +255,29 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 }
 
 // newModelFile has all but theta.
-func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared, logEvidence float64,
-	state approx.State) *ModelFile {
+func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared,
+	fit *job.ModelFit) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]
 	f := &ModelFile{
-		Schema: ModelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
+		Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
 		Dataset: c.Dataset, DataHash: c.DataHash,
 		Tuned: modelfile.Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},
-		LogEvidence: record.Spelled(logEvidence),
+		LogEvidence: record.Spelled(fit.LogEvidence),
 		Model: modelfile.Declared{
 			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
 			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.Set.Source.Schema, Preprocess: fitted.Preprocessor,
-		Targets: fitted.Data.Y.Value, State: append(approx.State{}, state...),
-	}
-	if j.Set.Source.Targets == nil {
-		f.Targets, f.Labels = nil, data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
 	f.Calibrate, f.Calibration, f.Threshold = j.Adjust.Corrected(w.fit)
-	for i := range fitted.Data.X.N() {
-		f.Inputs = append(f.Inputs, fitted.Data.X.X.RawRowView(i))
+	var labels []int
+	var targets []float64
+	if j.Set.Source.Targets != nil {
+		targets = fitted.Data.Y.Value
+	} else {
+		labels = data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
+	f.Keep(fit.State, fitted.Data.X.X, fit.Z, modelfile.TrainingOf(w.fit.TrainCounts, targets), labels, targets)
 	return f
 }

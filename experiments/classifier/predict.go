@@ -52,7 +52,7 @@ type Score struct {
 
 // Predict reads cases from a file, or from a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
-	costs, err := spec.ReadCosts(o, c.data.Classes)
+	costs, err := spec.ReadCosts(o, c.file.Columns.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ const streamed = 4096
 // CSV, some thousand at a time. What it returns has no rows.
 func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
 	error) {
-	costs, err := spec.ReadCosts(o, c.data.Classes)
+	costs, err := spec.ReadCosts(o, c.file.Columns.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, s.name, err)
 	}
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all)}
-	s.cost = append(s.cost, t.fill(ds, held, s.data.Classes, s.costs, s.file.Threshold)...)
+	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.file.Threshold)...)
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
@@ -193,12 +193,12 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	rows := data.Pick(ds.Rows, all)
 	switch {
 	case len(all) == 0:
-	case c.data.Classes == nil:
-		mean, variance := stat.PopMeanVariance(c.data.Y.Value, nil)
+	case len(c.file.Columns.Classes) == 0:
+		base := c.training.Moments
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
-			data.Pick(held.Variance, all), mean, variance)
+			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.counts)
+		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.training.Counts)
 		for _, t := range c.file.Threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
 		}

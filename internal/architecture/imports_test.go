@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"experiments/gallery":              {},
 	"experiments/gallery/ledger":       {"experiments/data", "experiments/gallery", "experiments/run", "internal/record", "reports"},
 	"experiments/gallery/page":         {"experiments/gallery", "experiments/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
+	"experiments/large":                {"experiments", "internal/machine", "reports", "reports/figure"},
 	"experiments/live":                 {"experiments/run", "reports", "reports/page"},
 	"experiments":                      {"experiments/job", "experiments/plan", "experiments/run", "experiments/spec", "internal/build", "reports", "search"},
 	"experiments/submit":               {"experiments/run", "experiments/spec", "internal/atomicfile", "internal/machine", "internal/registry", "internal/strictyaml", "internal/terminal", "reports", "search"},

@@ -21,18 +21,25 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
-// The schema of a model file is its family and a version.
+// Form names the form of a model file: a family and a version.
+type Form string
+
+// A file of version 1 has the training cases, one of version 2 inducing inputs in place of them.
 const (
-	family  = "gpc-tune/model/"
-	version = 1
-	Schema  = family + "1"
+	family         = "gpc-tune/model/"
+	version        = 2
+	OfCases   Form = family + "1"
+	condensed Form = family + "2"
 )
+
+// JSONSchema is that of what there is.
+func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{OfCases, condensed}} }
 
 // File is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
 // posterior without iterating, and where it comes from. Numbers are written such that they are read
 // back to the bit. C says what the columns of data are.
 type File[C any] struct {
-	Schema      string             `json:"schema"`
+	Schema      Form               `json:"schema"`
 	Experiment  string             `json:"experiment"` // the name in the YAML file
 	Seed        uint64             `json:"seed"`
 	Build       record.Build       `json:"build"`
@@ -46,9 +53,12 @@ type File[C any] struct {
 	Preprocess  *preprocess.Map    `json:"preprocess"`
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
-	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
-	State       approx.State       `json:"state"`             // of the approximation
-	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
+	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
+	// With inducing inputs these two are there in place of labels, targets and inputs.
+	Training *Training    `json:"training,omitempty"`
+	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
+	State    approx.State `json:"state"`              // of the approximation; with inducing inputs condensed
+	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
 	// Calibrate is how class probabilities are corrected, with the parameters of every class, of
 	// two of the second; Threshold is the one probability of the second of two classes from which
 	// it is decided for.
@@ -57,6 +67,14 @@ type File[C any] struct {
 	Threshold   []float64   `json:"threshold,omitempty"`
 	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
 	Hash string `json:"hash,omitempty"`
+}
+
+// Training is what remains of the training cases where a file does not have them: what scores of
+// predictions compare with.
+type Training struct {
+	Cases   int             `json:"cases"`
+	Counts  []int           `json:"counts,omitempty"`  // of each class
+	Moments *record.Moments `json:"moments,omitempty"` // of numbers
 }
 
 // Sample is a fit at other hyperparameters.
@@ -110,7 +128,8 @@ func (f *File[C]) Write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
 		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if options == "omitempty" && v.Field(i).Len() == 0 {
+		f := v.Field(i)
+		if options == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
 			continue
 		}
 		text, err := json.Marshal(v.Field(i).Interface())
@@ -145,11 +164,11 @@ func Decode[C any](text []byte) (*File[C], error) {
 	of, is := strings.CutPrefix(schema, family)
 	switch number, err := strconv.Atoi(of); {
 	case !is || err != nil || number < 1:
-		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit",
-			schema, Schema)
+		return nil, fmt.Errorf("no model file: its schema is %q, want %q or %q; model files are written by "+
+			"gpc-tune fit", schema, OfCases, condensed)
 	case number > version:
 		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
-			"version %d: use one as new as that, or write the file again with gpc-tune fit", number,
+			"versions up to %d: use one as new as that, or write the file again with gpc-tune fit", number,
 			header.Build.Version, build.Version(), version)
 	}
 	// Null stands for nothing in a model file, and the decoder takes it for whatever was there

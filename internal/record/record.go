@@ -211,7 +211,9 @@ type Point struct {
 	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
 	Natural []Number `json:"natural"` // all hyperparameters in natural units
 	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
-	// largest absolute entry of the gradient over theta; NaN if not computed
+	// inducing inputs, preprocessed, where they were tuned too; a row each
+	Inputs Matrix `json:"inputs,omitempty"`
+	// largest absolute entry of the gradient over theta and inputs; NaN if not computed
 	Gradient Number            `json:"gradient"`
 	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
 	// StandardError is that of a Value that is sampled; 0: it is not.
@@ -241,9 +243,11 @@ type Fit struct {
 	LogEvidence   Number   `json:"log_evidence"`
 	// mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
-	Converged   bool    `json:"converged"`
-	Iterations  int     `json:"iterations"`
-	TrainCounts []int   `json:"train_counts"` // cases per class in the training part: the base line
+	// of a model with inducing inputs, unless there are no more cases than these
+	Inducing    *Inducing `json:"inducing,omitempty"`
+	Converged   bool      `json:"converged"`
+	Iterations  int       `json:"iterations"`
+	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the base line
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int  `json:"rows,omitempty"`
 	Labels []int  `json:"labels,omitempty"` // their classes

@@ -85,11 +85,19 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	}
 	d.X, d.Scaled = &kernel.Inputs{X: before.Apply(d.X.X)}, before.How != "none"
 	on, err := objective.New(o.Model, o.Criterion, d)
+	if err == nil {
+		err = objective.Choose(ctx, on, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
 	tuning, err := objective.Maximize(ctx, on, objective.Restarts{Count: o.Restarts, Seed: o.seed}, o.Settings)
 	if err != nil {
+		return nil, err
+	}
+	if tuning.Inputs != nil {
+		on = objective.WithInducing(on, mat.NewDense(len(tuning.Inputs)/d.X.Dim(), d.X.Dim(), tuning.Inputs))
+	} else if on, err = objective.Rechosen(ctx, on, on.Layout.Fill(tuning.Theta)); err != nil {
 		return nil, err
 	}
 	point, err := on.At(ctx, tuning.Theta)
@@ -188,16 +196,23 @@ func (c *Classifier[L]) keep(
 	}
 	point := c.points[0]
 	c.file = &modelfile.File[json.RawMessage]{
-		Schema: modelfile.Schema, Seed: o.seed, Build: build.This(), Columns: (*json.RawMessage)(&raw),
+		Seed: o.seed, Build: build.This(), Columns: (*json.RawMessage)(&raw),
 		LogEvidence: record.Spelled(point.Posterior.Evidence().Value()), Theta: map[string]float64{},
-		Preprocess: before, Labels: index, State: append(approx.State{}, point.Posterior.State()...),
+		Preprocess: before,
 	}
 	for i, s := range on.Layout.Specs {
 		c.file.Theta[s.ThetaName()] = point.Theta[i]
 	}
-	for i := range d.X.N() {
-		c.file.Inputs = append(c.file.Inputs, d.X.X.RawRowView(i))
+	counts := make([]int, len(of.Classes))
+	for _, label := range index {
+		counts[label]++
 	}
+	state := point.Posterior.State()
+	condensed, ok := point.Condense()
+	if ok {
+		state = condensed.State
+	}
+	c.file.Keep(state, d.X.X, condensed.Z, modelfile.TrainingOf(counts, nil), index, nil)
 	c.file.Model, c.declared = declare(o.Model, o.Average)
 	c.file.Tuned = modelfile.Tuned{
 		Method: cmp.Or(o.Settings.Method, "bfgs"), Objective: objective.Criteria.NameOf(o.Criterion),
@@ -290,9 +305,9 @@ func compares(inference string) bool {
 
 // rebuild makes the posterior, or those of samples, and holds the file to it.
 func (c *Classifier[L]) rebuild(m objective.Model, d objective.Data) error {
-	o, err := objective.New(m, nil, d)
+	o, err := c.file.Objective(m, d)
 	if err != nil {
-		return modelfile.Wrong("model", "%w", err)
+		return err
 	}
 	point, err := c.file.Point(o)
 	if err != nil {

@@ -111,6 +111,8 @@ func Summary(r *reports.Report) Table {
 		words("evaluation"),
 		numbers("log evidence").spared(5).explained(true, "of all of the training data, nats"),
 		numbers("loo").spared(30).explained(true, "mean leave-one-out log probability of the training cases, nats"),
+		numbers("inducing inputs"), numbers("unexplained").explained(false, "share of the prior variance that the "+
+			"inducing inputs leave"),
 	}}
 	decides := deciding(r)
 	for i, s := range cv.Scores {
@@ -150,7 +152,7 @@ func Summary(r *reports.Report) Table {
 			row := Row(i, standing(answer, i, c, e), c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]),
 				c.Part(c.Mean.Text),
 				c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
-				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), summaryCells(e))
+				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), inducingCells(c), summaryCells(e))
 			if chooses {
 				row = append(row, inner(answer, i))
 			}
@@ -232,6 +234,17 @@ func inner(a *reports.Answer, i int) Cell {
 		}
 	}
 	return Cell{}
+}
+
+// inducingCells are how many inducing inputs there are, and the share of the prior variance that
+// they leave.
+func inducingCells(c reports.Configuration) []Cell {
+	i := c.Inducing
+	if i == nil {
+		return make([]Cell, 2)
+	}
+	share := float64(i.Unexplained)
+	return Row(i.Points, number(reports.Brief(100*share)+" %", share))
 }
 
 // decisionScore is the score after which a summary has what decisions cost.
@@ -425,6 +438,9 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	if o := Restarts(c); o != "" {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
+	if text := tried(c); text != "" {
+		fmt.Fprintf(w, "    %s\n", text)
+	}
 	for _, m := range c.Posterior {
 		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
 			reports.Readable(float64(m.Mean)), reports.Brief(float64(m.SD)),
@@ -494,6 +510,18 @@ func Restarts(c reports.Configuration) string {
 	}
 	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
 		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
+}
+
+// tried says which numbers of inducing inputs were tried, and what they came to.
+func tried(c reports.Configuration) string {
+	if c.Inducing == nil || len(c.Inducing.Tried) == 0 {
+		return ""
+	}
+	var all []string
+	for _, of := range c.Inducing.Tried {
+		all = append(all, fmt.Sprintf("%d: %.3f", of.Points, float64(of.LogEvidence)))
+	}
+	return "log evidence by the number of inducing inputs " + strings.Join(all, ", ")
 }
 
 // strongest is the correlation of largest size.
