@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"experiments/gallery":              {},
 	"experiments/gallery/ledger":       {"experiments/data", "experiments/gallery", "experiments/run", "internal/record", "reports"},
 	"experiments/gallery/page":         {"experiments/gallery", "experiments/gallery/ledger", "experiments/plan", "experiments/run", "experiments/spec", "reports", "reports/page", "reports/picture", "reports/table"},
-	"experiments/live":                 {"experiments/run", "reports", "reports/page"},
+	"experiments/live":                 {"experiments/classifier", "experiments/run", "experiments/spec", "reports", "reports/page"},
 	"experiments":                      {"experiments/job", "experiments/plan", "experiments/run", "experiments/spec", "internal/build", "reports", "search"},
 	"experiments/submit":               {"experiments/run", "experiments/spec", "internal/atomicfile", "internal/machine", "internal/registry", "internal/strictyaml", "internal/terminal", "reports", "search"},
 	"cmd/gpc-tune":                     {"experiments", "experiments/ask", "experiments/catalogue", "experiments/check", "experiments/classifier", "experiments/data", "experiments/doctor", "experiments/live", "experiments/plan", "experiments/rates", "experiments/run", "experiments/spec", "experiments/submit", "internal/atomicfile", "internal/build", "internal/journal", "internal/panicked", "internal/registry", "internal/terminal", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search"},
