@@ -120,7 +120,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}
 	}
-	if err := catalogue.Explain(&text, "seee"); err == nil || !strings.Contains(err.Error(), `did you mean "se"?`) {
+	if err := catalogue.Explain(&text, "seee"); err == nil || !strings.Contains(err.Error(), `did you mean "seed"?`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -60,7 +60,8 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 	for _, c := range []*cobra.Command{
 		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
 		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
-		compareCommand(), reportCommand(), serveCommand(signals), checkCommand(), sampleCommand(), listCommand(),
+		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
+		sampleCommand(), listCommand(),
 		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand(),
 	} {
 		guard(c)

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/live"
+)
+
+func serveModelCommand(signals *interrupts) *cobra.Command {
+	address := "127.0.0.1:0"
+	c := &cobra.Command{
+		Use:   "serve-model MODEL.json",
+		Short: "Predict over HTTP, on this machine, with a model file",
+		Long: `Answer predictions as JSON to programs on this machine: the address is printed. POST /predict takes
+{"rows": [{"column": value, …}, …]}, up to 10 000 at a time, with Content-Type: application/json, and
+answers what predict --format json prints. GET /schema has the columns and the classes, GET /health
+says that the model is loaded, and GET /metrics counts requests, rows, errors and seconds for
+Prometheus.
+
+Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM ends it, once answers under way are given.`,
+		Example: "  gpc-tune serve-model crabs.json --listen 127.0.0.1:8080\n  curl -s 127.0.0.1:8080/predict -H " +
+			"'Content-Type: application/json' -d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			model, err := classifier.LoadClassifier(args[0])
+			if err != nil {
+				return err
+			}
+			listener, err := live.Listen(address)
+			if err != nil {
+				return usage("--listen: %w", err)
+			}
+			log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
+			signals.endsWell() // who has the address may end the command
+			fmt.Fprintf(c.OutOrStdout(), "http://%v/\n", listener.Addr())
+			drained, done := signals.drain()
+			defer done()
+			return live.Serve(c.Context(), listener, live.NewModel(model, log), log, drained)
+		},
+	}
+	c.Flags().StringVar(&address, "listen", address, "loopback address and port to listen on; port 0: a free one")
+	return c
+}

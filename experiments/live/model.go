@@ -1,0 +1,167 @@
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+)
+
+// Limits on a request to predict.
+const (
+	maxRequest = 1 << 24 // bytes
+	maxRows    = 10_000
+	patience   = 30 * time.Second // for all of it to arrive
+)
+
+// ModelHandler answers for a model file: POST /predict with {"rows": [{column: value, …}, …]} is a
+// classifier.Predicted; GET /schema says which columns a row has and which classes there are, GET
+// /health that the model is loaded, GET /metrics how many requests, rows, errors and seconds there
+// were, as Prometheus reads it. Who asks must call it localhost or by a loopback address, and a
+// request to predict must be of JSON, which no page of another site can send without being asked.
+type ModelHandler struct {
+	model *classifier.Classifier
+	log   *log.Logger
+
+	one sync.Mutex // prediction at a time, which uses all processors
+
+	mu                     sync.Mutex // guards all below
+	requests, rows, errors int
+	seconds                float64
+}
+
+// NewModel makes the handler of a model.
+func NewModel(model *classifier.Classifier, log *log.Logger) *ModelHandler {
+	return &ModelHandler{model: model, log: log}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range policies {
+		w.Header().Set(name, value)
+	}
+	if !local(r.Host) {
+		h.refuse(w, http.StatusMisdirectedRequest, "this is gpc-tune serve-model: call it localhost or 127.0.0.1")
+		return
+	}
+	method, answer := http.MethodGet, h.answers()[r.URL.Path]
+	if r.URL.Path == "/predict" {
+		method, answer = http.MethodPost, h.predict
+	}
+	switch {
+	case answer == nil:
+		h.refuse(w, http.StatusNotFound, "there are POST /predict, GET /schema, GET /health and GET /metrics")
+	case r.Method != method:
+		w.Header().Set("Allow", method)
+		h.refuse(w, http.StatusMethodNotAllowed, "ask with "+method)
+	default:
+		answer(w, r)
+	}
+}
+
+// answers are those to GET.
+func (h *ModelHandler) answers() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"/health": func(w http.ResponseWriter, _ *http.Request) { h.write(w, map[string]string{"status": "ok"}) },
+		"/schema": h.schema, "/metrics": h.metrics,
+	}
+}
+
+func (h *ModelHandler) schema(w http.ResponseWriter, _ *http.Request) {
+	type column struct {
+		Name   string   `json:"name"`
+		Levels []string `json:"levels,omitempty"`
+	}
+	out := struct {
+		Inputs  []column `json:"inputs"`
+		IDs     []column `json:"ids"`
+		Classes []string `json:"classes"`
+		MaxRows int      `json:"max_rows"`
+	}{[]column{}, []column{}, h.model.Classes(), maxRows}
+	inputs, ids := h.model.Columns()
+	for _, c := range inputs {
+		out.Inputs = append(out.Inputs, column{c.Name, c.Levels})
+	}
+	for _, c := range ids {
+		out.IDs = append(out.IDs, column{Name: c.Name})
+	}
+	h.write(w, out)
+}
+
+func (h *ModelHandler) metrics(w http.ResponseWriter, _ *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	fmt.Fprintf(w, "gpc_tune_predict_requests_total %d\ngpc_tune_predict_rows_total %d\n"+
+		"gpc_tune_predict_errors_total %d\ngpc_tune_predict_seconds_total %g\n", h.requests, h.rows, h.errors,
+		h.seconds)
+}
+
+func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Content-Type") != "application/json" {
+		h.refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
+		return
+	}
+	var asked struct {
+		Rows []classifier.Record `json:"rows"`
+	}
+	// A connection without deadlines, as in tests, has nobody who is slow.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience))
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	err := d.Decode(&asked)
+	large := (*http.MaxBytesError)(nil)
+	switch {
+	case errors.As(err, &large):
+		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("more than %d bytes; ask for fewer rows at a time",
+			maxRequest))
+		return
+	case err != nil:
+		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("no {\"rows\": [{\"column\": value, …}, …]}: %v", err))
+		return
+	case len(asked.Rows) == 0 || len(asked.Rows) > maxRows:
+		h.refuse(w, http.StatusBadRequest, fmt.Sprintf("%d rows; ask for 1 to %d at a time", len(asked.Rows), maxRows))
+		return
+	}
+	h.one.Lock()
+	begin := time.Now()
+	out, err := h.model.Records(r.Context(), asked.Rows)
+	took := time.Since(begin).Seconds()
+	h.one.Unlock()
+	h.mu.Lock()
+	h.requests, h.rows, h.seconds = h.requests+1, h.rows+len(asked.Rows), h.seconds+took
+	h.mu.Unlock()
+	switch {
+	case r.Context().Err() != nil: // nobody waits for it
+	case errors.Is(err, spec.ErrInvalid):
+		h.refuse(w, http.StatusUnprocessableEntity, err.Error())
+	case err != nil:
+		h.log.Printf("/predict: %v", err)
+		h.refuse(w, http.StatusInternalServerError, err.Error())
+	default:
+		h.write(w, out)
+	}
+}
+
+func (h *ModelHandler) write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		h.log.Printf("an answer could not be written: %v", err)
+	}
+}
+
+func (h *ModelHandler) refuse(w http.ResponseWriter, status int, why string) {
+	h.mu.Lock()
+	h.errors++
+	h.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	h.write(w, map[string]string{"error": why})
+}
