@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 )
 
 // inducedLaplace is the posterior of Laplace's method with one latent process and inducing inputs.
@@ -18,7 +19,7 @@ import (
 type inducedLaplace struct {
 	*cases
 	modeModel
-	*lowRank
+	lowRank
 	mode *point
 }
 
@@ -44,10 +45,10 @@ func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Post
 		p.b[i] = at.a[i] + d
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.diagnostics.Jitter = p.jitter
+	p.diagnostics.Jitter = p.Jitter()
 	value := at.psi - p.logDet()
 	for i, w := range at.w {
-		value -= p.penalty(i, w)
+		value -= p.Penalty(i, w)
 	}
 	p.evidence = functional{value: value, adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
 	if at.floors > 0 { // the mode moves by the curvatures as they are, which the factor does not have
@@ -62,14 +63,14 @@ func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Post
 func (p *inducedLaplace) adjoint(dst *Cov, at *point) {
 	n := len(p.y)
 	u, spare := make([]float64, n), make([]float64, n)
-	p.variances(u)
+	p.Variances(u)
 	for i, w := range at.w {
-		slope := p.penaltySlope(i, w)
-		u[i] = at.d3[i] / 2 * (u[i] + 2*slope*p.spare[i])
+		slope := p.PenaltySlope(i, w)
+		u[i] = at.d3[i] / 2 * (u[i] + 2*slope*p.Lacking(i))
 		spare[i] = -slope * w
 	}
-	p.shrink(u, u, make([]float64, n))
-	p.pull(dst, adjoint{p: [][]float64{p.b, u}, q: [][]float64{scaled(p.b, 0.5), p.b}, c: 1, spare: spare})
+	p.Shrink(u, u)
+	p.pull(dst, lowrank.Adjoint{P: [][]float64{p.b, u}, Q: [][]float64{scaled(p.b, 0.5), p.b}, C: 1, Spare: spare})
 	if dst.Mean != nil {
 		floats.AddTo(dst.Mean, p.b, u)
 	}
@@ -82,7 +83,7 @@ func (p *inducedLaplace) LeaveOneOut() (Functional, error) {
 		return nil, p.evidence.err
 	}
 	sum, sigma := 0.0, make([]float64, len(p.y))
-	p.variances(sigma)
+	p.Variances(sigma)
 	for i, v := range sigma {
 		c := v / max(1-p.mode.w[i]*v, eps)
 		logZ, _ := p.of.lik.Moments(p.y[i], p.mode.f[i]-c*p.b[i], c)
@@ -93,7 +94,8 @@ func (p *inducedLaplace) LeaveOneOut() (Functional, error) {
 
 // Latent implements Posterior.
 func (p *inducedLaplace) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	p.latent(mean, variance, p.b, cross, diag)
+	checkLatent(mean, variance, len(diag))
+	p.Sites.Latent(mean, variance, p.b, cross, diag)
 }
 
 // PredictProba implements Posterior.
