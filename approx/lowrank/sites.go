@@ -56,7 +56,7 @@ func (p *Sites) Factorise(tau []float64) error {
 	}
 	var ok bool
 	if p.um, ok = linalg.Cholesky(a); !ok {
-		return fmt.Errorf("M = I + V E Vᵀ of %d inducing inputs; standardise the inputs or lower the amplitude",
+		return fmt.Errorf("the matrix I + V E Vᵀ of %d inducing inputs; standardise the inputs or lower the amplitude",
 			p.Points())
 	}
 	return nil
@@ -118,8 +118,8 @@ func (p *Sites) Locate(mu, b, nu, mean []float64) float64 {
 	return floats.Norm(known, 2)
 }
 
-// Variances sets sigma to Σ_ii = Λ_i T_i + T_i² |U_M⁻ᵀ v_i|². Information, Remains and Pull take
-// what it keeps.
+// Variances sets sigma to Σ_ii = Λ_i T_i + T_i² |U_M⁻ᵀ v_i|². What it keeps, Information, Remains,
+// Diagonal and Pull take.
 func (p *Sites) Variances(sigma []float64) {
 	eachPart(p.Cases(), casesAtOnce, func(j0, j1 int) {
 		part := scaledColumns(p.v, j0, j1, nil)
@@ -162,6 +162,12 @@ func (p *Sites) Pull(dst *Cov, g Adjoint) {
 		}
 		outer.add(x, j0, j1)
 	})
+}
+
+// Diagonal is ℓ = diag G, after Variances.
+func (p *Sites) Diagonal(g Adjoint) []float64 {
+	_, noise, _ := p.diagonals(g, linalg.InverseCholesky(copyOf(p.um)))
+	return noise
 }
 
 // diagonals returns Γ - ½ c E, ℓ = diag G and, if there is a γ, M⁻¹ (V Γ Vᵀ) M⁻¹, given M⁻¹.
