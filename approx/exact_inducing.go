@@ -109,7 +109,7 @@ func (p *inducedExact) LeaveOneOut() (Functional, error) {
 // Latent implements Posterior.
 func (p *inducedExact) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	checkLatent(mean, variance, len(diag))
-	p.Sites.Latent(mean, variance, p.b, cross, diag)
+	p.Told(p.b).Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

@@ -150,7 +150,7 @@ func (p *inducedLaplace) complete(c *cavities, sigma []float64) {
 // Latent implements Posterior.
 func (p *inducedLaplace) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	checkLatent(mean, variance, len(diag))
-	p.Sites.Latent(mean, variance, p.b, cross, diag)
+	p.Told(p.b).Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

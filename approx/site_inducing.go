@@ -295,7 +295,7 @@ func (p *inducedSites) pullImplicit(dst *Cov, total []weight, share float64) {
 // Latent implements Posterior.
 func (p *inducedSites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
 	checkLatent(mean, variance, len(diag))
-	p.Sites.Latent(mean, variance, p.b, cross, diag)
+	p.Told(p.b).Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

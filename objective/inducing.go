@@ -122,14 +122,7 @@ func (p inducedPart) columns(cross *mat.Dense) *mat.Dense {
 
 // prior sets cov to the prior covariances under a kernel.
 func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
-	m := d.z.N()
-	square := mat.NewDense(m, m, nil)
-	kernel.Cross(k, square, theta, d.z, d.z)
-	for i := range m {
-		for j := i; j < m; j++ {
-			cov.K.SetSym(i, j, square.At(i, j))
-		}
-	}
+	smoothGram(k, cov.K, theta, d.z)
 	d.each(func(_ int, p inducedPart) {
 		kernel.Cross(k, p.columns(cov.Cross), theta, p.z, p.x)
 		smooth, noise := cov.Diag[p.from:p.to], cov.Noise[p.from:p.to]
@@ -137,6 +130,18 @@ func (d *induced) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
 		kernel.Diag(k, noise, theta, p.x)
 		floats.Sub(noise, smooth)
 	})
+}
+
+// smoothGram sets dst to K(Z, Z) without noise.
+func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.Inputs) {
+	m := z.N()
+	square := mat.NewDense(m, m, nil)
+	kernel.Cross(k, square, theta, z, z)
+	for i := range m {
+		for j := i; j < m; j++ {
+			dst.SetSym(i, j, square.At(i, j))
+		}
+	}
 }
 
 // pullback adds to grad the derivative over theta that an adjoint makes.

@@ -113,6 +113,16 @@ func (l Layout) Set(theta []float64, name string, value float64) error {
 	return nil
 }
 
+// checkFinite says which entry of theta is not.
+func (l Layout) checkFinite(theta []float64) error {
+	for j, v := range theta {
+		if !finite(v) {
+			return fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
+		}
+	}
+	return nil
+}
+
 // describe writes the free entries of theta for an error message: "log_amplitude=1.15,
 // log_length_scale=0".
 func (l Layout) describe(theta []float64) string {

@@ -157,10 +157,8 @@ func (o *Objective) unfitted(theta []float64) (*Point, error) {
 		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
 	}
 	p := &Point{Theta: slices.Clone(theta), objective: o}
-	for j, v := range theta {
-		if !finite(v) {
-			return p, fmt.Errorf("%s = %v must be finite", l.Specs[j].ThetaName(), v)
-		}
+	if err := l.checkFinite(theta); err != nil {
+		return p, err
 	}
 	var chosen *induced
 	if o.inducing != nil {

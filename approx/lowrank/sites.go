@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -258,23 +257,5 @@ func (p *Sites) Response(sigma []float64) func(dst, x []float64) {
 		for i, a := range own {
 			dst[n+i] = -(scale[i]*scale[i]*dst[n+i] + (1-a*a)*x[n+i])
 		}
-	}
-}
-
-// Latent sets mean[j] and, unless it is nil, variance[j] of f at new inputs, given b with f = m +
-// K̂ b at the cases, cross = K(Z, new) and their prior variances.
-func (p *Sites) Latent(mean, variance, b []float64, cross *mat.Dense, diag []float64) {
-	vb, w := make([]float64, p.Points()), p.whiten(cross, diag)
-	p.project(vb, b)
-	linalg.Gemv(blas.Trans, 1, w, vb, 0, mean)
-	if variance == nil {
-		return
-	}
-	copy(variance, diag)
-	addSquares(-1, variance, w)
-	linalg.SolveTri(blas.Trans, p.um, w)
-	addSquares(1, variance, w)
-	for j, x := range variance {
-		variance[j] = max(x, 0)
 	}
 }

@@ -35,7 +35,7 @@ var Schemas = []struct {
 	{"manifest", "manifest.json", record.Manifest{}, journal.ManifestSchema},
 	{"journal", "a line of journal/*.jsonl", record.Line{}, ""},
 	{"timings", "timings.json", reports.Timings{}, "gpc-tune/timings/1"},
-	{"model", "a model file of gpc-tune fit", classifier.ModelFile{}, classifier.ModelSchema},
+	{"model", "a model file of gpc-tune fit", classifier.ModelFile{}, ""},
 	{"predictions", "gpc-tune predict --format json", classifier.Predicted{}, "gpc-tune/predictions/1"},
 	{"evidence", "gpc-tune evidence", ask.Answer{}, ""},
 	{"sample", "gpc-tune sample --format json", ask.Drawn{}, ""},

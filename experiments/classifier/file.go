@@ -21,6 +21,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -41,18 +42,27 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// The schema of a model file is its family and a version.
+// Schema names the form of a model file: a family and a version.
+type Schema string
+
+// Of version 1 a file has the training cases, of version 2 inducing inputs in place of them.
 const (
-	modelFamily  = "gpc-tune/model/"
-	modelVersion = 1
-	ModelSchema  = modelFamily + "1"
+	family    = "gpc-tune/model/"
+	ofCases   = family + "1"
+	condensed = family + "2"
+	newest    = 2
 )
+
+// JSONSchema is that of what there is.
+func (Schema) JSONSchema() map[string]any {
+	return map[string]any{"enum": []string{ofCases, condensed}}
+}
 
 // ModelFile is a fitted classifier, as docs/model-file.md describes it: all that rebuilds its
 // posterior without iterating, and where it comes from. Numbers are written such that they are read
 // back to the bit.
 type ModelFile struct {
-	Schema      string             `json:"schema"`
+	Schema      Schema             `json:"schema"`
 	Experiment  string             `json:"experiment"` // the name in the YAML file
 	Seed        uint64             `json:"seed"`
 	Build       record.Build       `json:"build"`
@@ -66,11 +76,22 @@ type ModelFile struct {
 	Preprocess  *preprocess.Map    `json:"preprocess"`
 	Labels      []int              `json:"labels,omitempty"`  // of the n training cases: indices into the classes
 	Targets     []float64          `json:"targets,omitempty"` // or their numbers
-	Inputs      [][]float64        `json:"inputs"`            // n×d, preprocessed
-	State       approx.State       `json:"state"`             // of the approximation
-	Samples     []Sample           `json:"samples,omitempty"` // of Markov chains, over which predictions are averaged
+	Inputs      [][]float64        `json:"inputs,omitempty"`  // n×d, preprocessed
+	// With inducing inputs these two are there in place of labels, targets and inputs.
+	Training *Training    `json:"training,omitempty"`
+	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
+	State    approx.State `json:"state"`              // of the approximation; with inducing inputs condensed
+	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
 	// Hash is the SHA-256, in hexadecimal, of the file as write makes it without this field.
 	Hash string `json:"hash,omitempty"`
+}
+
+// Training is what remains of the training cases where a file does not have them: what scores of
+// predictions compare with.
+type Training struct {
+	Cases   int             `json:"cases"`
+	Counts  []int           `json:"counts,omitempty"`  // of each class
+	Moments *record.Moments `json:"moments,omitempty"` // of numbers
 }
 
 // Sample is a fit at other hyperparameters.
@@ -119,7 +140,8 @@ func (f *ModelFile) write(w io.Writer) error {
 	v, before := reflect.ValueOf(*f), "{\n"
 	for i := range v.NumField() {
 		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if options == "omitempty" && v.Field(i).Len() == 0 {
+		f := v.Field(i)
+		if options == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
 			continue
 		}
 		text, err := json.Marshal(v.Field(i).Interface())
@@ -140,8 +162,9 @@ type Classifier struct {
 	name      string // of the file
 	file      *ModelFile
 	average   objective.Average
-	data      objective.Data
-	counts    []int // training cases per class
+	x         *kernel.Inputs // training cases, or inducing inputs
+	y         approx.Targets // of the training cases; with inducing inputs the number of classes alone
+	training  Training
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; its samples are restored one at a time
 	compared  comparator.Fitted // instead of the two; nil: none
@@ -180,15 +203,15 @@ func decodeModel(text []byte) (*ModelFile, error) {
 		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
 	}
 	schema, _ := header.Schema.(string)
-	version, of := strings.CutPrefix(schema, modelFamily)
+	version, of := strings.CutPrefix(schema, family)
 	switch number, err := strconv.Atoi(version); {
 	case !of || err != nil || number < 1:
-		return nil, fmt.Errorf("no model file: its schema is %q, want %q; model files are written by gpc-tune fit",
-			schema, ModelSchema)
-	case number > modelVersion:
+		return nil, fmt.Errorf("no model file: its schema is %q, want %q or %q; model files are written by "+
+			"gpc-tune fit", schema, ofCases, condensed)
+	case number > newest:
 		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
-			"version %d: use one as new as that, or write the file again with gpc-tune fit", number,
-			header.Build.Version, build.Version(), modelVersion)
+			"versions up to %d: use one as new as that, or write the file again with gpc-tune fit", number,
+			header.Build.Version, build.Version(), newest)
 	}
 	// Null stands for nothing in a model file, and the decoder takes it for whatever was there
 	// before.
@@ -249,7 +272,9 @@ func (f *ModelFile) restore(name string) (*Classifier, error) {
 		return nil, damage(name, err)
 	}
 	want := float64(f.LogEvidence)
-	if math.IsNaN(evidence) != math.IsNaN(want) || math.Abs(evidence-want) > evidenceTolerance*max(1, math.Abs(want)) {
+	differ := math.IsNaN(evidence) != math.IsNaN(want) ||
+		math.Abs(evidence-want) > evidenceTolerance*max(1, math.Abs(want))
+	if differ && f.Schema != condensed {
 		return nil, damage(name, wrong("log_evidence", "%v on file, and %v by its numbers", want, evidence))
 	}
 	if hash, err := f.hash(); err != nil || hash != f.Hash { // what none of the above depends on
@@ -303,10 +328,9 @@ func (c *Classifier) readModel() (m model.Model, err error) {
 	return m, nil
 }
 
-// readCases reads the training cases.
-func (c *Classifier) readCases(m model.Model) error {
-	f := c.file
-	dim, n, classes := len(f.Columns.ColumnNames()), len(f.Inputs), len(f.Columns.Classes)
+// readCases reads the training cases, or the inducing inputs.
+func (c *Classifier) readCases(m model.Model) (err error) {
+	f, classes := c.file, len(c.file.Columns.Classes)
 	switch {
 	case m.Numeric() != (classes == 0):
 		return wrong("columns.classes", "%d classes do not go with likelihood %s", classes, f.Model.Likelihood)
@@ -314,34 +338,87 @@ func (c *Classifier) readCases(m model.Model) error {
 		return wrong("targets", "%d numbers do not go with classes", len(f.Targets))
 	case classes == 0 && len(f.Labels) > 0:
 		return wrong("labels", "%d labels do not go with numbers", len(f.Labels))
+	case f.Schema == condensed:
+		return c.readInducing(m, classes)
+	case f.Training != nil || len(f.Inducing) > 0:
+		return wrong("inducing", "a file with schema %q has none, nor training", f.Schema)
 	}
-	c.counts = make([]int, classes)
+	counts := make([]int, classes)
 	for i, label := range f.Labels {
 		if label < 0 || label >= classes {
 			return wrong("labels", "case %d has %d, want 0 to %d", i, label, classes-1)
 		}
-		c.counts[label]++
+		counts[label]++
 	}
-	y := job.Coded(classes, f.Labels, f.Targets)
-	if n < 2 || y.Len() != n {
-		return wrong("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, y.Len())
+	c.y = job.Coded(classes, f.Labels, f.Targets)
+	if n := len(f.Inputs); n < 2 || c.y.Len() != n {
+		return wrong("inputs", "%d cases of inputs, and %d of labels or targets; want as many, 2 or more", n, c.y.Len())
 	}
-	x := mat.NewDense(n, dim, nil)
-	for i, row := range f.Inputs {
+	c.training = trainingOf(counts, f.Targets)
+	c.x, err = f.rows("inputs", f.Inputs)
+	return err
+}
+
+// trainingOf describes training cases.
+func trainingOf(counts []int, targets []float64) (t Training) {
+	if len(targets) > 0 {
+		mean, variance := stat.PopMeanVariance(targets, nil)
+		return Training{Cases: len(targets), Moments: &record.Moments{Mean: record.Number(mean),
+			Variance: record.Number(variance)}}
+	}
+	for _, n := range counts {
+		t.Cases += n
+	}
+	t.Counts = counts
+	return t
+}
+
+// rows reads inputs.
+func (f *ModelFile) rows(part string, rows [][]float64) (*kernel.Inputs, error) {
+	dim := len(f.Columns.ColumnNames())
+	x := mat.NewDense(len(rows), dim, nil)
+	for i, row := range rows {
 		if len(row) != dim {
-			return wrong("inputs", "case %d has %d numbers, want %d", i, len(row), dim)
+			return nil, wrong(part, "row %d has %d numbers, want %d", i, len(row), dim)
 		}
 		x.SetRow(i, row)
 	}
-	// Where length scales start matters no more.
-	c.data = objective.Data{X: &kernel.Inputs{X: x}, Y: y, Classes: f.Columns.Classes, Scaled: true}
-	return nil
+	return &kernel.Inputs{X: x}, nil
+}
+
+// readInducing reads the inducing inputs, and what is there of the training cases.
+func (c *Classifier) readInducing(m model.Model, classes int) (err error) {
+	f, t := c.file, c.file.Training
+	switch {
+	case m.Comparator != nil:
+		return wrong("schema", "%q is for models with inducing inputs, not for comparators", f.Schema)
+	case t == nil || len(f.Inducing) == 0 || len(f.Labels)+len(f.Targets)+len(f.Inputs) > 0:
+		return wrong("schema", "a file with schema %q has training and inducing, and neither labels, targets nor "+
+			"inputs", f.Schema)
+	case classes == 0 && (t.Moments == nil || len(t.Counts) > 0),
+		classes == 0 && !(t.Moments.Mean.Finite() && t.Moments.Variance >= 0 && t.Moments.Variance.Finite()):
+		return wrong("training", "want the moments of numbers, finite, with a variance of 0 or more")
+	case classes > 0 && (len(t.Counts) != classes || t.Moments != nil):
+		return wrong("training.counts", "%d counts for %d classes", len(t.Counts), classes)
+	}
+	sum := 0
+	for i, n := range t.Counts {
+		if sum += n; n < 0 || sum < 0 {
+			return wrong("training.counts", "%d cases of class %d", n, i)
+		}
+	}
+	if t.Cases < 2 || classes > 0 && sum != t.Cases {
+		return wrong("training.cases", "%d, want 2 or more, and as many as there are of all classes", t.Cases)
+	}
+	c.y, c.training = approx.Targets{Classes: classes}, *t
+	c.x, err = f.rows("inducing", f.Inducing)
+	return err
 }
 
 // fits checks that the parts of the model go together, and that there is memory for its posterior.
 func (c *Classifier) fits(m model.Model) error {
-	n, dim := c.data.X.X.Dims()
-	classes := c.data.Y.Classes
+	n, dim := c.x.X.Dims()
+	classes := c.y.Classes
 	size := approx.Size{Cases: n, Distinct: n, New: n, Classes: classes}
 	var need int64
 	if m.Comparator != nil {
@@ -363,35 +440,50 @@ func (c *Classifier) fits(m model.Model) error {
 	return nil
 }
 
-// restorePosterior returns the log evidence as well.
+// restorePosterior returns the log evidence as well; NaN where that needs the training cases.
 func (c *Classifier) restorePosterior(m model.Model) (evidence float64, err error) {
 	f := c.file
-	if m.Comparator != nil {
-		if c.compared, err = m.Comparator.Restore(c.data, f.State); err != nil {
+	// Where length scales start matters no more.
+	data := objective.Data{X: c.x, Y: c.y, Classes: f.Columns.Classes, Scaled: true}
+	switch {
+	case m.Comparator != nil:
+		if c.compared, err = m.Comparator.Restore(data, f.State); err != nil {
 			return 0, wrong("state", "%w", err)
 		}
 		return c.compared.Summary().LogEvidence, nil
+	case f.Schema == condensed:
+		c.objective, err = objective.NewCondensed(m.On(c.y.Classes), c.x.X, f.Columns.Classes)
+	default:
+		c.objective, err = objective.New(m.On(c.y.Classes), nil, data)
 	}
-	if c.objective, err = objective.New(m.On(c.data.Y.Classes), nil, c.data); err != nil {
+	if err != nil {
 		return 0, wrong("model", "%w", err)
 	}
 	theta, err := thetaOf(f.Theta, c.objective.Layout)
 	if err != nil {
 		return 0, wrong("theta", "%w", err)
 	}
-	if c.point, err = c.objective.Restore(theta, f.State); err != nil {
+	if c.point, err = c.at(theta, f.State); err != nil {
 		return 0, wrong("state", "%w", err)
 	}
 	return c.point.Posterior.Evidence().Value(), nil
 }
 
+// at is the fit at theta that has left a state.
+func (c *Classifier) at(theta []float64, s approx.State) (*objective.Point, error) {
+	if c.file.Schema == condensed {
+		return c.objective.Expand(theta, s)
+	}
+	return c.objective.Restore(theta, s)
+}
+
 // outcome predicts cases, with the one fit or with the average over the samples.
 func (c *Classifier) outcome(held *kernel.Inputs) (average job.Outcome, err error) {
 	if c.compared != nil {
-		return job.Compared(c.compared, held, c.data.Y.Classes), nil
+		return job.Compared(c.compared, held, c.y.Classes), nil
 	}
 	predict := func(point *objective.Point) job.Outcome {
-		return job.OutcomeOn(point, c.data.Y.Classes, held, c.average)
+		return job.OutcomeOn(point, c.y.Classes, held, c.average)
 	}
 	if len(c.file.Samples) == 0 {
 		return predict(c.point), nil
@@ -401,7 +493,7 @@ func (c *Classifier) outcome(held *kernel.Inputs) (average job.Outcome, err erro
 		if err != nil {
 			return average, damage(c.name, wrong("samples", "sample %d: theta: %w", i, err))
 		}
-		point, err := c.objective.Restore(theta, s.State)
+		point, err := c.at(theta, s.State)
 		if err != nil {
 			return average, damage(c.name, wrong("samples", "sample %d: state: %w", i, err))
 		}

@@ -119,6 +119,12 @@ func TestModelFileGivesTheRunsPredictions(t *testing.T) {
 		{2, "missing: median", chains, []string{prior("se", "probit", "laplace"), prior("matern32", "logit", "ep")}},
 		{3, "preprocess: standardize", chains, []string{prior("se", "softmax", "laplace"), prior("se", "probit", "ep, classes: one_vs_rest")}},
 		{0, "preprocess: none", chains, []string{prior("se", "gaussian", "exact")}},
+		{2, "preprocess: standardize", "none", []string{
+			"{kernel: {sum: [se, noise]}, mean: {constant: 0.3}, likelihood: probit, inference: {laplace: {inducing: 7}}}",
+			"{kernel: {se: {ard: true}}, likelihood: logit, inference: {variational: {inducing: {points: 9, select: kmeans}}}}"}},
+		{3, "missing: median", "none", []string{
+			"{kernel: {per_class: matern52}, likelihood: probit, inference: {ep: {inducing: 6}}, classes: one_vs_rest}"}},
+		{2, "missing: median", chains, []string{prior("se", "probit", "{ep: {inducing: {points: 5, correction: vfe}}}")}},
 	} {
 		dir, classes, models := t.TempDir(), f.classes, f.models
 		for name, text := range map[string]string{"train.csv": rows(24, classes, 5), "test.csv": rows(9, classes, 11)} {
@@ -272,6 +278,8 @@ func models(t testing.TB) (texts [][]byte) {
 		{3, "{kernel: se, inference: least_squares}"},
 		{2, "{inference: logistic_regression}"},
 		{2, prior("se", "probit", "laplace") + "\ntune: " + strings.Replace(chains, "restarts: 2", "restarts: 1", 1)},
+		{2, "{kernel: se, likelihood: probit, inference: {laplace: {inducing: 4}}}\ntune: none"},
+		{3, "{kernel: se, likelihood: logit, inference: {ep: {inducing: 3}}, classes: one_vs_rest}\ntune: none"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows(8, m.classes, 5)), 0o666); err != nil {
 			t.Fatal(err)
@@ -349,8 +357,11 @@ func TestDamagedModelFilesAreErrors(t *testing.T) {
 		refused("another field", with("colour", "1"))
 		refused("another seed", with("seed", "2"))
 		refused("other scales", with("preprocess", strings.Replace(string(fields["preprocess"]), `"scale":[`, `"scale":[1`, 1)))
-		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs", "hash"} {
-			refused("no "+name, with(name, ""))
+		for _, name := range []string{"schema", "log_evidence", "model", "theta", "columns", "preprocess", "inputs", "training",
+			"inducing", "hash"} {
+			if fields[name] != nil {
+				refused("no "+name, with(name, ""))
+			}
 			refused("null "+name, with(name, "null"))
 			refused("a number for "+name, with(name, "17"))
 		}
@@ -377,7 +388,8 @@ func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
 	text := string(models(t)[0])
 	for name, f := range map[string]struct{ text, says string }{
 		"cut":          {text[:200], "line 7, column"},
-		"newer":        {strings.Replace(text, "model/1", "model/2", 1), "a model file of version 2, written by gpc-tune"},
+		"newer":        {strings.Replace(text, "model/1", "model/3", 1), "a model file of version 3, written by gpc-tune"},
+		"other form":   {strings.Replace(text, "model/1", "model/2", 1), `schema: a file with schema "gpc-tune/model/2" has training and inducing`},
 		"foreign":      {`{"schema": "gpc-tune/results/1"}`, `its schema is "gpc-tune/results/1", want "gpc-tune/model/1"`},
 		"nothing":      {``, "no model file"},
 		"list":         {`[1, 2]`, "no model file"},

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -222,7 +224,8 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		if err != nil {
 			return nil, err
 		}
-		return newModelFile(p, j, configuration, w, prepared, fit.Summary().LogEvidence, fit.State()), nil
+		own := &job.ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
+		return newModelFile(p, j, configuration, w, prepared, own), nil
 	}
 	o, prepared, err := j.Objective(j.Model, nil)
 	if err != nil {
@@ -236,7 +239,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	if err != nil {
 		return nil, err
 	}
-	f := newModelFile(p, j, configuration, w, prepared, fit.LogEvidence, fit.State)
+	f := newModelFile(p, j, configuration, w, prepared, fit)
 	for i, s := range o.Layout.Specs {
 		f.Theta[s.ThetaName()] = theta[i]
 	}
@@ -246,7 +249,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	var silent record.Fit // the assessment has said it
 	return f, j.EverySample(objective.NewRun(ctx, o), j.Posterior(w.trials, o.Layout, &silent), &silent,
 		func(fit *objective.Point) error {
-			s := Sample{map[string]float64{}, append(approx.State{}, fit.Posterior.State()...)}
+			s := Sample{map[string]float64{}, append(approx.State{}, job.NewModelFit(fit).State...)}
 			for i, h := range o.Layout.Specs {
 				s.Theta[h.ThetaName()] = fit.Theta[i]
 			}
@@ -256,27 +259,41 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 }
 
 // newModelFile has all but theta.
-func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared, logEvidence float64,
-	state approx.State) *ModelFile {
+func newModelFile(p *plan.Plan, j *job.Job, configuration int, w winner, fitted *job.Prepared,
+	fit *job.ModelFit) *ModelFile {
 	c, m := p.Manifest.Configurations[configuration], p.Models[configuration]
 	f := &ModelFile{
-		Schema: ModelSchema, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
+		Schema: ofCases, Experiment: p.Manifest.Experiment, Seed: p.Manifest.Seed, Build: p.Manifest.Build,
 		Dataset: c.Dataset, DataHash: c.DataHash,
 		Tuned: Tuned{Method: c.Tune, Objective: c.Objective, Inference: c.TuneInference.Text,
 			Value: record.Spelled(w.value)},
-		LogEvidence: record.Spelled(logEvidence),
+		LogEvidence: record.Spelled(fit.LogEvidence),
 		Model: Declared{
 			Kernel: m.Written.Kernel.Text, Mean: m.Written.Mean.Text, Likelihood: m.Written.Likelihood.Text,
 			Inference: m.Written.Method, Classes: m.Classes, Average: cmp.Or(p.Spec.Averaging.Text, "averaged"),
 		},
 		Theta: map[string]float64{}, Columns: j.Set.Source.Schema, Preprocess: fitted.Preprocessor,
-		Targets: fitted.Data.Y.Value, State: append(approx.State{}, state...),
+		State: append(approx.State{}, fit.State...),
 	}
-	if j.Set.Source.Targets == nil {
-		f.Targets, f.Labels = nil, data.Pick(j.Set.Source.Labels, j.Set.Train)
+	var targets []float64
+	if j.Set.Source.Targets != nil {
+		targets = fitted.Data.Y.Value
 	}
-	for i := range fitted.Data.X.N() {
-		f.Inputs = append(f.Inputs, fitted.Data.X.X.RawRowView(i))
+	if fit.Z != nil {
+		training := trainingOf(w.fit.TrainCounts, targets)
+		f.Schema, f.Training, f.Inducing = condensed, &training, rowsOf(fit.Z)
+		return f
+	}
+	if f.Targets, f.Inputs = targets, rowsOf(fitted.Data.X.X); targets == nil {
+		f.Labels = data.Pick(j.Set.Source.Labels, j.Set.Train)
 	}
 	return f
+}
+
+func rowsOf(x *mat.Dense) (rows [][]float64) {
+	n, _ := x.Dims()
+	for i := range n {
+		rows = append(rows, x.RawRowView(i))
+	}
+	return rows
 }

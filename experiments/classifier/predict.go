@@ -47,7 +47,7 @@ type Score struct {
 
 // Predict reads cases from a file, or from a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
-	costs, err := spec.ReadCosts(o, c.data.Classes)
+	costs, err := spec.ReadCosts(o, c.file.Columns.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	t := &Predicted{
 		Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all), Warnings: warnings,
 	}
-	cost := t.fill(ds, held, c.data.Classes, costs)
+	cost := t.fill(ds, held, c.file.Columns.Classes, costs)
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
@@ -94,12 +94,12 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	rows := data.Pick(ds.Rows, all)
 	switch {
 	case len(all) == 0:
-	case c.data.Classes == nil:
-		mean, variance := stat.PopMeanVariance(c.data.Y.Value, nil)
+	case c.y.Classes == 0:
+		base := c.training.Moments
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
-			data.Pick(held.Variance, all), mean, variance)
+			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.counts)
+		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.training.Counts)
 	}
 	return all, p, err
 }

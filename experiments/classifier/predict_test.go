@@ -299,3 +299,30 @@ func TestIDColumnsKeepTheirNames(t *testing.T) {
 		t.Errorf("ids are not carried through:\n%s", text)
 	}
 }
+
+// A file with inducing inputs as version 1 of the form had it, with all cases, predicts what the build that wrote it did.
+func TestInducingOfVersion1(t *testing.T) {
+	c, err := LoadClassifier(filepath.Join("testdata", "inducing_of_version_1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(cases, []byte("fever,weight\n37,70\n39,64\n36.6,73\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Predict(cases, spec.Deciding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][3]float64{
+		"p[ill]":          {0.3162036574312588, 0.6954750870883317, 0.2676834308550356},
+		"latent_mean":     {0.5720478241295814, -0.6467135152706289, 0.7421737436771012},
+		"latent_variance": {0.4301742037793661, 0.5990095963078862, 0.4337053760717695},
+	} {
+		for i, got := range column[record.Number](t, p, name) {
+			if !(math.Abs(float64(got)-want[i]) <= 1e-14) {
+				t.Errorf("case %d: %s = %v, want %v", i, name, got, want[i])
+			}
+		}
+	}
+}

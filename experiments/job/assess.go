@@ -86,7 +86,7 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 		return err
 	}
 	if j.Keeps {
-		j.keptModel = modelFit(fit)
+		j.keptModel = NewModelFit(fit)
 	}
 	for _, of := range parts {
 		if err := of.describe(ctx, fit, o.Layout, free); err != nil {
@@ -236,8 +236,13 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	return nil
 }
 
-func modelFit(fit *objective.Point) *ModelFit {
-	return &ModelFit{fit.Posterior.Evidence().Value(), fit.Posterior.State()}
+// NewModelFit is what there is to keep of a fit: with inducing inputs no case.
+func NewModelFit(fit *objective.Point) *ModelFit {
+	m := &ModelFit{LogEvidence: fit.Posterior.Evidence().Value(), State: fit.Posterior.State()}
+	if c, ok := fit.Condense(); ok {
+		m.State, m.Z = c.State, c.Z
+	}
+	return m
 }
 
 // FitModel fits the model cold at theta, where the assessment has not kept that.
@@ -252,7 +257,7 @@ func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []floa
 	if err != nil {
 		return nil, err
 	}
-	return modelFit(fit), nil
+	return NewModelFit(fit), nil
 }
 
 // FitComparator fits the comparator, once where it is to be kept.

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -118,4 +120,5 @@ func Footprint(bytes int64) int64 { return jobOverhead + bytes*(100+Slack)/100 }
 type ModelFit struct {
 	LogEvidence float64
 	State       approx.State
+	Z           *mat.Dense // inducing inputs, for which the state is condensed; nil: it is of the cases
 }

@@ -1,0 +1,76 @@
+package approx
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/lowrank"
+)
+
+// condenser posteriors have inducing inputs, and predict from numbers whose count does not depend
+// on that of the cases.
+type condenser interface{ condense() (State, bool) }
+
+// Condense returns what predictions need of a posterior with m inducing inputs beside their
+// covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row,
+// m (m+3)/2 numbers (see lowrank.Told). false: the posterior needs its cases.
+func Condense(p Posterior) (s State, ok bool) {
+	if c, is := p.(condenser); is {
+		return c.condense()
+	}
+	return nil, false
+}
+
+func (p *inducedLaplace) condense() (State, bool) { return p.Told(p.b).Numbers(), true }
+func (p *inducedSites) condense() (State, bool)   { return p.Told(p.b).Numbers(), true }
+func (p *inducedExact) condense() (State, bool)   { return p.Told(p.b).Numbers(), true }
+
+func (p *oneVsRest) condense() (s State, ok bool) {
+	for _, c := range p.classes {
+		own, is := Condense(c)
+		if !is {
+			return nil, false
+		}
+		s = append(append(s, float64(len(own))), own...)
+	}
+	return s, true
+}
+
+// Expand rebuilds, for predictions alone, the posterior of m that Condense made s of: they are the
+// same to the last bit. Of cov only K is read. The evidence is NaN.
+func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s State) (Posterior, error) {
+	if o, is := m.(OneVsRest); is {
+		return o.each(cov, Targets{Classes: classes}, s, func(cov []Cov, _ Targets, s State) (Posterior, error) {
+			return Expand(o.Binary, cov, 2, lik, s)
+		})
+	}
+	told, err := lowrank.Read(cov[0].K, s)
+	if err != nil {
+		return nil, err
+	}
+	p := &condensed{told: told, lik: lik.(likelihood.MomentMatcher)}
+	p.state, p.diagnostics.Converged = s, true
+	p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: the training cases are not known", ErrNoEvidence)}
+	return p, nil
+}
+
+// condensed is a posterior of one latent process whose cases are not known.
+type condensed struct {
+	told lowrank.Told
+	lik  likelihood.MomentMatcher
+	outcome
+}
+
+// Latent implements Posterior.
+func (p *condensed) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, _ int) {
+	checkLatent(mean, variance, len(diag))
+	p.told.Latent(mean, variance, cross, diag)
+}
+
+// PredictProba implements Posterior.
+func (p *condensed) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
+	averageTwoClasses(p, p.lik, dst, cross, diag, mean)
+}

@@ -1,0 +1,69 @@
+package objective
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Condensed is what predictions need of a fit with m inducing inputs: O(m²) numbers, however many
+// the training cases are.
+type Condensed struct {
+	Z     *mat.Dense // the inducing inputs, m×d
+	State approx.State
+}
+
+// Condense returns what predictions need of p. ok is false where that is the training cases.
+func (p *Point) Condense() (c Condensed, ok bool) {
+	if p.objective.inducing == nil {
+		return c, false
+	}
+	s, ok := approx.Condense(p.Posterior)
+	return Condensed{p.objective.known().X, s}, ok
+}
+
+// NewCondensed is the objective of a model of which the inducing inputs are known and the training
+// cases are not. All it can do is Expand. classes are the labels; none: the targets are numbers.
+func NewCondensed(m Model, z *mat.Dense, classes []string) (*Objective, error) {
+	x := &kernel.Inputs{X: z}
+	o := &Objective{model: m, inducing: &induction{chosen: &induced{z: x}}}
+	// where theta starts is no matter
+	o.data = Data{X: x, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}
+	var err error
+	if o.caps, err = m.Check(len(classes)); err == nil {
+		err = cmp.Or(linalg.Err(), x.Check(x.Dim()))
+	}
+	for _, k := range m.Kernels {
+		err = cmp.Or(err, kernel.CheckDim(k, x.Dim()))
+	}
+	o.Layout = m.LayoutOn(o.data)
+	return o, err
+}
+
+// Expand is the point that was fitted at theta and condensed to s, for predictions: they are the
+// same to the last bit, on the same build. Its evidence is NaN.
+func (o *Objective) Expand(theta []float64, s approx.State) (*Point, error) {
+	l := o.Layout
+	if len(theta) != len(l.Specs) {
+		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
+	}
+	p := &Point{Theta: slices.Clone(theta), objective: o, lik: o.model.Likelihood.At(l.likelihood(theta))}
+	err := l.checkFinite(theta)
+	if err != nil {
+		return o.finish(p, err)
+	}
+	z := o.known()
+	for j, k := range o.model.Kernels {
+		own := mat.NewSymDense(z.N(), nil)
+		smoothGram(k, own, l.kernel(theta, j), z)
+		p.cov = append(p.cov, approx.Cov{K: own})
+	}
+	p.Posterior, err = approx.Expand(o.model.Inference, p.cov, o.data.Y.Classes, p.lik, s)
+	return o.finish(p, err)
+}
