@@ -30,7 +30,7 @@ func newLowRankPrior(work *Work, cov Cov, power float64) (*lowrank.Prior, error)
 		}
 	}
 	room := func(rows, columns int) blas64.General { return work.general(rows, columns) }
-	p, err := lowrank.New(lowrank.Cov{K: cov.K, Cross: cov.Cross, Diag: cov.Diag, Noise: cov.Noise}, power, room)
+	p, err := lowrank.New(cov.lowRank(), power, room)
 	return p, notDefinite(err)
 }
 
@@ -49,7 +49,8 @@ func (p lowRank) factorise(tau []float64) error { return notDefinite(p.Factorise
 func (p lowRank) shrink(dst, x, kx []float64)   { p.Shrink(dst, x) }
 func (p lowRank) logDet() float64               { return p.LogDet() }
 func (p lowRank) pull(dst *Cov, g lowrank.Adjoint) {
-	p.Pull(&lowrank.Cov{K: dst.K, Cross: dst.Cross, Diag: dst.Diag, Noise: dst.Noise}, g)
+	to := dst.lowRank()
+	p.Pull(&to, g)
 }
 
 // lacking is c D.

@@ -97,7 +97,8 @@ func (e inducedMulticlassEvidence) Adjoint(dst *Cov, j int) error {
 		p.differentiateMode()
 	}
 	b := p.b
-	p.k.Pull(&lowrank.Cov{K: dst.K, Cross: dst.Cross, Diag: dst.Diag, Noise: dst.Noise}, j, lowrank.ClassesAdjoint{
+	to := dst.lowRank()
+	p.k.Pull(&to, j, lowrank.ClassesAdjoint{
 		P: [][]float64{b, p.u}, Q: [][]float64{scaled(b, 0.5), b}, Information: p.r, Spare: p.spare,
 	})
 	if dst.Mean != nil {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,7 +33,15 @@ type Cov struct {
 	K           *mat.SymDense // m×m, of the inducing inputs
 	Cross       *mat.Dense    // m×n, of those with the cases
 	Diag, Noise []float64     // n prior variances: without noise, and of the noise (nil: none)
+	// Scratch lets New make V in the memory of Cross, which then holds no covariance any more.
+	Scratch bool
+	// Part, of an adjoint, takes the columns of Cross from case from on, PartSize at a time, in any
+	// order and several at once; Cross is then nil. The memory is not its own to keep.
+	Part func(part *mat.Dense, from int)
 }
+
+// PartSize is how many cases Cov.Part takes at a time.
+const PartSize = 2048
 
 // Prior is K̂.
 type Prior struct {
@@ -59,14 +68,17 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 	}
 	m, n := cov.Cross.Dims()
 	vector := func() []float64 { return make([]float64, n) }
-	p := &Prior{v: room(m, n), vars: vector(), lambda: vector(), spare: vector(), power: power}
+	p := &Prior{vars: vector(), lambda: vector(), spare: vector(), power: power}
+	if p.v = cov.Cross.RawMatrix(); !cov.Scratch {
+		p.v = room(m, n)
+	}
 	if err := p.factorInducing(cov.K.RawSymmetric()); err != nil {
 		return nil, err
 	}
 	eachPart(n, casesAtOnce, func(j0, j1 int) {
 		part := columns(p.v, j0, j1)
-		for k := range m {
-			copy(part.Data[k*part.Stride:k*part.Stride+part.Cols], cov.Cross.RawRowView(k)[j0:j1])
+		if !cov.Scratch {
+			scaleColumns(part, columns(cov.Cross.RawMatrix(), j0, j1), nil)
 		}
 		linalg.SolveTri(blas.Trans, p.u, part)
 		q := p.spare[j0:j1]
@@ -299,44 +311,80 @@ func (p *Prior) PenaltySlope(i int, tau float64) float64 {
 //
 //	K_zz: -P G₀ Pᵀ,   K_zx: 2 P G₀,   K_ii: h_i,   N_i: ℓ_i
 func (p *Prior) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General, j0, j1 int)) {
-	h, cross := floats.ScaleTo(make([]float64, len(noise)), p.power, noise), dst.Cross.RawMatrix()
+	n, m := p.Cases(), p.Points()
+	h := floats.ScaleTo(make([]float64, n), p.power, noise)
 	if spare != nil {
 		floats.Add(h, spare)
 	}
-	eachPart(p.Cases(), casesAtOnce, func(j0, j1 int) { // P G₀
-		v, x := columns(p.v, j0, j1), columns(cross, j0, j1)
-		vg(x, j0, j1)
-		for k := range v.Rows {
-			vk, xk := v.Data[k*v.Stride:k*v.Stride+v.Cols], x.Data[k*x.Stride:k*x.Stride+x.Cols]
-			for j := range xk {
-				xk[j] -= h[j0+j] * vk[j]
+	product, turn := linalg.NewGeneral(m, m), newTurns() // P G₀ Vᵀ
+	eachPart(n, PartSize, func(i0, i1 int) {
+		part := linalg.NewGeneral(m, i1-i0)
+		if dst.Part == nil {
+			part = columns(dst.Cross.RawMatrix(), i0, i1)
+		}
+		for j0 := i0; j0 < i1; j0 += casesAtOnce { // P G₀
+			j1 := min(i1, j0+casesAtOnce)
+			v, x := columns(p.v, j0, j1), columns(part, j0-i0, j1-i0)
+			vg(x, j0, j1)
+			for k := range m {
+				vk, xk := v.Data[k*v.Stride:k*v.Stride+v.Cols], x.Data[k*x.Stride:k*x.Stride+x.Cols]
+				for j := range xk {
+					xk[j] -= h[j0+j] * vk[j]
+				}
 			}
+			linalg.SolveTri(blas.NoTrans, p.u, x)
 		}
-		linalg.SolveTri(blas.NoTrans, p.u, x)
-	})
-	p.pullInducing(dst, cross)
-	linalg.Rows(p.Points(), func(k0, k1 int) {
-		for k := k0; k < k1; k++ {
-			floats.Scale(2, cross.Data[k*cross.Stride:k*cross.Stride+cross.Cols])
+		own := linalg.NewGeneral(m, m)
+		linalg.Gemm(blas.NoTrans, blas.Trans, 1, part, columns(p.v, i0, i1), 0, own)
+		turn.take(i0/PartSize, func() { floats.Add(product.Data, own.Data) })
+		for k := range m {
+			floats.Scale(2, part.Data[k*part.Stride:k*part.Stride+part.Cols])
+		}
+		if dst.Part != nil {
+			dst.Part(mat.NewDense(m, part.Cols, part.Data), i0)
 		}
 	})
+	p.pullInducing(dst, product)
 	copy(dst.Diag, h)
 	copy(dst.Noise, noise)
 }
 
-// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀, with what reaches the variance that jitter is a
+// turns lets parts that are worked on at once take turns, in their order.
+type turns struct {
+	mutex sync.Mutex
+	moved *sync.Cond
+	next  int
+}
+
+func newTurns() *turns {
+	t := new(turns)
+	t.moved = sync.NewCond(&t.mutex)
+	return t
+}
+
+// take waits for the turn of a part, and does work. Those before it must have been begun.
+func (t *turns) take(part int, work func()) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for t.next != part {
+		t.moved.Wait()
+	}
+	work()
+	t.next++
+	t.moved.Broadcast()
+}
+
+// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀ Vᵀ, with what reaches the variance that jitter is a
 // share of.
-func (p *Prior) pullInducing(dst *Cov, pg blas64.General) {
+func (p *Prior) pullInducing(dst *Cov, product blas64.General) {
 	m := p.Points()
 	if r := dst.K.SymmetricDim(); r != m {
 		panic(fmt.Sprintf("lowrank: adjoint is %d×%d, want %d×%d", r, r, m, m))
 	}
-	product := linalg.NewGeneral(m, m) // P G₀ Vᵀ
-	linalg.Gemm(blas.NoTrans, blas.Trans, -1, pg, p.v, 0, product)
 	transposed := linalg.NewGeneral(m, m)
 	for i := range m {
 		for j := range m {
-			transposed.Data[j*m+i] = product.Data[i*m+j]
+			transposed.Data[j*m+i] = -product.Data[i*m+j]
 		}
 	}
 	linalg.SolveTri(blas.NoTrans, p.u, transposed) // U⁻¹ V G₀ Pᵀ, transposed
