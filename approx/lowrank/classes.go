@@ -93,7 +93,7 @@ func (k *Classes) others(a blas64.Symmetric) {
 	m, root := k.size(), make([]float64, k.n)
 	for j0 := 0; j0 < k.n; j0 += casesAtOnce {
 		j1 := min(k.n, j0+casesAtOnce)
-		stack := linalg.NewGeneral(k.classes*m, j1-j0) // V_c diag(ε_c/√s)
+		stack, giveBack := borrow(k.classes*m, j1-j0) // V_c diag(ε_c/√s)
 		for c := range k.classes {
 			for i := j0; i < j1; i++ {
 				root[i] = k.of(c, k.e)[i] / math.Sqrt(k.sum[i])
@@ -106,6 +106,7 @@ func (k *Classes) others(a blas64.Symmetric) {
 			linalg.Gemm(blas.NoTrans, blas.Trans, -1, rows(stack, c*m, (c+1)*m),
 				rows(stack, (c+1)*m, k.classes*m), 1, to)
 		}
+		giveBack()
 	}
 }
 
@@ -336,7 +337,10 @@ func (k *Classes) eachCentred(visit func(j0 int, y, w [][]float64)) {
 		b := j1 - j0
 		x := make([]blas64.General, k.classes)
 		for c := range x {
-			x[c] = linalg.NewGeneral(k.classes*m, b)
+			var giveBack func()
+			x[c], giveBack = borrow(k.classes*m, b)
+			defer giveBack()
+			clear(x[c].Data[:c*m*b])
 			k.half(x[c], c, columns(k.prior(c).v, j0, j1))
 		}
 		y, w, left := k.several(b), k.several(b), k.several(b)
@@ -476,7 +480,9 @@ func (k *Classes) information(x blas64.General, c, j0, j1 int, beta float64) {
 	if len(k.priors) == 1 {
 		first = c
 	}
-	stack, weights := linalg.NewGeneral((k.classes-first)*m, j1-j0), make([]float64, j1-j0)
+	stack, giveBack := borrow((k.classes-first)*m, j1-j0)
+	defer giveBack()
+	weights := make([]float64, j1-j0)
 	for d := first; d < k.classes; d++ {
 		k.coupling(weights, d, c, j0)
 		scaleColumns(rows(stack, (d-first)*m, (d-first+1)*m), columns(k.prior(d).v, j0, j1), weights)

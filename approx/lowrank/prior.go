@@ -225,14 +225,28 @@ func scaleColumns(dst, a blas64.General, by []float64) {
 	}
 }
 
-// scaledColumns copies columns j0 to j1, each times its own number.
-func scaledColumns(a blas64.General, j0, j1 int, by []float64) blas64.General {
-	out := linalg.NewGeneral(a.Rows, j1-j0)
+// scaledColumns borrows a copy of columns j0 to j1, each times its own number.
+func scaledColumns(a blas64.General, j0, j1 int, by []float64) (out blas64.General, giveBack func()) {
+	out, giveBack = borrow(a.Rows, j1-j0)
 	if by != nil {
 		by = by[j0:j1]
 	}
 	scaleColumns(out, columns(a, j0, j1), by)
-	return out
+	return out, giveBack
+}
+
+// parts are memory that was given back.
+var parts = sync.Pool{New: func() any { return new([]float64) }}
+
+// borrow returns a matrix of undefined values until giveBack is called: parts of many cases pass,
+// and none is to be left to the garbage collector, which may take long.
+func borrow(r, c int) (a blas64.General, giveBack func()) {
+	data := parts.Get().(*[]float64)
+	if size := r * max(1, c); cap(*data) < size {
+		*data = linalg.Floats(size)
+	}
+	a = blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: (*data)[:r*max(1, c)]}
+	return a, func() { parts.Put(data) }
 }
 
 // addSquares adds to dst[j] c times the squared length of column j.
@@ -283,7 +297,8 @@ func (p *Prior) whiten(cross *mat.Dense, diag []float64) blas64.General {
 		panic(fmt.Sprintf("lowrank: cross is %d×%d and diag has %d entries, want %d×m and m",
 			m, k, len(diag), p.Points()))
 	}
-	w := scaledColumns(cross.RawMatrix(), 0, k, nil)
+	w := linalg.NewGeneral(m, k)
+	scaleColumns(w, cross.RawMatrix(), nil)
 	linalg.SolveTri(blas.Trans, p.u, w)
 	return w
 }
@@ -318,7 +333,8 @@ func (p *Prior) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General,
 	}
 	product, turn := linalg.NewGeneral(m, m), newTurns() // P G₀ Vᵀ
 	eachPart(n, PartSize, func(i0, i1 int) {
-		part := linalg.NewGeneral(m, i1-i0)
+		part, giveBack := borrow(m, i1-i0)
+		defer giveBack()
 		if dst.Part == nil {
 			part = columns(dst.Cross.RawMatrix(), i0, i1)
 		}
@@ -334,7 +350,8 @@ func (p *Prior) pull(dst *Cov, noise, spare []float64, vg func(x blas64.General,
 			}
 			linalg.SolveTri(blas.NoTrans, p.u, x)
 		}
-		own := linalg.NewGeneral(m, m)
+		own, giveBackOwn := borrow(m, m)
+		defer giveBackOwn()
 		linalg.Gemm(blas.NoTrans, blas.Trans, 1, part, columns(p.v, i0, i1), 0, own)
 		turn.take(i0/PartSize, func() { floats.Add(product.Data, own.Data) })
 		for k := range m {

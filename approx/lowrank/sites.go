@@ -27,13 +27,15 @@ type Sites struct {
 	s, left, e []float64 // τ, T, E
 	um         blas64.Triangular
 	squares    []float64 // |U_M⁻ᵀ v_i|²
+	z, vy      []float64 // of Shrink
 }
 
 // NewSites has no sites yet: τ = 0, without a factor.
 func NewSites(p *Prior) *Sites {
 	n := p.Cases()
 	vector := func() []float64 { return make([]float64, n) }
-	return &Sites{Prior: p, s: vector(), left: slices.Repeat([]float64{1}, n), e: vector(), squares: vector()}
+	return &Sites{Prior: p, s: vector(), left: slices.Repeat([]float64{1}, n), e: vector(), squares: vector(),
+		z: vector(), vy: vector()}
 }
 
 // Factorise sets S = diag(tau) and factors M.
@@ -72,14 +74,14 @@ func (p *Sites) LogDet() float64 {
 
 // Shrink sets dst = (I + S K̂)⁻¹ x; dst may be x.
 func (p *Sites) Shrink(dst, x []float64) {
-	n := p.Cases()
-	y, z, vy := make([]float64, p.Points()), make([]float64, n), make([]float64, n)
-	floats.MulTo(z, p.left, x)
-	p.project(y, z)
+	y := make([]float64, p.Points())
+	floats.MulTo(p.z, p.left, x)
+	p.project(y, p.z)
 	p.solve(y)
-	p.lift(vy, 1, y)
+	clear(p.vy)
+	p.lift(p.vy, 1, y)
 	for i, e := range p.e {
-		dst[i] = z[i] - e*vy[i]
+		dst[i] = p.z[i] - e*p.vy[i]
 	}
 }
 
@@ -121,7 +123,8 @@ func (p *Sites) Locate(mu, b, nu, mean []float64) float64 {
 // Diagonal and Pull take.
 func (p *Sites) Variances(sigma []float64) {
 	eachPart(p.Cases(), casesAtOnce, func(j0, j1 int) {
-		part := scaledColumns(p.v, j0, j1, nil)
+		part, giveBack := scaledColumns(p.v, j0, j1, nil)
+		defer giveBack()
 		linalg.SolveTri(blas.Trans, p.um, part)
 		clear(p.squares[j0:j1])
 		addSquares(1, p.squares[j0:j1], part)
@@ -155,9 +158,12 @@ func (p *Sites) Pull(dst *Cov, g Adjoint) {
 	outer := p.outer(g.P, g.Q)
 	full := full(inverse)
 	p.pull(dst, noise, g.Spare, func(x blas64.General, j0, j1 int) {
-		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, full, scaledColumns(p.v, j0, j1, weights), 0, x)
+		part, giveBack := scaledColumns(p.v, j0, j1, weights)
+		defer giveBack()
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, full, part, 0, x)
 		if middle.Data != nil {
-			linalg.Gemm(blas.NoTrans, blas.NoTrans, -1, middle, scaledColumns(p.v, j0, j1, p.e), 1, x)
+			scaleColumns(part, columns(p.v, j0, j1), p.e[j0:j1])
+			linalg.Gemm(blas.NoTrans, blas.NoTrans, -1, middle, part, 1, x)
 		}
 		outer.add(x, j0, j1)
 	})
@@ -204,7 +210,8 @@ func (p *Sites) diagonals(g Adjoint, inverse blas64.Symmetric) (weights, noise [
 func (p *Prior) quadratic(dst []float64, a blas64.General) {
 	eachPart(p.Cases(), casesAtOnce, func(j0, j1 int) {
 		v := columns(p.v, j0, j1)
-		x := linalg.NewGeneral(v.Rows, v.Cols)
+		x, giveBack := borrow(v.Rows, v.Cols)
+		defer giveBack()
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, a, v, 0, x)
 		out := dst[j0:j1]
 		clear(out)

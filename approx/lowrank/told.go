@@ -43,7 +43,8 @@ func (t Told) Latent(mean, variance []float64, cross *mat.Dense, diag []float64)
 	if variance == nil {
 		return
 	}
-	w := scaledColumns(cross.RawMatrix(), 0, k, nil)
+	w, giveBack := scaledColumns(cross.RawMatrix(), 0, k, nil)
+	defer giveBack()
 	linalg.SolveTri(blas.Trans, t.u, w)
 	copy(variance, diag)
 	addSquares(-1, variance, w)
