@@ -118,6 +118,9 @@ type Diagnostics struct {
 	Failure        error   // why it did not converge, with the way out: an ErrNotConverged; nil where it did
 	Floors         int     // site precisions that had to be floored
 	Jitter         float64 // largest value added to a diagonal
+	// Unexplained is, with inducing inputs, the share of the prior variance of the cases that they
+	// leave: Σ_i (K - Q)_ii / Σ_i K_ii, without noise; the largest of several latent processes.
+	Unexplained float64
 	// StandardError is the Monte Carlo standard error of the log evidence, in nats; 0 where nothing
 	// is random.
 	StandardError float64

@@ -58,7 +58,8 @@ func newInducedExact(option Inducing, cov []Cov, y Targets, lik likelihood.Bound
 	p.evidence = p.functional(value, lowrank.Adjoint{
 		P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Spare: p.spareWeights(),
 	}, p.b)
-	p.diagnostics.Converged, p.diagnostics.Jitter = true, p.Jitter()
+	p.diagnostics.Converged = true
+	describe(&p.diagnostics, p.Prior)
 	return p, nil
 }
 

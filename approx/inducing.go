@@ -20,17 +20,37 @@ type Inducing struct {
 	Select Selection `yaml:"select"`
 	// Correction is what becomes of the variance that Q lacks.
 	Correction Correction `yaml:"correction"`
+	// Tolerance, if not 0, asks for fewer than Points: for so few that twice as many change the log
+	// evidence by at most that, in nats a case.
+	Tolerance float64 `yaml:"tolerance" within:"(0,inf)"`
+	// Rechoose asks for another choice at the hyperparameters that tuning has found, with which the
+	// model is then fitted once more.
+	Rechoose bool `yaml:"rechoose"`
 }
+
+// auto is what the text stands for.
+var auto = Inducing{Points: 2000, Tolerance: DefaultTolerance}
+
+// DefaultTolerance is that of auto, and the change of the log evidence by another choice of
+// inducing inputs, in nats a case, that is worth a warning.
+const DefaultTolerance = 1e-3
+
+// Reads are the texts that UnmarshalText reads, beside numbers.
+func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}, true }
 
 // cavities says whether leave-one-out probabilities follow from the cavities: K̂ has the variances
 // of K. own is the power of the method's own correction.
 func (i Inducing) cavities(own float64) bool { return i.Points == 0 || i.Correction.power(own) == 1 }
 
-// UnmarshalText reads a number of points.
+// UnmarshalText reads a number of points, or auto.
 func (i *Inducing) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*i = auto
+		return nil
+	}
 	points, err := strconv.Atoi(string(text))
 	if err != nil || points < 1 {
-		return fmt.Errorf("inducing: %q is no number of points; write how many, as in 200, or {points: 200, "+
+		return fmt.Errorf("inducing: %q is no number of points; write how many, as in 200, or auto, or {points: 200, "+
 			"select: greedy, correction: fitc}", text)
 	}
 	i.Points = points
@@ -67,6 +87,9 @@ type Correction struct {
 	// Power is α, from 0, VFE, to 1, FITC.
 	Power float64 `yaml:"power" within:"(0,1)"`
 }
+
+// Reads are the texts that UnmarshalText reads.
+func (c Correction) Reads() (texts []string, numbers bool) { return c.Form.Names(), false }
 
 // UnmarshalText reads a form's name.
 func (c *Correction) UnmarshalText(text []byte) error { return choose(&c.Form, "correction", text) }

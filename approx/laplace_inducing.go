@@ -46,7 +46,7 @@ func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Post
 		p.b[i] = at.a[i] + d
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.diagnostics.Jitter = p.Jitter()
+	describe(&p.diagnostics, p.Prior)
 	value := at.psi - p.logDet()
 	for i, w := range at.w {
 		value -= p.Penalty(i, w)

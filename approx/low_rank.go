@@ -34,6 +34,11 @@ func newLowRankPrior(work *Work, cov Cov, power float64) (*lowrank.Prior, error)
 	return p, notDefinite(err)
 }
 
+// describe says how a prior was made.
+func describe(d *Diagnostics, p *lowrank.Prior) {
+	d.Jitter, d.Unexplained = max(d.Jitter, p.Jitter()), max(d.Unexplained, p.Unexplained())
+}
+
 // notDefinite makes an error of package lowrank one of this; nil stays nil.
 func notDefinite(err error) error {
 	if err == nil {

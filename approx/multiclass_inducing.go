@@ -37,7 +37,7 @@ func newInducedMulticlass(
 			return nil, ofClass(err, j, cov)
 		}
 		priors = append(priors, prior)
-		base.diagnostics.Jitter = max(base.diagnostics.Jitter, prior.Jitter())
+		describe(&base.diagnostics, prior)
 	}
 	for c := range base.classes {
 		base.scale = append(base.scale, share(priors, c).Largest())

@@ -196,6 +196,7 @@ func (p *oneVsRest) Diagnostics() Diagnostics {
 		}
 		all.Floors += d.Floors
 		all.Jitter = max(all.Jitter, d.Jitter)
+		all.Unexplained = max(all.Unexplained, d.Unexplained)
 		all.StandardError += d.StandardError // a bound: the classes may share their random numbers
 		for _, w := range d.Warnings {
 			all.Warnings = append(all.Warnings, fmt.Sprintf("class %d against the rest: %s", c, w))

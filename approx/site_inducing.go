@@ -68,7 +68,7 @@ func fitInduced(
 		if err != nil {
 			return nil, err
 		}
-		p.diagnostics.Jitter = p.Jitter()
+		describe(&p.diagnostics, p.Prior)
 		return p, p.finish(f)
 	})
 }

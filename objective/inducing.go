@@ -15,14 +15,27 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
+// Choice is which inducing inputs a model has on a training set.
+type Choice struct {
+	inducing.Choice
+	// Doublings are those that found how many to choose, where a tolerance asks for that.
+	Doublings []Doubling
+}
+
+// Doubling compares so many inducing inputs with twice as many, at the same hyperparameters.
+type Doubling struct {
+	Points               int
+	LogEvidence, Doubled float64 // nats, with so many and with twice as many
+}
+
 // induction is the choice of inducing inputs of a training set, made when they are first wanted.
 type induction struct {
 	option approx.Inducing
 	x      *kernel.Inputs
-	once   sync.Once
-	chosen *induced
-	fewer  string // why they are fewer than asked for; else empty
-	err    error
+
+	mu     sync.Mutex
+	chosen *induced // nil: not chosen yet
+	choice *Choice
 }
 
 // newInduction is the choice that a method asks for, or nil where it asks for none or there are no
@@ -35,18 +48,36 @@ func newInduction(m approx.Approximation, x *kernel.Inputs) *induction {
 	return &induction{option: option, x: x}
 }
 
-// choose makes the choice, for a kernel at theta.
-func (i *induction) choose(k kernel.Kernel, theta []float64) (*induced, error) {
-	i.once.Do(func() {
-		method := inducing.Table.Default(i.option.Select.Names()[i.option.Select])
-		choice, err := method.Select(context.Background(), k, theta, i.x, i.option.Points, 1)
-		if err != nil {
-			i.err = fmt.Errorf("inducing inputs: %w", err)
-			return
+// selected chooses up to m inputs for a kernel at theta.
+func (i *induction) selected(ctx context.Context, k kernel.Kernel, theta []float64, m int) (inducing.Choice, error) {
+	method := inducing.Table.Default(i.option.Select.Names()[i.option.Select])
+	c, err := method.Select(ctx, k, theta, i.x, m, 1)
+	if err != nil {
+		return c, fmt.Errorf("inducing inputs: %w", err)
+	}
+	return c, nil
+}
+
+// choose makes the choice for a kernel at theta, unless it is made.
+func (i *induction) choose(ctx context.Context, k kernel.Kernel, theta []float64) (*induced, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.chosen == nil {
+		if i.option.Tolerance > 0 {
+			panic("objective: Choose says how many inducing inputs there are, and comes before a fit")
 		}
-		i.chosen, i.fewer = newInduced(i.x, &kernel.Inputs{X: choice.Z}), choice.Fewer
-	})
-	return i.chosen, i.err
+		c, err := i.selected(ctx, k, theta, i.option.Points)
+		if err != nil {
+			return nil, err
+		}
+		i.take(&Choice{Choice: c})
+	}
+	return i.chosen, nil
+}
+
+// take makes c the choice.
+func (i *induction) take(c *Choice) {
+	i.choice, i.chosen = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }
 
 // induced is a training set beside its inducing inputs, in parts of a few thousand cases, of which

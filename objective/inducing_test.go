@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -124,5 +125,112 @@ func TestInducingOneVsRest(t *testing.T) {
 func TestSelectionsAreMethods(t *testing.T) {
 	if got, want := approx.Greedy.Names(), inducing.Table.Names(); !slices.Equal(got, want) {
 		t.Errorf("selections %v, methods %v", got, want)
+	}
+}
+
+// sums draws n cases of two inputs with the labels of a smooth function, and noise.
+func sums(n int) objective.Data {
+	rng := rand.New(rand.NewPCG(5, 1))
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	for i := range n {
+		a, b := 3*rng.NormFloat64(), rng.NormFloat64()
+		x.SetRow(i, []float64{a, b})
+		y[i] = math.Copysign(1, math.Sin(a)+b+rng.NormFloat64()/2)
+	}
+	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
+}
+
+// TestDoublings: there are as many inducing inputs as it takes, by evidences of numbers that are given.
+func TestDoublings(t *testing.T) {
+	data := sums(300)
+	at := []float64{0.7, 0.6}
+	build := func(option approx.Inducing) *objective.Objective {
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+			Inference: approx.Variational{Inducing: option}}, objective.LogEvidence{}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	for tolerance, ends := range map[float64]bool{1e-3: true, 1e-9: false} {
+		o, err := objective.Rechosen(t.Context(), build(approx.Inducing{Points: 200, Tolerance: tolerance, Rechoose: true}), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.At(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Choice()
+		found, _ := c.Z.Dims()
+		for k, d := range c.Doublings {
+			for points, value := range map[int]float64{d.Points: d.LogEvidence, min(2*d.Points, 200): d.Doubled} {
+				other, err := objective.Rechosen(t.Context(), build(approx.Inducing{Points: points, Rechoose: true}), at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q, err := other.At(t.Context(), at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(math.Abs(q.Value()-value) <= 1e-8*math.Abs(value)) {
+					t.Errorf("with %d inputs the bound is %v, and on record %v", points, q.Value(), value)
+				}
+			}
+			enough, last := math.Abs(d.Doubled-d.LogEvidence) <= tolerance*300, k == len(c.Doublings)-1
+			if enough != (ends && last) || enough && found != d.Points {
+				t.Errorf("tolerance %v: %d inputs after doubling %d, %+v", tolerance, found, k, d)
+			}
+		}
+		if !ends && (found != 165 || len(c.Doublings) != 2 || !strings.Contains(c.Fewer, "165 of 200")) { // of full rank
+			t.Errorf("tolerance %v: %d inputs, %v, %q", tolerance, found, c.Doublings, c.Fewer)
+		}
+	}
+}
+
+// TestDoublingClimbs: where nothing is said of theta, the number is that at hyperparameters that explain the cases.
+func TestDoublingClimbs(t *testing.T) {
+	data := sums(250)
+	model := objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}}, Likelihood: likelihood.Logit{},
+		Inference: approx.Laplace{Inducing: approx.Inducing{Points: 100, Tolerance: 0.01}}}
+	var choices [2]*objective.Choice
+	kept := new(objective.Choices)
+	for i := range choices {
+		o, err := objective.New(model, objective.LogEvidence{}, data)
+		if err == nil {
+			err = objective.Choose(t.Context(), o, kept)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.At(t.Context(), []float64{0, 0, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		choices[i] = p.Choice()
+	}
+	if choices[0] != choices[1] {
+		t.Error("a choice that was kept is made again")
+	}
+	model.Inference = approx.Laplace{}
+	o, err := objective.New(model, objective.LogEvidence{}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := objective.Optimize(t.Context(), o, []float64{0, 0, 0}, objective.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := choices[0].Doublings; len(d) == 0 || !(d[0].LogEvidence > best.Value-0.05*250) {
+		t.Errorf("doublings %+v, the optimum %v", d, best.Value)
+	}
+}
+
+// TestInducingIncomplete: what says how inducing inputs are chosen and not how many is an error.
+func TestInducingIncomplete(t *testing.T) {
+	_, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+		Inference: approx.Laplace{Inducing: approx.Inducing{Select: approx.KMeans}}}, nil, sums(20))
+	if err == nil || !strings.Contains(err.Error(), "points is missing") {
+		t.Errorf("%v", err)
 	}
 }

@@ -31,6 +31,10 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		return approx.Caps{}, fmt.Errorf("%d kernels for %d classes: give one shared kernel, "+
 			"or, for more than two classes, one per class", j, classes)
 	}
+	if i := approx.InducingOf(m.Inference); i.Points == 0 && i != (approx.Inducing{}) {
+		return approx.Caps{}, errors.New("inducing: points is missing; write how many there are to be, as in " +
+			"{points: 200}")
+	}
 	return m.Inference.Uses(m.Likelihood, classes)
 }
 

@@ -133,7 +133,7 @@ func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 // and changes the result within the approximation's tolerance only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
 	return interrupt.Do(ctx, func() (*Point, error) {
-		p, err := o.unfitted(theta)
+		p, err := o.unfitted(ctx, theta)
 		if err == nil {
 			p.Posterior, err = o.model.Inference.Fit(ctx, p.cov, o.data.Y, p.lik, start)
 		}
@@ -143,7 +143,7 @@ func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State
 
 // Restore rebuilds, without iterating, the point that was fitted at theta and left this state.
 func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error) {
-	p, err := o.unfitted(theta)
+	p, err := o.unfitted(context.Background(), theta)
 	if err == nil {
 		p.Posterior, err = o.model.Inference.Restore(p.cov, o.data.Y, p.lik, state)
 	}
@@ -151,7 +151,7 @@ func (o *Objective) Restore(theta []float64, state approx.State) (*Point, error)
 }
 
 // unfitted makes a point that has its covariances and no posterior yet.
-func (o *Objective) unfitted(theta []float64) (*Point, error) {
+func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, error) {
 	l, n := o.Layout, o.data.X.N()
 	if len(theta) != len(l.Specs) {
 		panic(fmt.Sprintf("objective: len(theta) = %d, want %d", len(theta), len(l.Specs)))
@@ -164,7 +164,7 @@ func (o *Objective) unfitted(theta []float64) (*Point, error) {
 	if o.inducing != nil {
 		var err error
 		// where the hyperparameters start, and of the first class
-		if chosen, err = o.inducing.choose(o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
+		if chosen, err = o.inducing.choose(ctx, o.model.Kernels[0], l.kernel(l.Start(), 0)); err != nil {
 			return p, err
 		}
 	}
@@ -243,10 +243,18 @@ func (p *Point) Converged() error {
 // Diagnostics tell how the fit went.
 func (p *Point) Diagnostics() approx.Diagnostics {
 	d := p.Posterior.Diagnostics()
-	if i := p.objective.inducing; i != nil && i.fewer != "" {
-		d.Warnings = append(slices.Clip(d.Warnings), i.fewer)
+	if c := p.Choice(); c != nil && c.Fewer != "" {
+		d.Warnings = append(slices.Clip(d.Warnings), c.Fewer)
 	}
 	return d
+}
+
+// Choice is which inducing inputs the fit has; nil where there are none.
+func (p *Point) Choice() *Choice {
+	if p.objective.inducing == nil {
+		return nil
+	}
+	return p.objective.inducing.choice
 }
 
 // Gradient sets dst to the derivative of Value with respect to the free hyperparameters, on the

@@ -97,6 +97,7 @@ func (b *builder) build() Configuration {
 	}
 	if f := whole.Fit; f != nil && f.Failure == "" {
 		out.Hyperparameters, out.LogEvidence, out.Converged = values(names(c), f.Natural), f.LogEvidence, marked(f)
+		out.Inducing = f.Inducing
 		if f.LeaveOneOut != nil {
 			out.LeaveOneOut = &LeaveOneOut{*f.LeaveOneOut}
 		}

@@ -77,6 +77,8 @@ type Configuration struct {
 	Converged *bool `json:"converged,omitempty"`
 	// of the training cases, where the inference gives it
 	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
+	// of a model with inducing inputs, of the fit to all of the training data
+	Inducing *record.Inducing `json:"inducing,omitempty"`
 	// of hyperparameters on the theta scale, from the curvature of the tuning objective
 	StandardErrors Values `json:"standard_errors,omitempty"`
 	// of the errors of hyperparameters on the theta scale, in the order of standard_errors

@@ -268,6 +268,19 @@ func (p *Prior) Power() float64 { return p.power }
 // Jitter is what had to be added to the diagonal of K_zz.
 func (p *Prior) Jitter() float64 { return p.jitter }
 
+// Unexplained is the share of the prior variance of the cases, without noise, that the inducing
+// inputs leave: Σ_i D_i/Σ_i K_ii.
+func (p *Prior) Unexplained() float64 {
+	left, all := floats.Sum(p.spare), 0.0
+	for i, v := range p.vars {
+		all += v - p.lambda[i] + p.spare[i]
+	}
+	if all > 0 {
+		return left / all
+	}
+	return 0
+}
+
 // Lacking is D_i, the variance that Q lacks of case i, and Own is Λ_i.
 func (p *Prior) Lacking(i int) float64 { return p.spare[i] }
 func (p *Prior) Own(i int) float64     { return p.lambda[i] }

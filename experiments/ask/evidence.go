@@ -84,7 +84,11 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 func (q Query) at(ctx context.Context, o *objective.Objective, theta []float64, ds *data.Data,
 	p *job.Prepared) (*Answer, error) {
 	warnings := append(ds.Warnings, p.Warnings...)
-	fit, err := o.Fit(ctx, theta, nil)
+	err := objective.Choose(ctx, o, nil)
+	var fit *objective.Point
+	if err == nil {
+		fit, err = o.Fit(ctx, theta, nil)
+	}
 	var stopped approx.Diagnostics
 	if err == nil {
 		stopped, err = fit.Diagnostics(), fit.Converged()

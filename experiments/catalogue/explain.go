@@ -145,7 +145,15 @@ func describeType(t reflect.Type) string {
 		if parts == nil {
 			return "a number or a name"
 		}
-		return "{" + strings.Join(parts, ", ") + "}"
+		text := "{" + strings.Join(parts, ", ") + "}"
+		if of, ok := reflect.New(t).Interface().(interface{ Reads() ([]string, bool) }); ok {
+			texts, numbers := of.Reads()
+			if numbers {
+				texts = append([]string{"a number"}, texts...)
+			}
+			text = strings.Join(append(texts, text), " | ")
+		}
+		return text
 	}
 	return spec.TypeName(t.Kind())
 }

@@ -89,7 +89,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	if len(p.Manifest.Configurations) == 0 {
 		return nil, plan.ErrNoFits
 	}
-	subjects, notes := subjects(p, o.NoSampling)
+	subjects, notes := subjects(ctx, p, o.NoSampling)
 	for i, c := range p.Manifest.Configurations {
 		if p.Models[i].Comparator != nil {
 			notes = append(notes, fmt.Sprintf("%s: no check of a comparator, which has no gradient over "+
@@ -155,7 +155,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 
 // subjects lists what is to be checked, those that share a reference together and after it. notes
 // say what is not.
-func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
+func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 	var groups [][]plan.Configured
 	index := map[group]int{}
 	for _, c := range p.Configured {
@@ -177,7 +177,7 @@ func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 		var reference *subject
 		var others []*subject
 		add := func(c plan.Configured) {
-			s, err := newSubject(c)
+			s, err := newSubject(ctx, c)
 			switch {
 			case err != nil:
 				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.Set.Source.Name,
@@ -212,7 +212,7 @@ func subjects(p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 }
 
 // newSubject makes the objective of a model. The error says why its log evidence cannot be checked.
-func newSubject(c plan.Configured) (*subject, error) {
+func newSubject(ctx context.Context, c plan.Configured) (*subject, error) {
 	classes := len(c.Set.Source.Classes)
 	model := c.Model.On(classes)
 	caps, err := model.Check(classes)
@@ -224,6 +224,9 @@ func newSubject(c plan.Configured) (*subject, error) {
 		return nil, err
 	}
 	o, err := objective.New(model, objective.LogEvidence{}, p.Data)
+	if err == nil {
+		err = objective.Choose(ctx, o, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -227,13 +227,16 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 		own := &job.ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
 		return newModelFile(p, j, configuration, w, prepared, own), nil
 	}
-	o, prepared, err := j.Objective(j.Model, nil)
+	o, prepared, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {
 		return nil, err
 	}
 	theta := o.Layout.Start()
 	if w.theta != nil {
 		theta = o.Layout.Fill(w.theta)
+		if o, err = objective.Rechosen(ctx, o, theta); err != nil {
+			return nil, err
+		}
 	}
 	fit, err := j.FitModel(ctx, o, theta)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -65,7 +67,7 @@ func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 
 // predict fits the model and fills the parts.
 func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial, parts []*part) error {
-	o, _, err := j.Objective(j.Model, nil)
+	o, _, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {
 		return err
 	}
@@ -76,6 +78,12 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 	for _, of := range parts {
 		of.fit.Natural, of.fit.TrainCounts = record.Numbers(o.Layout.Natural(theta)), of.p.counts
 		of.fit.Warnings = slices.Clip(of.p.Warnings)
+	}
+	before := nan
+	if free != nil {
+		if o, before, err = rechosen(ctx, o, theta); err != nil {
+			return err
+		}
 	}
 	fit, err := o.Fit(ctx, theta, nil)
 	if err != nil {
@@ -92,6 +100,7 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 		if err := of.describe(ctx, fit, o.Layout, free); err != nil {
 			return err
 		}
+		of.rechosen(before)
 	}
 	chains := samples(trials)
 	for _, of := range parts {
@@ -109,6 +118,7 @@ func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
 		d.Iterations
 	f.Warnings = append(f.Warnings, d.Warnings...)
+	f.Inducing = of.inducing(fit)
 	if of.Whole {
 		loo, err := fit.LeaveOneOut()
 		switch {
@@ -126,6 +136,60 @@ func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.
 		return of.standardErrors(ctx, free, f)
 	}
 	return nil
+}
+
+// inducing is which inducing inputs a fit has.
+func (of *part) inducing(fit *objective.Point) *record.Inducing {
+	c := fit.Choice()
+	if c == nil {
+		return nil
+	}
+	option := approx.InducingOf(of.Model.Inference)
+	points, _ := c.Z.Dims()
+	i := &record.Inducing{Asked: option.Points, Points: points, Select: option.Select.Names()[option.Select],
+		Unexplained: record.Number(fit.Diagnostics().Unexplained)}
+	if of.Whole {
+		i.Cases = data.Pick(of.Set.Source.Rows, data.Pick(of.Set.Train, c.Cases))
+	}
+	for _, d := range c.Doublings {
+		i.Doublings = append(i.Doublings, record.Doubling{Points: d.Points, LogEvidence: record.Number(d.LogEvidence),
+			Doubled: record.Number(d.Doubled)})
+	}
+	return i
+}
+
+// rechosen says what the log evidence was with the inducing inputs that the hyperparameters were
+// tuned with, unless it is NaN.
+func (of *part) rechosen(before record.Number) {
+	f := &of.fit
+	if before.None() || f.Inducing == nil {
+		return
+	}
+	f.Inducing.Before = &before
+	moved, n := float64(f.LogEvidence-before), len(of.Set.Train)
+	if math.Abs(moved) > approx.DefaultTolerance*float64(n) {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("inducing inputs chosen anew at the tuned hyperparameters move "+
+			"the log evidence from %.6g to %.6g, by more than %v nats a case: tune again from there, or with more "+
+			"points", float64(before), float64(f.LogEvidence), approx.DefaultTolerance))
+	}
+}
+
+// rechosen is the objective with the inducing inputs that predict, and what the log evidence is
+// with those before; NaN where they are the same.
+func rechosen(ctx context.Context, o *objective.Objective, theta []float64) (*objective.Objective, record.Number,
+	error) {
+	again, err := objective.Rechosen(ctx, o, theta)
+	if err != nil || again == o {
+		return o, nan, err
+	}
+	fit, err := o.Fit(ctx, theta, nil)
+	if err == nil {
+		err = fit.Converged()
+	}
+	if err != nil {
+		return o, nan, err
+	}
+	return again, record.Number(fit.Posterior.Evidence().Value()), nil
 }
 
 // show has what figures show beside the held-out cases.
@@ -178,7 +242,7 @@ func (j *Job) hold(ctx context.Context, o *objective.Objective, fit *objective.P
 
 // standardErrors adds the curvature of the tuned objective. That there is none is a warning.
 func (j *Job) standardErrors(ctx context.Context, free []float64, f *record.Fit) error {
-	o, _, err := j.Objective(j.Tuned, j.Criterion)
+	o, _, err := j.Objective(ctx, j.Tuned, j.Criterion)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,12 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -38,11 +40,13 @@ type Job struct {
 	keptModel   *ModelFit         // the model's
 	// Twin is the job on the same cases that differs in what is held out alone; nil: none. What it
 	// comes to at the same points is left there for it.
-	Twin  *Job
-	left  left
-	Set   *Set
-	Score *cv.Score // what is tuned over folds, with its sign such that more is better; nil: the criterion
-	Folds []*Set
+	Twin *Job
+	left left
+	Set  *Set
+	// choices has an *objective.Choices for each *Set that models are fitted to.
+	choices sync.Map
+	Score   *cv.Score // what is tuned over folds, with its sign such that more is better; nil: the criterion
+	Folds   []*Set
 }
 
 // Where names a fit in failures.
@@ -53,13 +57,26 @@ func (j *Job) Where() string {
 	return fmt.Sprintf("%s repeat %d fold %d", j.Set.Evaluation, j.Set.Repeat, j.Set.Fold)
 }
 
-func (j *Job) Objective(m objective.Model, c objective.Criterion) (*objective.Objective, *Prepared, error) {
+// Objective is that of a model on the job's training set, with its inducing inputs chosen.
+func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Criterion) (*objective.Objective,
+	*Prepared, error) {
 	p, err := j.Set.Prepare()
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := objective.New(m, c, p.Data)
+	o, err := j.newObjective(ctx, m, c, j.Set, p)
 	return o, p, err
+}
+
+// newObjective is that of a model on a set, which has the inducing inputs of those before.
+func (j *Job) newObjective(ctx context.Context, m objective.Model, c objective.Criterion, set *Set, p *Prepared) (
+	*objective.Objective, error) {
+	o, err := objective.New(m, c, p.Data)
+	if err == nil {
+		kept, _ := j.choices.LoadOrStore(set, new(objective.Choices))
+		err = objective.Choose(ctx, o, kept.(*objective.Choices))
+	}
+	return o, err
 }
 
 // nan stands where there is no number.

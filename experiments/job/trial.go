@@ -25,7 +25,7 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	defer done()
 	var o *objective.Objective
 	if err == nil {
-		o, _, err = j.Objective(j.Tuned, j.Criterion)
+		o, _, err = j.Objective(ctx, j.Tuned, j.Criterion)
 	}
 	if err != nil {
 		return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
@@ -46,7 +46,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 	run := objective.NewRun(ctx, o)
 	predicts := run
 	if j.Hybrid && slices.ContainsFunc(parts, func(of *part) bool { return of.p.Held != nil }) {
-		o, _, err := j.Objective(j.Model, nil)
+		o, _, err := j.Objective(ctx, j.Model, nil)
 		if err != nil {
 			return record.Trial{Failure: fmt.Sprintf("%s: %v", j.Where(), err)}, nil
 		}
@@ -161,7 +161,7 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 // trace scores the held-out cases, with the model that predicts, at every step of a way. Steps at
 // which it cannot be fitted are counted in the warnings.
 func (of *part) trace(ctx context.Context, t *record.Trial) error {
-	o, _, err := of.Objective(of.Model, nil)
+	o, _, err := of.Objective(ctx, of.Model, nil)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (j *Job) crossValidate(ctx context.Context, row [][]float64) (values []floa
 		if err := set.fill(&p); err != nil {
 			return nil, nil, evaluations, err
 		}
-		o, err := objective.New(j.Tuned, nil, p.Data)
+		o, err := j.newObjective(ctx, j.Tuned, nil, set, &p)
 		if err != nil {
 			return nil, nil, evaluations, err
 		}

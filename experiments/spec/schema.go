@@ -177,7 +177,7 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 	case reflect.Struct:
 		switch s := g.structure(t); {
 		case reads && len(s["properties"].(jsonschema.Schema)) > 0:
-			return jsonschema.AnyOf(jsonschema.Schema{"type": "number"}, s)
+			return textOr(s, v.Interface())
 		case reads:
 			return jsonschema.Text()
 		default:
@@ -195,6 +195,24 @@ func (g grammar) value(t reflect.Type) jsonschema.Schema {
 		return jsonschema.Text()
 	}
 	return jsonschema.Number(t)
+}
+
+// textOr is the schema of a value that is read from a text, a number or one of those that it says,
+// or from a mapping.
+func textOr(mapping jsonschema.Schema, v any) jsonschema.Schema {
+	var texts []string
+	numbers := true
+	if of, ok := v.(interface{ Reads() ([]string, bool) }); ok {
+		texts, numbers = of.Reads()
+	}
+	var all []jsonschema.Schema
+	if numbers {
+		all = append(all, jsonschema.Schema{"type": "number"})
+	}
+	if len(texts) > 0 {
+		all = append(all, jsonschema.Texts(texts...))
+	}
+	return jsonschema.AnyOf(append(all, mapping)...)
 }
 
 // numeric is the part of a schema that is of the numbers: of a list, its elements.

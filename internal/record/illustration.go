@@ -11,7 +11,7 @@ var (
 
 // Sources are those of the records that results.json has: the comments of their fields describe
 // them in its schema.
-func Sources() []string { return []string{illustrationSource, componentSource} }
+func Sources() []string { return []string{illustrationSource, componentSource, inducingSource} }
 
 // Illustration shows something of models without data, in columns of numbers and, where its kind
 // has them, in Gaussians. It is computed with the plan.

@@ -241,9 +241,11 @@ type Fit struct {
 	LogEvidence   Number   `json:"log_evidence"`
 	// mean log p(y_i|y_-i) of the training cases, nats; of the study of all the training data
 	LeaveOneOut *Number `json:"leave_one_out,omitempty"`
-	Converged   bool    `json:"converged"`
-	Iterations  int     `json:"iterations"`
-	TrainCounts []int   `json:"train_counts"` // cases per class in the training part: the base line
+	// of a model with inducing inputs, unless there are no more cases than these
+	Inducing    *Inducing `json:"inducing,omitempty"`
+	Converged   bool      `json:"converged"`
+	Iterations  int       `json:"iterations"`
+	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the base line
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int  `json:"rows,omitempty"`
 	Labels []int  `json:"labels,omitempty"` // their classes

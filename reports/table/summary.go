@@ -108,7 +108,7 @@ func Summary(r *reports.Report) Table {
 	t := Table{Columns: []Column{
 		numbers("#"), words("dataset"), words("preprocess"), parted("kernel"), parted("mean"), parted("likelihood"),
 		words("inference"), words("tuned with"), parted("tune"), words("evaluation"), numbers("log evidence"),
-		numbers("loo"),
+		numbers("loo"), numbers("inducing inputs"), numbers("unexplained"),
 	}}
 	for _, s := range cv.Scores {
 		if s.Column.Heading == "" {
@@ -137,11 +137,23 @@ func Summary(r *reports.Report) Table {
 		for _, e := range evaluations {
 			t.Rows = append(t.Rows, Row(i, c.Dataset, c.Preprocess, c.Part(short[c.Kernel.Text]), c.Part(c.Mean.Text),
 				c.Part(short[c.Likelihood.Text]), short[c.Inference.Text], tunedWith, c.Part(c.Tune), e.Name,
-				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), summaryCells(e), state(c, e)))
+				decimals(c.LogEvidence, 3), decimals(c.LeftOneOut(), 4), inducingCells(c), summaryCells(e),
+				state(c, e)))
 		}
 	}
 	t.Lift()
 	return t
+}
+
+// inducingCells are how many inducing inputs there are, and the share of the prior variance that
+// they leave.
+func inducingCells(c reports.Configuration) []Cell {
+	i := c.Inducing
+	if i == nil {
+		return make([]Cell, 2)
+	}
+	share := float64(i.Unexplained)
+	return Row(i.Points, number(reports.Brief(100*share)+" %", share))
 }
 
 // decisionScore is the score after which a summary has what decisions cost.
@@ -257,6 +269,9 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	if o := Restarts(c); o != "" {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
+	for _, d := range doublings(c) {
+		fmt.Fprintf(w, "    %s\n", d)
+	}
 	for _, m := range c.Posterior {
 		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
 			reports.Significant(float64(m.Mean)), reports.Brief(float64(m.SD)),
@@ -324,6 +339,19 @@ func Restarts(c reports.Configuration) string {
 	}
 	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
 		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
+}
+
+// doublings say how many inducing inputs were tried, and what twice as many changed.
+func doublings(c reports.Configuration) (lines []string) {
+	if c.Inducing == nil {
+		return nil
+	}
+	for _, d := range c.Inducing.Doublings {
+		lines = append(lines, fmt.Sprintf("%d inducing inputs: log evidence %.3f, with twice as many %.3f, %+.3g nats "+
+			"a case", d.Points, float64(d.LogEvidence), float64(d.Doubled),
+			float64(d.Doubled-d.LogEvidence)/float64(c.Cases)))
+	}
+	return lines
 }
 
 // strongest is the correlation of largest size.

@@ -1,0 +1,29 @@
+package record
+
+import _ "embed"
+
+//go:embed inducing.go
+var inducingSource string
+
+// Inducing is which inducing inputs a fit has, and what they leave unexplained.
+type Inducing struct {
+	Asked  int    `json:"asked"`  // how many there may be
+	Points int    `json:"points"` // how many there are
+	Select string `json:"select"` // greedy | kmeans | random
+	// the training cases that they are, as 0-based rows of the data set, in the order in which they
+	// were chosen; absent where they are no cases, and of folds
+	Cases []int `json:"cases,omitempty"`
+	// share of the prior variance of the training cases, without noise, that they leave to Λ
+	Unexplained Number `json:"unexplained"`
+	// where as many are chosen as it takes: what doubling them gained
+	Doublings []Doubling `json:"doublings,omitempty"`
+	// where they are chosen anew after tuning: the log evidence with those before, nats
+	Before *Number `json:"before,omitempty"`
+}
+
+// Doubling compares so many inducing inputs with twice as many, at the same hyperparameters.
+type Doubling struct {
+	Points      int    `json:"points"`
+	LogEvidence Number `json:"log_evidence"` // nats
+	Doubled     Number `json:"doubled"`      // nats, with twice as many, or with as many as there may be
+}
