@@ -136,7 +136,7 @@ func (p *categories) AverageError() float64 { return p.deviation.AverageError() 
 // LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
 // predictions. It has no derivatives.
 func (p *categories) LeaveOneOut() (Functional, error) {
-	if !p.diagnostics.Converged {
+	if !p.diagnostics.Converged || p.y == nil { // the cases are not known
 		return nil, p.evidence.err
 	}
 	logs := make([]float64, p.n)

@@ -16,7 +16,7 @@ type condenser interface{ condense() (State, bool) }
 
 // Condense returns what predictions need of a posterior with m inducing inputs beside their
 // covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row,
-// m (m+3)/2 numbers (see lowrank.Told). false: the posterior needs its cases.
+// m (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. false: the posterior needs its cases.
 func Condense(p Posterior) (s State, ok bool) {
 	if c, is := p.(condenser); is {
 		return c.condense()
@@ -47,14 +47,29 @@ func Expand(m Approximation, cov []Cov, classes int, lik likelihood.Bound, s Sta
 			return Expand(o.Binary, cov, 2, lik, s)
 		})
 	}
+	gone := outcome{state: s, evidence: functional{
+		value: math.NaN(), err: fmt.Errorf("%w: the training cases are not known", ErrNoEvidence),
+	}}
+	gone.diagnostics.Converged = true
+	if l, is := m.(Laplace); is && classes > 2 {
+		ks := make([]*mat.SymDense, len(cov))
+		for j := range cov {
+			ks[j] = cov[j].K
+		}
+		told, err := lowrank.ReadClasses(ks, classes, s)
+		if err != nil {
+			return nil, err
+		}
+		return &categories{
+			classes: classes, lik: lik.(likelihood.Multinomial), points: l.Points, outcome: gone,
+			storage: inducedProcesses{told: told},
+		}, nil
+	}
 	told, err := lowrank.Read(cov[0].K, s)
 	if err != nil {
 		return nil, err
 	}
-	p := &condensed{told: told, lik: lik.(likelihood.MomentMatcher)}
-	p.state, p.diagnostics.Converged = s, true
-	p.evidence = functional{value: math.NaN(), err: fmt.Errorf("%w: the training cases are not known", ErrNoEvidence)}
-	return p, nil
+	return &condensed{told: told, lik: lik.(likelihood.MomentMatcher), outcome: gone}, nil
 }
 
 // condensed is a posterior of one latent process whose cases are not known.

@@ -291,6 +291,7 @@ func (c *inducedCases) samePredictions(t *testing.T, got, want approx.Posterior,
 	}
 	a, b := mat.NewDense(n, c.classes, nil), mat.NewDense(n, c.classes, nil)
 	got.PredictProba(a, known, diag, mean)
+	c.condenses(t, a, got, known, diag, mean, theta)
 	want.PredictProba(b, all, diag, mean)
 	for i := range n {
 		for class := range c.classes {
@@ -415,6 +416,38 @@ func TestInducingAlwaysAnswers(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// condenses: what a posterior is condensed to makes the same predictions, and no evidence.
+func (c *inducedCases) condenses(
+	t *testing.T, want *mat.Dense, p approx.Posterior, known []*mat.Dense, diag, mean [][]float64, theta []float64,
+) {
+	t.Helper()
+	state, ok := approx.Condense(p)
+	if !ok {
+		t.Fatal("the posterior needs its cases")
+	}
+	m, cov := c.of(approx.Inducing{Points: 1}), c.structured(theta)
+	_, _, lik := c.split(theta)
+	for j := range cov {
+		cov[j] = approx.Cov{K: cov[j].K}
+	}
+	again, err := approx.Expand(m, cov, c.classes, c.lik.At(lik), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mat.NewDense(want.RawMatrix().Rows, c.classes, nil)
+	if again.PredictProba(got, known, diag, mean); !mat.Equal(got, want) {
+		t.Errorf("predictions %v of the condensed posterior, %v of the posterior", mat.Formatted(got), mat.Formatted(want))
+	}
+	if v := again.Evidence().Value(); !math.IsNaN(v) {
+		t.Errorf("log evidence %v without the cases", v)
+	}
+	for _, bad := range []approx.State{nil, state[1:], append(slices.Clone(state[:len(state)-1]), -1)} {
+		if _, err := approx.Expand(m, cov, c.classes, c.lik.At(lik), bad); err == nil {
+			t.Errorf("a state of %d numbers was read", len(bad))
 		}
 	}
 }

@@ -43,7 +43,6 @@ func newInducedMulticlass(
 		base.scale = append(base.scale, share(priors, c).Largest())
 	}
 	p := &inducedMulticlass{categories: base, k: lowrank.NewClasses(priors, base.classes), count: len(cov)}
-	p.storage = p
 	return p, nil
 }
 
@@ -72,8 +71,12 @@ func (p *inducedMulticlass) finish(at *point, length float64, iterations int) (P
 	for i := range p.n {
 		value -= p.k.Penalty(i)
 	}
-	return p, p.settle(value, at, length, iterations)
+	err := p.settle(value, at, length, iterations)
+	p.storage = inducedProcesses{p.k.Told(p.b), p.k}
+	return p, err
 }
+
+func (p *inducedMulticlass) condense() (State, bool) { return p.k.Told(p.b).Numbers(), true }
 
 // Evidence implements Posterior.
 func (p *inducedMulticlass) Evidence() Functional {
@@ -128,20 +131,22 @@ func (p *inducedMulticlass) differentiateMode() {
 	p.u = s
 }
 
-// latentMean implements processes.
-func (p *inducedMulticlass) latentMean(mean []float64, c int, cross *mat.Dense) {
-	p.k.Mean(mean, p.b, c, cross)
+// inducedProcesses are processes with inducing inputs.
+type inducedProcesses struct {
+	told lowrank.ToldClasses
+	k    *lowrank.Classes // nil: the cases are not known
 }
 
-// rows implements processes.
-func (p *inducedMulticlass) rows() int { return p.k.Rows() }
-
-// project implements processes.
-func (p *inducedMulticlass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
-	p.k.Project(q, x, c, cross, diag)
+func (p inducedProcesses) latentMean(mean []float64, c int, cross *mat.Dense) {
+	p.told.Mean(mean, c, cross)
 }
 
-// marginals implements processes.
-func (p *inducedMulticlass) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
+func (p inducedProcesses) rows() int { return p.told.Rows() }
+
+func (p inducedProcesses) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
+	p.told.Project(q, x, c, cross, diag)
+}
+
+func (p inducedProcesses) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
 	p.k.Covariances(visit)
 }

@@ -514,36 +514,3 @@ func (k *Classes) invertFull() {
 		}
 	}
 }
-
-// Mean adds to mean[j] that of f_c at new inputs beyond the prior's, given b with f = m + K̂ b at
-// the cases and cross = K(Z, new), of the class.
-func (k *Classes) Mean(mean, b []float64, c int, cross *mat.Dense) {
-	p := k.prior(c)
-	vb := make([]float64, k.size())
-	p.project(vb, k.of(c, b))
-	linalg.SolveTriVec(blas.NoTrans, p.u, vb) // w = U⁻ᵀ cross
-	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), vb, 1, mean)
-}
-
-// Rows is how many rows Project makes, Cm.
-func (k *Classes) Rows() int { return k.um.N }
-
-// Project sets q and x, Cm×b, to what class c contributes to the covariance of the latent values at
-// b new inputs: between classes c and d it is, with w = U⁻ᵀ cross,
-//
-//	δ_cd q_c + x_cᵀx_d,   q_c = k** - wᵀw,   x_c = U_M⁻ᵀ w in the place of V_c
-//
-// q_c is floored at 0, which only rounding can reach.
-func (k *Classes) Project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
-	w := k.prior(c).whiten(cross, diag)
-	copy(q, diag)
-	addSquares(-1, q, w)
-	for j, v := range q {
-		q[j] = max(v, 0)
-	}
-	k.invert()
-	for i := range c * k.size() {
-		clear(x.Data[i*x.Stride : i*x.Stride+x.Cols])
-	}
-	k.half(x, c, w)
-}

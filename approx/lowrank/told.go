@@ -67,25 +67,32 @@ func (t Told) Numbers() []float64 {
 
 // Read makes of K_zz and Numbers the Told that they are of, to the last bit.
 func Read(k *mat.SymDense, numbers []float64) (Told, error) {
-	m := k.SymmetricDim()
+	t, err := readNumbers(numbers, k.SymmetricDim())
+	if err != nil {
+		return Told{}, err
+	}
+	var p Prior
+	err = p.factorInducing(k.RawSymmetric())
+	t.u = p.u
+	return t, err
+}
+
+// readNumbers reads weights and a factor, of m inducing inputs.
+func readNumbers(numbers []float64, m int) (t Told, err error) {
 	if len(numbers) != m*(m+3)/2 {
-		return Told{}, fmt.Errorf("a state of %d numbers for %d inducing inputs, want %d; it belongs to other inputs "+
+		return t, fmt.Errorf("a state of %d numbers for %d inducing inputs, want %d; it belongs to other inputs "+
 			"or another method", len(numbers), m, m*(m+3)/2)
 	}
 	if i := slices.IndexFunc(numbers, func(v float64) bool { return !finite(v) }); i >= 0 {
-		return Told{}, fmt.Errorf("number %d of the state is %v; it was changed", i, numbers[i])
+		return t, fmt.Errorf("number %d of the state is %v; it was changed", i, numbers[i])
 	}
-	var p Prior
-	if err := p.factorInducing(k.RawSymmetric()); err != nil {
-		return Told{}, err
-	}
-	t := Told{u: p.u, um: p.u, weights: numbers[:m]}
-	t.um.Data, numbers = make([]float64, m*t.um.Stride), numbers[m:]
+	t.um = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: m, Stride: max(1, m), Data: make([]float64, m*m)}
+	t.weights, numbers = numbers[:m], numbers[m:]
 	for i := range m {
 		if !(numbers[0] > 0) {
-			return Told{}, fmt.Errorf("diagonal element %d of the factor in the state is %v, want more than 0", i, numbers[0])
+			return t, fmt.Errorf("diagonal element %d of the factor in the state is %v, want more than 0", i, numbers[0])
 		}
-		copy(t.um.Data[i*t.um.Stride+i:], numbers[:m-i])
+		copy(t.um.Data[i*m+i:], numbers[:m-i])
 		numbers = numbers[m-i:]
 	}
 	return t, nil
