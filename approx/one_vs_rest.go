@@ -35,6 +35,19 @@ func (a OneVsRest) inducing() Inducing { return InducingOf(a.Binary) }
 
 func (a OneVsRest) with(i Inducing) Approximation { return OneVsRest{a.Binary.(inducer).with(i)} }
 
+// Induced is the method with so many inducing inputs; ok is false where it has other ones already,
+// or no such option.
+func Induced(m Approximation, points int) (with Approximation, ok bool) {
+	i, ok := m.(inducer)
+	if o, each := m.(OneVsRest); each {
+		_, ok = o.Binary.(inducer)
+	}
+	if !ok || i.inducing() != (Inducing{}) {
+		return m, false
+	}
+	return i.with(Inducing{Points: points}), true
+}
+
 func (a OneVsRest) powers() bool {
 	p, ok := a.Binary.(powers)
 	return ok && p.powers()

@@ -38,7 +38,7 @@ func Choose(ctx context.Context, o *Objective, kept *Choices) error {
 	name := fmt.Sprintf("%T %+v", o.model.Inference, i.option)
 	c := kept.all[name]
 	if c == nil {
-		made, err := newChoice(ctx, o, o.Layout.Start(), true)
+		made, err := newChoice(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -51,14 +51,19 @@ func Choose(ctx context.Context, o *Objective, kept *Choices) error {
 	return nil
 }
 
-// Rechosen is the same objective with inducing inputs that are chosen at theta, where its option
+// Rechosen is the same objective with as many inducing inputs, chosen at theta, where its option
 // asks for that; otherwise it is o.
 func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, error) {
 	if o.inducing == nil || !o.inducing.option.Rechoose {
 		return o, nil
 	}
-	c, err := newChoice(ctx, o, theta, false)
-	return o.with(&c), err
+	if err := Choose(ctx, o, nil); err != nil {
+		return nil, err
+	}
+	before := o.inducing.choice
+	points, _ := before.Z.Dims()
+	c, err := selected(ctx, o, theta, points)
+	return o.with(&Choice{c, before.Tried}), err
 }
 
 // with is the same objective with these inducing inputs.
@@ -71,12 +76,12 @@ func (o *Objective) with(c *Choice) *Objective {
 	return &own
 }
 
-// newChoice makes a choice at theta, or where a climb from there leads.
-func newChoice(ctx context.Context, o *Objective, theta []float64, climbs bool) (c Choice, err error) {
+// newChoice makes a choice where the hyperparameters start.
+func newChoice(ctx context.Context, o *Objective) (c Choice, err error) {
 	if o.inducing.option.Tolerance > 0 {
-		return doubled(ctx, o, theta, climbs)
+		return enough(ctx, o)
 	}
-	c.Choice, err = selected(ctx, o, theta, o.inducing.option.Points)
+	c.Choice, err = selected(ctx, o, o.Layout.Start(), o.inducing.option.Points)
 	return c, err
 }
 
@@ -84,83 +89,75 @@ func selected(ctx context.Context, o *Objective, theta []float64, m int) (induci
 	return o.inducing.selected(ctx, o.model.Kernels[0], o.Layout.kernel(theta, 0), m)
 }
 
-// Doublings begin with the most points that there may be, halved until they are at most fewest.
+// fewest is the most inducing inputs of which the search for enough begins.
 const fewest = 64
 
-// climbed is how many evaluations the hyperparameters climb with every number of inducing inputs:
-// enough for the kernel to find the scale of what it explains.
-const climbed = 25
+// climbed is how many evaluations a climb may take with every number of inducing inputs. Those of
+// few hyperparameters mostly end before.
+const climbed = 20
 
-// doubled finds how many inducing inputs are enough. From few on, it climbs the log evidence with m
-// of them from where it is, if that is wanted and there is a gradient; chooses twice as many where
-// it has come to; and ends with m where the log evidence there changes by no more than the
-// tolerance, in nats a case. It ends too with the most that the option allows, and where there are
-// no more.
-func doubled(ctx context.Context, o *Objective, theta []float64, climbs bool) (c Choice, err error) {
-	option, n := o.inducing.option, float64(o.inducing.x.N())
+// enough finds how many inducing inputs are enough. It begins with the most points that there may
+// be, halved until there are at most fewest, and doubles them; each time the hyperparameters climb
+// the log evidence from where they start, if that has a gradient. (At hyperparameters that few
+// inputs have led to, more change little: few make the length scales large, and are then enough.)
+// It ends with m where twice as many change that log evidence by no more than the tolerance, in
+// nats a case; with the most points; or where there are no more.
+func enough(ctx context.Context, o *Objective) (c Choice, err error) {
+	option, start := o.inducing.option, o.Layout.Start()
 	m := option.Points
 	for m > fewest {
 		m = (m + 1) / 2
 	}
-	if c.Choice, err = selected(ctx, o, theta, m); err != nil {
-		return c, err
-	}
 	for {
-		d := Doubling{Points: c.found()}
-		if d.LogEvidence, theta, err = evidenceOf(ctx, o, c.Choice, theta, climbs); err != nil {
-			return c, err
-		}
-		m = min(2*m, option.Points)
-		more, err := selected(ctx, o, theta, m)
+		more, err := selected(ctx, o, start, m)
 		if err != nil {
 			return c, err
 		}
-		if found, _ := more.Z.Dims(); found <= d.Points {
-			return c, nil // as c.Fewer says, or as there may be no more
+		found, _ := more.Z.Dims()
+		k := len(c.Tried)
+		if k > 0 && found <= c.Tried[k-1].Points {
+			return c, nil // as c.Fewer says
 		}
-		if d.Doubled, _, err = evidenceOf(ctx, o, more, theta, false); err != nil {
+		value, err := reached(ctx, o, more)
+		if err != nil {
 			return c, err
 		}
-		c.Doublings = append(c.Doublings, d)
-		change := math.Abs(d.Doubled-d.LogEvidence) / n
-		if change <= option.Tolerance {
-			return c, nil
+		if c.Tried = append(c.Tried, Tried{found, value}); k > 0 {
+			change := math.Abs(value-c.Tried[k-1].LogEvidence) / float64(o.inducing.x.N())
+			if change <= option.Tolerance {
+				return c, nil
+			}
+			if m == option.Points && more.Fewer == "" {
+				more.Fewer = fmt.Sprintf("%d inducing inputs, the most that there may be, change the log evidence by "+
+					"%.3g nats a case from half as many, which is more than the tolerance of %.3g; allow more points",
+					found, change, option.Tolerance)
+			}
 		}
 		if c.Choice = more; m == option.Points {
-			if c.Fewer == "" {
-				c.Fewer = fmt.Sprintf("%d inducing inputs, the most that there may be, change the log evidence by "+
-					"%.3g nats a case from half as many, which is more than the tolerance of %.3g; allow more points",
-					c.found(), change, option.Tolerance)
-			}
 			return c, nil
 		}
+		m = min(2*m, option.Points)
 	}
 }
 
-// found is how many inputs there are.
-func (c Choice) found() int { n, _ := c.Z.Dims(); return n }
-
-// evidenceOf is the log evidence with these inducing inputs, and theta: that given or, where it
-// climbs, where that leads.
-func evidenceOf(ctx context.Context, o *Objective, c inducing.Choice, theta []float64, climbs bool) (float64, []float64,
-	error) {
-	own := o.with(&Choice{Choice: c})
+// reached is the log evidence with these inducing inputs where the hyperparameters have come to.
+func reached(ctx context.Context, o *Objective, c inducing.Choice) (float64, error) {
+	own, start := o.with(&Choice{Choice: c}), o.Layout.Start()
 	own.criterion = LogEvidence{}
-	gradient, err := own.criterion.Uses(o.caps)
-	if err != nil {
-		return 0, nil, fmt.Errorf("inducing inputs by a tolerance: %w", err)
+	var err error
+	if own.gradient, err = own.criterion.Uses(o.caps); err != nil {
+		return 0, fmt.Errorf("inducing inputs by a tolerance: %w", err)
 	}
-	free := o.Layout.Pick(theta)
-	if own.gradient = gradient; climbs && gradient {
-		best, err := Optimize(ctx, own, free, Settings{Evaluations: climbed})
-		return best.Value, o.Layout.Fill(best.Theta), err
+	if own.gradient {
+		best, err := Optimize(ctx, own, o.Layout.Pick(start), Settings{Evaluations: climbed})
+		return best.Value, err
 	}
-	p, err := own.Fit(ctx, theta, nil)
+	p, err := own.Fit(ctx, start, nil)
 	if err == nil {
 		err = p.Converged()
 	}
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	return p.Value(), theta, nil
+	return p.Value(), nil
 }

@@ -18,14 +18,14 @@ import (
 // Choice is which inducing inputs a model has on a training set.
 type Choice struct {
 	inducing.Choice
-	// Doublings are those that found how many to choose, where a tolerance asks for that.
-	Doublings []Doubling
+	// Tried are the numbers that were tried, where a tolerance asks for so many as it takes.
+	Tried []Tried
 }
 
-// Doubling compares so many inducing inputs with twice as many, at the same hyperparameters.
-type Doubling struct {
-	Points               int
-	LogEvidence, Doubled float64 // nats, with so many and with twice as many
+// Tried is what so many inducing inputs come to.
+type Tried struct {
+	Points      int
+	LogEvidence float64 // nats, where a climb over the hyperparameters has ended
 }
 
 // induction is the choice of inducing inputs of a training set, made when they are first wanted.

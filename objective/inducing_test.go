@@ -140,20 +140,80 @@ func sums(n int) objective.Data {
 	return objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
 }
 
-// TestDoublings: there are as many inducing inputs as it takes, by evidences of numbers that are given.
-func TestDoublings(t *testing.T) {
-	data := sums(300)
-	at := []float64{0.7, 0.6}
+// TestEnough: there are as many inducing inputs as it takes, by the log evidences that a climb with so many comes to.
+func TestEnough(t *testing.T) {
+	const n = 300
+	data := sums(n)
 	build := func(option approx.Inducing) *objective.Objective {
-		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.Matern32{}}, Likelihood: likelihood.Probit{},
 			Inference: approx.Variational{Inducing: option}}, objective.LogEvidence{}, data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
-	for tolerance, ends := range map[float64]bool{1e-3: true, 1e-9: false} {
-		o, err := objective.Rechosen(t.Context(), build(approx.Inducing{Points: 200, Tolerance: tolerance, Rechoose: true}), at)
+	climbed := map[int]float64{}
+	for _, points := range []int{25, 50, 100, 200} {
+		o := build(approx.Inducing{Points: points})
+		best, err := objective.Optimize(t.Context(), o, o.Layout.Pick(o.Layout.Start()), objective.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		climbed[points] = best.Value
+	}
+	for _, test := range []struct {
+		most, want int
+		tolerance  float64
+		tried      []int
+	}{
+		{100, 50, 10, []int{50, 100}},
+		{200, 200, 1e-9, []int{50, 100, 200}},
+		{50, 50, 10, []int{50}},
+	} {
+		kept := new(objective.Choices)
+		var choices [2]*objective.Choice
+		for i := range choices {
+			o := build(approx.Inducing{Points: test.most, Tolerance: test.tolerance})
+			if err := objective.Choose(t.Context(), o, kept); err != nil {
+				t.Fatal(err)
+			}
+			p, err := o.At(t.Context(), o.Layout.Pick(o.Layout.Start()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			choices[i] = p.Choice()
+		}
+		c := choices[0]
+		if choices[1] != c {
+			t.Error("a choice that was kept is made again")
+		}
+		var tried []int
+		for _, of := range c.Tried {
+			tried = append(tried, of.Points)
+			if !(math.Abs(of.LogEvidence-climbed[of.Points]) <= 1e-3) {
+				t.Errorf("%d points: %v on record, a climb comes to %v", of.Points, of.LogEvidence, climbed[of.Points])
+			}
+		}
+		if found, _ := c.Z.Dims(); found != test.want || !slices.Equal(tried, test.tried) ||
+			(c.Fewer != "") != (test.tolerance < 1) {
+			t.Errorf("%+v: %d inducing inputs after %v, %q", test, found, tried, c.Fewer)
+		}
+	}
+}
+
+// TestRechosen: the choice is that of an objective whose hyperparameters start there.
+func TestRechosen(t *testing.T) {
+	at, data := []float64{0.4, -0.7}, sums(200)
+	z := func(option approx.Inducing, start bool) *mat.Dense {
+		k := kernel.SE{}
+		if start {
+			k.Amplitude.Init, k.LengthScale.Init = new(math.Exp(at[0])), new(math.Exp(at[1]))
+		}
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{},
+			Inference: approx.Laplace{Inducing: option}}, nil, data)
+		if err == nil {
+			o, err = objective.Rechosen(t.Context(), o, at)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,68 +221,11 @@ func TestDoublings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := p.Choice()
-		found, _ := c.Z.Dims()
-		for k, d := range c.Doublings {
-			for points, value := range map[int]float64{d.Points: d.LogEvidence, min(2*d.Points, 200): d.Doubled} {
-				other, err := objective.Rechosen(t.Context(), build(approx.Inducing{Points: points, Rechoose: true}), at)
-				if err != nil {
-					t.Fatal(err)
-				}
-				q, err := other.At(t.Context(), at)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !(math.Abs(q.Value()-value) <= 1e-8*math.Abs(value)) {
-					t.Errorf("with %d inputs the bound is %v, and on record %v", points, q.Value(), value)
-				}
-			}
-			enough, last := math.Abs(d.Doubled-d.LogEvidence) <= tolerance*300, k == len(c.Doublings)-1
-			if enough != (ends && last) || enough && found != d.Points {
-				t.Errorf("tolerance %v: %d inputs after doubling %d, %+v", tolerance, found, k, d)
-			}
-		}
-		if !ends && (found != 165 || len(c.Doublings) != 2 || !strings.Contains(c.Fewer, "165 of 200")) { // of full rank
-			t.Errorf("tolerance %v: %d inputs, %v, %q", tolerance, found, c.Doublings, c.Fewer)
-		}
+		return p.Choice().Z
 	}
-}
-
-// TestDoublingClimbs: where nothing is said of theta, the number is that at hyperparameters that explain the cases.
-func TestDoublingClimbs(t *testing.T) {
-	data := sums(250)
-	model := objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}}, Likelihood: likelihood.Logit{},
-		Inference: approx.Laplace{Inducing: approx.Inducing{Points: 100, Tolerance: 0.01}}}
-	var choices [2]*objective.Choice
-	kept := new(objective.Choices)
-	for i := range choices {
-		o, err := objective.New(model, objective.LogEvidence{}, data)
-		if err == nil {
-			err = objective.Choose(t.Context(), o, kept)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := o.At(t.Context(), []float64{0, 0, 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		choices[i] = p.Choice()
-	}
-	if choices[0] != choices[1] {
-		t.Error("a choice that was kept is made again")
-	}
-	model.Inference = approx.Laplace{}
-	o, err := objective.New(model, objective.LogEvidence{}, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	best, err := objective.Optimize(t.Context(), o, []float64{0, 0, 0}, objective.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := choices[0].Doublings; len(d) == 0 || !(d[0].LogEvidence > best.Value-0.05*250) {
-		t.Errorf("doublings %+v, the optimum %v", d, best.Value)
+	started, again := z(approx.Inducing{Points: 30}, true), z(approx.Inducing{Points: 30, Rechoose: true}, false)
+	if !mat.Equal(started, again) || mat.Equal(started, z(approx.Inducing{Points: 30}, false)) {
+		t.Error("the inputs are not those of the greedy choice there")
 	}
 }
 

@@ -46,10 +46,14 @@ func Check(studies []Study, memoryLimit int64) error {
 		}
 	}
 	if larger > 0 {
+		less := ""
+		if largest.Less != "" {
+			less = ", or " + largest.Less
+		}
 		errs = append(errs, fmt.Errorf("%w: one job of configuration %d needs %s, the limit is %s "+
-			"(%d of %d studies need more); use a subsample of the data or a larger --memory",
+			"(%d of %d studies need more); use a subsample of the data or a larger --memory%s",
 			ErrMemory, largest.Configuration, humanize.IBytes(uint64(largest.Memory)),
-			humanize.IBytes(uint64(memoryLimit)), larger, len(studies)))
+			humanize.IBytes(uint64(memoryLimit)), larger, len(studies), less))
 	}
 	return errors.Join(errs...)
 }

@@ -23,6 +23,7 @@ type Study struct {
 	Stage         *Stage // what it waits for; nil: it starts at once
 	Shared               // what it has in common with other studies
 	Memory        int64  // bytes that one of its jobs needs at most
+	Less          string // what to write so that it needs fewer, and how many that is; "": nothing is known
 	// Trial evaluates one proposal. What fails inside is recorded in the Trial; an error is
 	// returned for cancellation, and any other is recorded as the Trial's Failure.
 	Trial func(ctx context.Context, index int, p Proposal) (record.Trial, error)

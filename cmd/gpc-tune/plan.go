@@ -93,6 +93,9 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 		return err
 	}
 	warnAll(c, p.Manifest.Warnings)
+	for _, line := range p.Advice(rates) {
+		fmt.Fprintln(out, line)
+	}
 	if n := len(p.Manifest.Illustrations); n > 0 {
 		fmt.Fprintf(out, "illustrations: %d, with the plan\n", n)
 	}

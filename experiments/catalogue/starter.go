@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -101,6 +102,9 @@ func Starter(path, name, label string) (string, error) {
 		likelihood, inference, why = "gaussian", "exact", "regression"
 	case len(classes) > 2:
 		likelihood, inference, why = "softmax", "laplace", "or a method for two classes, with classes: one_vs_rest"
+	}
+	if advised, reason, ok := rates.Advised(s.Cases, len(s.Inputs)); ok && len(classes) == 2 {
+		inference, why = advised, reason
 	}
 	line("  likelihood: %s", likelihood)
 	line("  inference: %s # %s", inference, why)

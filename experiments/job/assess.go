@@ -151,9 +151,8 @@ func (of *part) inducing(fit *objective.Point) *record.Inducing {
 	if of.Whole {
 		i.Cases = data.Pick(of.Set.Source.Rows, data.Pick(of.Set.Train, c.Cases))
 	}
-	for _, d := range c.Doublings {
-		i.Doublings = append(i.Doublings, record.Doubling{Points: d.Points, LogEvidence: record.Number(d.LogEvidence),
-			Doubled: record.Number(d.Doubled)})
+	for _, of := range c.Tried {
+		i.Tried = append(i.Tried, record.Tried{Points: of.Points, LogEvidence: record.Number(of.LogEvidence)})
 	}
 	return i
 }

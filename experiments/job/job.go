@@ -120,6 +120,14 @@ func (j *Job) Memory(s approx.Size) int64 {
 	return Footprint(inputs + max(trial, assess))
 }
 
+// MemoryWith is that with other models.
+func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
+	other := Job{Model: model, Tuned: tuned, Hybrid: j.Hybrid, Criterion: j.Criterion, Curvature: j.Curvature,
+		Whole: j.Whole, Optimizer: j.Optimizer, Gradients: j.Gradients, TraceScores: j.TraceScores, Chain: j.Chain,
+		Set: j.Set}
+	return other.Memory(s)
+}
+
 const (
 	// Slack is the share of what is in use, in percent, that the garbage collector leaves lying
 	// about. A quarter costs next to nothing where memory is in matrices, which hold no pointers.

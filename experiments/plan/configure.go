@@ -217,9 +217,10 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		if i > 0 && set.Evaluation != "training" {
 			shared.Fitting = fittingKey(set, identity, t)
 		}
+		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
 			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: c.space, Strategy: t.Strategy,
-				Memory: j.Memory(size), Trial: j.Trial, Assess: j.Assess, Shared: shared},
+				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Costs: func(r *rates.Rates) (Costs,
 				bool) {
 				return studyCosts(r, j, size, t.Criterion, len(c.space), trials)

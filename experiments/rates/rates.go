@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -282,6 +283,55 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	}
 	return p, true
 }
+
+const (
+	// Points is a number of inducing inputs with which most problems lose little, and faster is how
+	// many times faster than the exact method they must be to be advised.
+	Points = 500
+	faster = 10
+)
+
+// InducingFrom is from about how many cases on Points inducing inputs take a tenth of the time of
+// the exact method, for one evaluation with its gradient, and the model with them. ok is false
+// where it takes none, or that is not known.
+func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with objective.Model, cases int, ok bool) {
+	with = m
+	if with.Inference, ok = approx.Induced(m.Inference, Points); !ok {
+		return m, 0, false
+	}
+	if _, err := with.Check(s.Classes); err != nil {
+		return m, 0, false
+	}
+	gains := func(n int) bool {
+		s.Cases, s.Distinct, s.New = n, n, 0
+		exact, known := r.Phases(m, s, dim, "log_evidence")
+		less, _ := r.Phases(with, s, dim, "log_evidence")
+		return known && exact.evaluation() >= faster*less.evaluation()
+	}
+	const most = 1 << 24
+	if !gains(most) {
+		return m, 0, false
+	}
+	cases = Points + 1 + sort.Search(most-Points, func(k int) bool { return gains(Points + 1 + k) })
+	digits := math.Pow(10, math.Floor(math.Log10(float64(cases)))-1) // two of them: no more is known
+	return with, int(math.Ceil(float64(cases)/digits) * digits), true
+}
+
+// Advised is the inference to begin with for so many cases of two classes, of se with logit, and
+// why, if that is one with inducing inputs; else ok is false.
+func Advised(cases, inputs int) (inference, why string, ok bool) {
+	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+		Inference: approx.Laplace{}}
+	_, from, known := Nominal.InducingFrom(m, approx.Size{Classes: 2}, inputs)
+	if !known || cases < from {
+		return "", "", false
+	}
+	why = fmt.Sprintf("from about %d cases on it takes a tenth of the time of laplace, or less", from)
+	return fmt.Sprintf("{laplace: {inducing: %d}}", Points), why, true
+}
+
+// evaluation is one with its gradient.
+func (t Times) evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
 
 func MethodKey(m approx.Approximation, lik likelihood.Likelihood) string {
 	return approx.Table.NameOf(m) + "/" + likelihood.Table.NameOf(lik)

@@ -15,15 +15,15 @@ type Inducing struct {
 	Cases []int `json:"cases,omitempty"`
 	// share of the prior variance of the training cases, without noise, that they leave to Λ
 	Unexplained Number `json:"unexplained"`
-	// where as many are chosen as it takes: what doubling them gained
-	Doublings []Doubling `json:"doublings,omitempty"`
+	// where as many are chosen as it takes: the numbers that were tried
+	Tried []Tried `json:"tried,omitempty"`
 	// where they are chosen anew after tuning: the log evidence with those before, nats
 	Before *Number `json:"before,omitempty"`
 }
 
-// Doubling compares so many inducing inputs with twice as many, at the same hyperparameters.
-type Doubling struct {
-	Points      int    `json:"points"`
-	LogEvidence Number `json:"log_evidence"` // nats
-	Doubled     Number `json:"doubled"`      // nats, with twice as many, or with as many as there may be
+// Tried is what so many inducing inputs come to.
+type Tried struct {
+	Points int `json:"points"`
+	// nats, where a climb over the hyperparameters, from where they start, has ended
+	LogEvidence Number `json:"log_evidence"`
 }

@@ -269,8 +269,8 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	if o := Restarts(c); o != "" {
 		fmt.Fprintf(w, "    %s\n", o)
 	}
-	for _, d := range doublings(c) {
-		fmt.Fprintf(w, "    %s\n", d)
+	if text := tried(c); text != "" {
+		fmt.Fprintf(w, "    %s\n", text)
 	}
 	for _, m := range c.Posterior {
 		fmt.Fprintf(w, "    posterior %s %s ± %s (R-hat %s, effective samples %s)\n", m.Name,
@@ -341,17 +341,16 @@ func Restarts(c reports.Configuration) string {
 		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
 }
 
-// doublings say how many inducing inputs were tried, and what twice as many changed.
-func doublings(c reports.Configuration) (lines []string) {
-	if c.Inducing == nil {
-		return nil
+// tried says which numbers of inducing inputs were tried, and what they came to.
+func tried(c reports.Configuration) string {
+	if c.Inducing == nil || len(c.Inducing.Tried) == 0 {
+		return ""
 	}
-	for _, d := range c.Inducing.Doublings {
-		lines = append(lines, fmt.Sprintf("%d inducing inputs: log evidence %.3f, with twice as many %.3f, %+.3g nats "+
-			"a case", d.Points, float64(d.LogEvidence), float64(d.Doubled),
-			float64(d.Doubled-d.LogEvidence)/float64(c.Cases)))
+	var all []string
+	for _, of := range c.Inducing.Tried {
+		all = append(all, fmt.Sprintf("%d: %.3f", of.Points, float64(of.LogEvidence)))
 	}
-	return lines
+	return "log evidence by the number of inducing inputs " + strings.Join(all, ", ")
 }
 
 // strongest is the correlation of largest size.

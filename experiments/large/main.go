@@ -1,0 +1,33 @@
+// Large compares covariances of lower rank with the exact one on a data set for which both can be
+// had, and writes docs/large-n.md with its figure: for Laplace's method the log evidence, what is
+// found out about held-out cases, processor time and memory, by the number of inducing inputs, with
+// FITC, with VFE, and with as many as a tolerance asks for. Every number on the page is of these
+// runs.
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	out := flag.String("o", "docs/large-n.md", "the page to write; its figure goes beside it")
+	file := flag.String("cases", "", "the cases, with the label in the last column: spam.csv.gz of R's kernlab")
+	points := flag.String("points", "100,250,500,1000", "numbers of inducing inputs")
+	runs := flag.String("runs", "", "folder of the runs, which another start goes on with")
+	flag.Parse()
+	if *file == "" || *runs == "" || flag.NArg() > 0 {
+		log.Fatal("usage: large -cases FILE -runs FOLDER [-points 100,200] [-o PAGE]")
+	}
+	rows, err := compare(context.Background(), *file, strings.Split(*points, ","), *runs)
+	if err == nil {
+		err = write(*out, filepath.Base(*file), rows)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}

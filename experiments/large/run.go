@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/experiments"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// What is written for a number that is to be found: a coarser tolerance than that of auto, and
+// fewer points, so that the page is made in minutes.
+const (
+	most      = 1000
+	tolerance = 0.01
+)
+
+// row is what came of one method.
+type row struct {
+	name    string // of the correction; "" exact
+	points  int    // that were asked for; 0: as many as it takes
+	result  reports.Configuration
+	seconds float64 // of processor time
+	memory  int64   // of the largest job, bytes, as planned
+}
+
+// compare runs all of them.
+func compare(ctx context.Context, file string, points []string, runs string) (rows []row, err error) {
+	add := func(name, option string, points int) {
+		if err != nil {
+			return
+		}
+		inference := "laplace"
+		if option != "" {
+			inference = "{laplace: {inducing: " + option + "}}"
+		}
+		r := row{name: name, points: points}
+		dir := filepath.Join(runs, cmp.Or(name, "exact")+strconv.Itoa(points))
+		if err = r.run(ctx, file, inference, dir); err != nil {
+			err = fmt.Errorf("%s: %w", inference, err)
+		}
+		rows = append(rows, r)
+		log.Printf("%s: log evidence %.2f, %.0f s", inference, float64(r.result.LogEvidence), r.seconds)
+	}
+	for _, correction := range []string{"fitc", "vfe"} {
+		for _, text := range points {
+			m, wrong := strconv.Atoi(text)
+			if wrong != nil {
+				return nil, fmt.Errorf("-points: %w", wrong)
+			}
+			add(correction, fmt.Sprintf("{points: %d, correction: %s}", m, correction), m)
+		}
+		add(correction, fmt.Sprintf("{points: %d, tolerance: %v, correction: %s}", most, tolerance, correction), 0)
+	}
+	add("", "", 0)
+	return rows, err
+}
+
+// run tunes one model on all cases, and on those that are left when a fifth is held out. The
+// seconds are kept beside the run.
+func (r *row) run(ctx context.Context, file, inference, dir string) error {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	p, err := experiments.Parse(ctx, "large.yaml", fmt.Appendf(nil, `version: 1
+name: large
+seed: 1
+data: {train: %q, preprocess: standardize}
+model: {kernel: se, likelihood: logit, inference: %s}
+tune: {method: bfgs, restarts: 1}
+evaluate: {hold_out: {test_size: 0.2}}
+report: {formats: []}
+`, path, inference))
+	if err != nil {
+		return err
+	}
+	r.memory = p.Overview(nil)[0].Memory
+	took := filepath.Join(dir, "seconds")
+	begun := machine.ProcessTime()
+	o := experiments.Options{Resume: true}
+	o.Warn = log.Printf
+	report, _, err := experiments.Run(ctx, p, dir, o)
+	if err != nil {
+		return err
+	}
+	r.result = report.Configurations[0]
+	text, err := os.ReadFile(took)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = fmt.Append(nil, (machine.ProcessTime() - begun).Seconds())
+		err = os.WriteFile(took, text, 0o666)
+	}
+	if err == nil {
+		r.seconds, err = strconv.ParseFloat(string(text), 64)
+	}
+	return err
+}
+
+// today is the day of the runs.
+func today() string { return time.Now().UTC().Format(time.DateOnly) }

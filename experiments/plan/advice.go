@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/objective"
+)
+
+// Advice says for which configurations inducing inputs take far less time, at these rates, or at
+// nominal ones where they are nil.
+func (p *Plan) Advice(r *rates.Rates) (lines []string) {
+	for _, s := range p.Studies {
+		if s.Index > 0 || s.Job.Comparator != nil {
+			continue
+		}
+		_, dim := s.Job.Set.Source.X.Dims()
+		size := s.Job.Set.Size(false)
+		with, from, ok := cmp.Or(r, rates.Nominal).InducingFrom(s.Job.Model, size, dim)
+		if !ok || size.Cases < from {
+			continue
+		}
+		line := fmt.Sprintf("note: from about %d cases on inference: %s takes a tenth of the time of %s or less; "+
+			"here there are %d (docs/inference.md)", from, written(with), approx.Table.NameOf(plain(s.Job.Model)),
+			size.Cases)
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// less is what to write so that a job takes half the memory or less; "" where that is not known.
+func less(j *job.Job, s approx.Size, memory int64) string {
+	models := [2]objective.Model{j.Model, j.Tuned}
+	for i := range models {
+		m, ok := &models[i], false
+		if m.Inference, ok = approx.Induced(m.Inference, rates.Points); !ok {
+			return ""
+		}
+		if _, err := m.Check(s.Classes); err != nil {
+			return ""
+		}
+	}
+	need := j.MemoryWith(s, models[0], models[1])
+	if need > memory/2 {
+		return ""
+	}
+	return fmt.Sprintf("write inference: %s, with which it needs %s", written(models[0]),
+		humanize.IBytes(uint64(need)))
+}
+
+// written is a method with inducing inputs as a file has it.
+func written(m objective.Model) string {
+	return fmt.Sprintf("{%s: {inducing: %d}}", approx.Table.NameOf(plain(m)), rates.Points)
+}
+
+// plain is the method of a table.
+func plain(m objective.Model) approx.Approximation {
+	if each, ok := m.Inference.(approx.OneVsRest); ok {
+		return each.Binary
+	}
+	return m.Inference
+}

@@ -1,0 +1,39 @@
+package objective_test
+
+import (
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/allocated"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// TestExactMemory: an exact evaluation with its gradient holds a few matrices of n² numbers: K, distances, a factor and the adjoint;
+// with EP also the posterior covariance and what its evidence is made of.
+func TestExactMemory(t *testing.T) {
+	const n = 1000
+	for _, test := range []struct {
+		method approx.Approximation
+		most   float64
+	}{{approx.Laplace{}, 4}, {approx.EP{}, 6}} {
+		kept, passing := allocated.Large(func() any {
+			o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
+				Inference: test.method}, objective.LogEvidence{}, sums(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, at := objective.NewRun(t.Context(), o), o.Layout.Pick(o.Layout.Start())
+			if err := run.Gradient(make([]float64, len(at)), at); err != nil {
+				t.Fatal(err)
+			}
+			return run
+		})
+		const matrix = 8 * n * n
+		if float64(kept) > (test.most+0.2)*matrix || passing > matrix {
+			t.Errorf("%T: %.2f n² numbers are held, want %v, and %.2f n² in passing", test.method,
+				float64(kept)/matrix, test.most, float64(passing)/matrix)
+		}
+	}
+}
