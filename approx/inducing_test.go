@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -448,6 +449,47 @@ func (c *inducedCases) condenses(
 	for _, bad := range []approx.State{nil, state[1:], append(slices.Clone(state[:len(state)-1]), -1)} {
 		if _, err := approx.Expand(m, cov, c.classes, c.lik.At(lik), bad); err == nil {
 			t.Errorf("a state of %d numbers was read", len(bad))
+		}
+	}
+}
+
+// TestInducingStates: a state restores its posterior bit for bit, a neighbour's changes nothing beyond the tolerance, and
+// the number of threads changes no bit.
+func TestInducingStates(t *testing.T) {
+	for _, of := range inducedMethods {
+		for _, k := range inducedKernels {
+			m := of.of(approx.Inducing{Points: 1, Correction: corrections["half"]})
+			c := newInducedCases(of, k.k, k.thetas[0], 3000/max(1, 3*of.classes), 9)
+			theta := c.start()
+			fitted := c.fit(t, m, theta, c.structured(theta))
+			_, _, params := c.split(theta)
+			lik := c.lik.At(params)
+			restored, err := m.Restore(c.structured(theta), c.targets, lik, fitted.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			linalg.SetThreads(3)
+			threads := c.fit(t, m, theta, c.structured(theta))
+			grad := c.gradient(t, threads.Evidence(), theta)
+			linalg.SetThreads(1)
+			want := c.gradient(t, fitted.Evidence(), theta)
+			if a, b := fitted.Evidence().Value(), restored.Evidence().Value(); a != b ||
+				!slices.Equal(c.gradient(t, restored.Evidence(), theta), want) {
+				t.Errorf("%s, %s: log evidence %v, restored %v, or another gradient", of.name, k.name, a, b)
+			}
+			if a, b := fitted.Evidence().Value(), threads.Evidence().Value(); a != b || !slices.Equal(grad, want) {
+				t.Errorf("%s, %s: log evidence %v, with three threads %v, or another gradient", of.name, k.name, a, b)
+			}
+			near := slices.Clone(theta)
+			near[0] += 0.05
+			start := c.fit(t, m, near, c.structured(near)).State()
+			warm, err := m.Fit(context.Background(), c.structured(theta), c.targets, lik, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := fitted.Evidence().Value(), warm.Evidence().Value(); !(math.Abs(a-b) <= 1e-9*max(1, math.Abs(a))) {
+				t.Errorf("%s, %s: log evidence %.14g, from a neighbour's state %.14g", of.name, k.name, a, b)
+			}
 		}
 	}
 }
