@@ -16,7 +16,8 @@ type condenser interface{ condense() (State, bool) }
 
 // Condense returns what predictions need of a posterior with m inducing inputs beside their
 // covariance: for every latent process the weights K_zz⁻¹ E[f_z], and the factor U_M, row by row,
-// m (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. false: the posterior needs its cases.
+// m (m+3)/2 numbers (see lowrank.Told), or of C classes at once Cm for m. false: the posterior
+// needs its cases.
 func Condense(p Posterior) (s State, ok bool) {
 	if c, is := p.(condenser); is {
 		return c.condense()

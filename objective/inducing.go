@@ -125,9 +125,9 @@ func (d *induced) fresh(p inducedPart) inducedPart {
 	return p
 }
 
-// inducedMemory is what a fit of n cases with m inducing inputs takes, in bytes: the covariances, in
-// whose memory V is made, and the distances that are kept; what threads have of a part each; and of
-// several classes that are fitted together, a factor and two inverses of order C m.
+// inducedMemory is what a fit of n cases with m inducing inputs takes, in bytes: the covariances,
+// in whose memory V is made, and the distances that are kept; what threads have of a part each; and
+// of several classes that are fitted together, a factor and two inverses of order C m.
 func inducedMemory(m approx.Approximation, s approx.Size, dim int) int64 {
 	points, n := approx.InducingOf(m).Points, s.Cases
 	wide, vectors, order := s.Kernels, 40, points

@@ -84,7 +84,7 @@ func ShortName(c record.Component) string { return namer{}.component(c.Node, "")
 type namer struct {
 	shown map[string]bool   // the settings that names have, by their path
 	met   map[string]string // takes the text of every setting; nil: none
-	// whether these are options of an option: what is nothing but a number is that, as power: 0.5 is
+	// whether these are options of an option: if that is nothing but a number, it is shown
 	inside bool
 }
 

@@ -404,8 +404,8 @@ func (t *turns) take(part int, work func()) {
 	t.moved.Broadcast()
 }
 
-// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀ Vᵀ, with what reaches the variance that jitter is a
-// share of.
+// pullInducing sets dst.K to -P G₀ Pᵀ given P G₀ Vᵀ, with what reaches the variance that jitter is
+// a share of.
 func (p *Prior) pullInducing(dst *Cov, product blas64.General) {
 	m := p.Points()
 	if r := dst.K.SymmetricDim(); r != m {

@@ -90,7 +90,8 @@ func readNumbers(numbers []float64, m int) (t Told, err error) {
 	t.weights, numbers = numbers[:m], numbers[m:]
 	for i := range m {
 		if !(numbers[0] > 0) {
-			return t, fmt.Errorf("diagonal element %d of the factor in the state is %v, want more than 0", i, numbers[0])
+			return t, fmt.Errorf("diagonal element %d of the factor in the state is %v, want more than 0",
+				i, numbers[0])
 		}
 		copy(t.um.Data[i*m+i:], numbers[:m-i])
 		numbers = numbers[m-i:]

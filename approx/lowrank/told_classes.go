@@ -29,8 +29,8 @@ func (k *Classes) Told(b []float64) ToldClasses {
 	return t
 }
 
-// Mean adds to mean[j] that of f_c at new inputs beyond the prior's, given cross = K(Z, new), of the
-// class.
+// Mean adds to mean[j] that of f_c at new inputs beyond the prior's, given cross = K(Z, new), of
+// the class.
 func (t ToldClasses) Mean(mean []float64, c int, cross *mat.Dense) {
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), t.weights[c], 1, mean)
 }
