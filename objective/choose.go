@@ -66,16 +66,6 @@ func Rechosen(ctx context.Context, o *Objective, theta []float64) (*Objective, e
 	return o.with(&Choice{c, before.Tried}), err
 }
 
-// with is the same objective with these inducing inputs.
-func (o *Objective) with(c *Choice) *Objective {
-	own := *o
-	own.room, own.inducing = nil, &induction{option: o.inducing.option, x: o.inducing.x}
-	if c.Z != nil {
-		own.inducing.take(c)
-	}
-	return &own
-}
-
 // newChoice makes a choice where the hyperparameters start.
 func newChoice(ctx context.Context, o *Objective) (c Choice, err error) {
 	if o.inducing.option.Tolerance > 0 {

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -186,6 +187,37 @@ func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.I
 			dst.SetSym(i, j, square.At(i, j))
 		}
 	}
+}
+
+// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes,
+// which fill fills. An inducing input is on both sides of K_zz.
+func (d *induced) pullbackInputs(
+	dst *mat.Dense, k kernel.Kernel, theta []float64, fill func(*approx.Cov) error,
+) error {
+	m, adjoint := d.z.N(), d.adjoint()
+	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
+	for i := range parts {
+		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
+	}
+	adjoint.Part = func(cross *mat.Dense, from int) {
+		i := from / partSize
+		p := d.fresh(d.parts[i])
+		errs[i] = errors.Join(errs[i], kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, cross))
+	}
+	if err := fill(&adjoint); err != nil {
+		return err
+	}
+	square := mat.NewDense(m, m, nil)
+	for i := range m {
+		for j := range m {
+			square.Set(i, j, 2*adjoint.K.At(i, j))
+		}
+	}
+	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square)
+	for _, part := range parts {
+		dst.Add(dst, part)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // pullback adds to grad the derivative over theta that an adjoint makes, which fill fills.

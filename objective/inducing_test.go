@@ -83,6 +83,65 @@ func TestInducingGradients(t *testing.T) {
 	}
 }
 
+// TestInputGradients holds derivatives by inducing inputs, some of which are cases, to central differences of the log evidence, of
+// a model whose inducing inputs are given: kernels with noise, sums and products, every method and correction.
+func TestInputGradients(t *testing.T) {
+	const n, m, h = 2060, 6, 1e-4
+	data := sums(n)
+	z := mat.NewDense(m, 2, nil)
+	for i := range m {
+		z.SetRow(i, data.X.X.RawRowView(300*i))
+		z.Set(i, i%2, z.At(i, i%2)+0.1*float64(i))
+	}
+	named := func(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
+	for name, k := range map[string]kernel.Kernel{
+		"ard": kernel.SE{ARD: true},
+		"sum": kernel.Sum{named("m", kernel.Matern32{}), named("n", kernel.Noise{}), named("l", kernel.Linear{})},
+		"product": kernel.Product{named("se", kernel.SE{}), named("a", kernel.Active{Dims: []int{2},
+			Named: named("nn", kernel.NeuralNetwork{})})},
+	} {
+		methods := []approx.Approximation{approx.Laplace{Inducing: approx.Inducing{Points: m}}}
+		if name == "sum" {
+			for _, c := range []approx.Correction{{Form: approx.FITC}, {Form: approx.VFE}, {Power: 0.5}} {
+				option := approx.Inducing{Points: m, Correction: c}
+				methods = append(methods, approx.EP{Inducing: option}, approx.Variational{Inducing: option},
+					approx.Laplace{Inducing: option})
+			}
+		}
+		for _, method := range methods {
+			model := objective.Model{Kernels: []kernel.Kernel{k}, Likelihood: likelihood.Logit{}, Inference: method}
+			at := func() *objective.Point {
+				o, err := objective.New(model, objective.LogEvidence{}, data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := objective.WithInducing(o, z).At(t.Context(), make([]float64, len(o.Layout.Free)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			p, got := at(), mat.NewDense(m, 2, nil)
+			if err := p.InputGradient(got); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range [][2]int{{0, 0}, {3, 1}} {
+				moved := func(step float64) float64 {
+					was := z.At(e[0], e[1])
+					defer z.Set(e[0], e[1], was)
+					z.Set(e[0], e[1], was+step)
+					return at().Value()
+				}
+				want := (moved(h) - moved(-h)) / (2 * h)
+				if v := got.At(e[0], e[1]); !(math.Abs(v-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
+					t.Errorf("%s %T %+v: derivative by input %v is %.10g, differences give %.10g", name, method,
+						approx.InducingOf(method).Correction, e, v, want)
+				}
+			}
+		}
+	}
+}
+
 // TestInducingOneVsRest holds the gradient of three classes, each against the rest, with one shared
 // prior to central differences.
 func TestInducingOneVsRest(t *testing.T) {

@@ -278,6 +278,33 @@ func (p *Point) Gradient(dst []float64) error {
 	return nil
 }
 
+// InputGradient sets dst, m×d, to the derivative of Value with respect to the inducing inputs, in
+// the units of the training cases. There must be such inputs (see Choice). The error is
+// approx.ErrNoGradient, that a kernel has no derivative by its inputs, or ErrNotFinite; dst is then
+// undefined.
+func (p *Point) InputGradient(dst *mat.Dense) error {
+	o, l := p.objective, p.objective.Layout
+	chosen := o.inducing.chosen
+	dst.Zero()
+	if !o.gradient {
+		return approx.ErrNoGradient
+	}
+	for j, k := range o.model.Kernels {
+		fill := func(adjoint *approx.Cov) error { return p.criterion.Adjoint(adjoint, j) }
+		if err := chosen.pullbackInputs(dst, k, l.kernel(p.Theta, j), fill); err != nil {
+			return fmt.Errorf("objective: gradient by inducing inputs at %s: %w", l.describe(p.Theta), err)
+		}
+	}
+	for i := range chosen.z.N() {
+		for j, v := range dst.RawRowView(i) {
+			if !finite(v) {
+				return fmt.Errorf("%w: the derivative by column %d of inducing input %d is %v", ErrNotFinite, j, i, v)
+			}
+		}
+	}
+	return nil
+}
+
 // pullback adds to grad, ordered like theta, what reaches a free hyperparameter.
 func (p *Point) pullback(grad []float64) error {
 	o, l := p.objective, p.objective.Layout

@@ -101,9 +101,9 @@ const head = `# Many cases
 
 [Inducing inputs](inference.md#inducing-inputs-for-many-cases) take O(n m²) time and O(n m) memory where the exact
 covariance takes O(n³) and O(n²). Here is what they cost in evidence and in predictions, beside the exact one, on %d
-cases (%s, %d inputs, standardised): Laplace's method, logit, one length scale, one climb of the log evidence from the
-start values. The log evidence is of all cases; the scores are of a fifth of them, held out and predicted by the model
-that was tuned on the others. The seconds are of both.
+cases (%s, %d inputs, standardised): Laplace's method, logit, one length scale, one climb of the log evidence from
+the start values. The log evidence is of all cases; the scores are of a fifth of them, held out and predicted by the
+model that was tuned on the others. The seconds are of both.
 
 ![log evidence and test information by the number of inducing inputs](%s)
 
@@ -112,8 +112,9 @@ that was tuned on the others. The seconds are of both.
 const tail = `
 FITC changes the prior: its log evidence is that of another model, which may be above the exact one. VFE subtracts what
 the inducing inputs leave. *Found* is a number that was doubled until that changed the log evidence by no more than %v
-nats a case (tolerance), or that is the most that there may be, %d: auto says so with 0.001 and 2000. What that took is
-in its seconds. *Unexplained* is the share of the prior variance of the cases that the inducing inputs leave.
+nats a case, or that is the most that there may be, %d, as inducing: auto does with at most 2000. What that took is in
+its seconds. *Unexplained* is the share of the prior variance of the cases that the inducing inputs leave: with few of them
+the evidence prefers kernels that are smooth enough for these.
 
 Run on %s with ` + "`go run ./experiments/large`" + `, whose comment says more; %s, %d threads.
 

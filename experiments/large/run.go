@@ -17,11 +17,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// What is written for a number that is to be found: a coarser tolerance than that of auto, and
-// fewer points, so that the page is made in minutes.
+// What is written for a number that is to be found: the tolerance of auto, and half as many points,
+// so that the page is made in minutes.
 const (
 	most      = 1000
-	tolerance = 0.01
+	tolerance = 0.001
 )
 
 // row is what came of one method.

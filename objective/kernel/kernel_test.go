@@ -595,3 +595,23 @@ func TestMemory(t *testing.T) {
 		}
 	}
 }
+
+// Every kernel of the table has derivatives by its inputs, and what has none says so.
+func TestInputDerivatives(t *testing.T) {
+	x := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{1, 2, 3, 4})}
+	g, dst := mat.NewDense(2, 2, []float64{1, 1, 1, 1}), mat.NewDense(2, 2, nil)
+	for _, e := range kernel.Table {
+		k, err := e.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := kernel.PullbackInputs(k, dst, make([]float64, len(k.Params(2))), x, x.Fresh(), g); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	sum := kernel.Sum{{Kind: "se", Kernel: kernel.SE{}}, {Kind: "angular", Kernel: angular{}}}
+	err := kernel.PullbackInputs(sum, dst, make([]float64, len(sum.Params(2))), x, x.Fresh(), g)
+	if err == nil || !strings.Contains(err.Error(), "angular has no derivative by its inputs") {
+		t.Errorf("%v", err)
+	}
+}

@@ -42,10 +42,10 @@ func (p Product) Fill(dst Block, theta []float64) {
 	}
 }
 
-// Pull implements Kernel: every factor gets G∘(the other factors), multiplied out, so that a factor
-// may be zero.
-func (p Product) Pull(grad, theta []float64, _, g Block) {
-	thetas, grads := split(p, theta, g.X.Dim()), split(p, grad, g.X.Dim())
+// each calls f with every factor's theta and covariances, and with G∘(the other factors),
+// multiplied out, so that a factor may be zero.
+func (p Product) each(theta []float64, g Block, f func(i int, theta []float64, own, others Block)) {
+	thetas := split(p, theta, g.X.Dim())
 	all, others := p.factors(g, thetas), g.like()
 	for i, t := range thetas {
 		others.set(g)
@@ -54,6 +54,12 @@ func (p Product) Pull(grad, theta []float64, _, g Block) {
 				others.zip(k, floats.Mul)
 			}
 		}
-		p[i].Kernel.Pull(grads[i], t, all[i], others)
+		f(i, t, all[i], others)
 	}
+}
+
+// Pull implements Kernel: every factor gets G∘(the other factors).
+func (p Product) Pull(grad, theta []float64, _, g Block) {
+	grads := split(p, grad, g.X.Dim())
+	p.each(theta, g, func(i int, t []float64, own, others Block) { p[i].Kernel.Pull(grads[i], t, own, others) })
 }

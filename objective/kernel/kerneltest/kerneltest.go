@@ -35,6 +35,7 @@ func Check(t *testing.T, k kernel.Kernel, dim int) {
 				c.values(t, theta)
 				c.permutation(t, theta)
 				c.gradients(t, theta)
+				c.byInputs(t, theta)
 			})
 		}
 	}
@@ -217,6 +218,38 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 	c.gradient(t, "PullbackSmoothDiag", theta, func(theta []float64) float64 {
 		return floats.Dot(c.smoothDiag(t, theta), gd)
 	}, func(grad []float64) { kernel.PullbackSmoothDiag(c.k, grad, theta, c.z, gd) })
+}
+
+// byInputs holds the derivative by the inputs to differences of Σ G∘K(X, Z): of a case that has the
+// inputs of another, of one at zero, and of others.
+func (c *check) byInputs(t *testing.T, theta []float64) {
+	_, g, _ := c.adjoints()
+	n := c.x.N()
+	got := mat.NewDense(n, c.dim, nil)
+	x := mat.DenseCopyOf(c.x.X)
+	value := func() float64 {
+		k := c.cross(theta, &kernel.Inputs{X: mat.DenseCopyOf(x)}, c.z)
+		k.MulElem(k, g)
+		return mat.Sum(k)
+	}
+	if err := kernel.PullbackInputs(c.k, got, theta, c.x, c.z, g); err != nil {
+		return // it has none, as a kernel of another package need not
+	}
+	scale := math.Max(1, math.Max(math.Abs(value()), mat.Norm(got, math.Inf(1))))
+	for i := range min(n, 3) {
+		for j := range c.dim {
+			at := x.At(i, j)
+			want, uncertain := derivative(func(v float64) float64 {
+				x.Set(i, j, v)
+				return value()
+			}, at)
+			x.Set(i, j, at)
+			if tol := 1e-6 * scale; !near(got.At(i, j), want, tol) || !(uncertain < tol) {
+				t.Errorf("derivative by input %d of case %d: %v, differences %v ± %v", j, i, got.At(i, j), want,
+					uncertain)
+			}
+		}
+	}
 }
 
 // smoothDiag is the variances without noise, which must be those of Cross, as that has none.
