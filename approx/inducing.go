@@ -26,6 +26,9 @@ type Inducing struct {
 	// Rechoose asks for another choice at the hyperparameters that tuning has found, with which the
 	// model is then fitted once more.
 	Rechoose bool `yaml:"rechoose"`
+	// TuneInputs moves the inducing inputs together with the hyperparameters, from those chosen, in
+	// local optimisers.
+	TuneInputs bool `yaml:"tune_inputs"`
 }
 
 // auto is what the text stands for.

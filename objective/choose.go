@@ -133,7 +133,7 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 // reached is the log evidence with these inducing inputs where the hyperparameters have come to.
 func reached(ctx context.Context, o *Objective, c inducing.Choice) (float64, error) {
 	own, start := o.with(&Choice{Choice: c}), o.Layout.Start()
-	own.criterion = LogEvidence{}
+	own.criterion, own.inducing.option.TuneInputs = LogEvidence{}, false
 	var err error
 	if own.gradient, err = own.criterion.Uses(o.caps); err != nil {
 		return 0, fmt.Errorf("inducing inputs by a tolerance: %w", err)

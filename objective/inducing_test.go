@@ -296,3 +296,40 @@ func TestInducingIncomplete(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTuneInputs: inducing inputs that move with the hyperparameters end higher than where they were chosen, and where neither can
+// be moved uphill.
+func TestTuneInputs(t *testing.T) {
+	data := sums(200)
+	build := func(tunes bool) *objective.Objective {
+		o, err := objective.New(objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{},
+			Inference: approx.Variational{Inducing: approx.Inducing{Points: 6, TuneInputs: tunes}}}, objective.LogEvidence{}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	chosen, err := objective.Optimize(t.Context(), build(false), []float64{0, 0}, objective.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuned, err := objective.Optimize(t.Context(), build(true), []float64{0, 0}, objective.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tuned.Status != objective.Converged || len(tuned.Inputs) != 12 || len(tuned.Theta) != 2 || !(tuned.Value > chosen.Value+0.1) {
+		t.Errorf("%s with %d inputs at %v, %v; %v without", tuned.Status, len(tuned.Inputs), tuned.Theta, tuned.Value, chosen.Value)
+	}
+	o := objective.WithInducing(build(false), mat.NewDense(6, 2, tuned.Inputs))
+	p, err := o.At(t.Context(), tuned.Theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(math.Abs(p.Value()-tuned.Value) <= 1e-6) {
+		t.Errorf("the bound there is %v, the optimum %v", p.Value(), tuned.Value)
+	}
+	g := mat.NewDense(6, 2, nil)
+	if err := p.InputGradient(g); err != nil || !(mat.Norm(g, math.Inf(1)) <= 1e-3*math.Abs(tuned.Value)) {
+		t.Errorf("gradient %v, %v", mat.Formatted(g), err)
+	}
+}

@@ -47,9 +47,11 @@ type AtBound struct {
 
 // Optimum is the best point that a local optimisation evaluated.
 type Optimum struct {
-	Theta       []float64 // the free hyperparameters
+	Theta []float64 // the free hyperparameters
+	// Inputs are the inducing inputs, row by row, where they were moved too; else nil.
+	Inputs      []float64
 	Value       float64   // the criterion, in nats
-	Gradient    []float64 // its gradient over Theta; nil if there is none
+	Gradient    []float64 // its gradient over Theta and Inputs; nil if there is none
 	Status      Status
 	Evaluations int
 	AtBound     []AtBound
@@ -72,6 +74,9 @@ type Step struct {
 // reaches were seen to cost more evaluations, not to end higher; without one a start on the crabs
 // data ended 12 nats lower.
 const reach = 10
+
+// mostMoved bounds the matrix of bfgs.
+const mostMoved = 5000
 
 // Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds,
 // and returns the best point that it evaluated. A start outside the bounds is moved to the nearest
@@ -108,6 +113,16 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	for _, p := range o.Layout.FreeSpecs() {
 		lo, hi := p.ThetaBounds()
 		c.lo, c.hi = append(c.lo, lo), append(c.hi, hi)
+	}
+	if start, err = o.tuned(ctx, start); err != nil {
+		return Optimum{}, err
+	}
+	if len(start) > mostMoved && s.Method == "bfgs" {
+		return Optimum{}, fmt.Errorf("bfgs keeps a matrix of %d rows, the hyperparameters and all numbers of the "+
+			"inducing inputs; use method: lbfgs, or fewer points", len(start))
+	}
+	for len(c.lo) < len(start) {
+		c.lo, c.hi = append(c.lo, math.Inf(-1)), append(c.hi, math.Inf(1))
 	}
 	if _, err := c.try(clip(start, c.lo, c.hi)); err != nil {
 		return c.optimum(Failed), fmt.Errorf("start point: %w", err)
@@ -149,7 +164,8 @@ type climb struct {
 }
 
 // step goes on with the path, unless it has just come there.
-func (c *climb) step(theta []float64, value float64) {
+func (c *climb) step(u []float64, value float64) {
+	theta := u[:len(c.objective.Layout.Free):len(c.objective.Layout.Free)]
 	if n := len(c.path); n == 0 || !slices.Equal(c.path[n-1].Theta, theta) {
 		c.path = append(c.path, Step{theta, value})
 	}
@@ -199,6 +215,9 @@ func (c climb) optimum(status Status) Optimum {
 	if m.Theta == nil {
 		m.Value = math.NaN()
 		return m
+	}
+	if n := len(c.objective.Layout.Free); len(m.Theta) > n {
+		m.Theta, m.Inputs = m.Theta[:n:n], m.Theta[n:]
 	}
 	if len(m.Theta) > 0 {
 		c.step(m.Theta, m.Value)

@@ -209,10 +209,12 @@ func (r *Run) At(free []float64) (*Point, error) {
 	r.free, r.gradient, r.gradErr, r.unconverged = slices.Clone(free), nil, nil, nil
 	for start := r.start(free); ; start = nil {
 		r.point, r.err = nil, nil
+		own, theta := r.objective.at(free)
+		theta = own.Layout.Fill(theta)
 		if err := panicked.Try(func() {
-			r.point, r.err = r.objective.Fit(r.ctx, r.objective.Layout.Fill(free), start)
+			r.point, r.err = own.Fit(r.ctx, theta, start)
 		}); err != nil {
-			r.err = fmt.Errorf("objective: at %s: %w", r.objective.Layout.describe(r.objective.Layout.Fill(free)), err)
+			r.err = fmt.Errorf("objective: at %s: %w", own.Layout.describe(theta), err)
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
@@ -256,7 +258,7 @@ func (r *Run) Gradient(dst, free []float64) error {
 			}
 			g, r.gradErr = interrupt.Do(r.ctx, func() ([]float64, error) {
 				g := make([]float64, len(free))
-				return g, p.Gradient(g)
+				return g, p.gradientBy(g)
 			})
 		}); err != nil {
 			r.gradErr = fmt.Errorf("objective: gradient at %s: %w", r.objective.Layout.describe(p.Theta), err)

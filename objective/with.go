@@ -1,6 +1,9 @@
 package objective
 
 import (
+	"context"
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
@@ -9,7 +12,11 @@ import (
 // WithInducing is the same objective with these inducing inputs, m×d, which it takes a copy of; its
 // method must have that option.
 func WithInducing(o *Objective, z *mat.Dense) *Objective {
-	return o.with(&Choice{Choice: inducing.Choice{Z: mat.DenseCopyOf(z)}})
+	c := Choice{Choice: inducing.Choice{Z: mat.DenseCopyOf(z)}}
+	if before := o.inducing.choice; before != nil {
+		c.Tried, c.Fewer = before.Tried, before.Fewer
+	}
+	return o.with(&c)
 }
 
 // with is the same objective with these inducing inputs.
@@ -20,4 +27,39 @@ func (o *Objective) with(c *Choice) *Objective {
 		own.inducing.take(c)
 	}
 	return &own
+}
+
+// tuned is what a local optimiser moves: the free hyperparameters and, with tune_inputs, the
+// inducing inputs after them, row by row.
+func (o *Objective) tuned(ctx context.Context, free []float64) ([]float64, error) {
+	if o.inducing == nil || !o.inducing.option.TuneInputs {
+		return free, nil
+	}
+	chosen, err := o.inducing.choose(ctx, o.model.Kernels[0], o.Layout.kernel(o.Layout.Start(), 0))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(free, chosen.z.X.RawMatrix().Data), nil
+}
+
+// at is the objective with the inducing inputs of what a local optimiser moves, and the free
+// hyperparameters of that.
+func (o *Objective) at(u []float64) (*Objective, []float64) {
+	n := len(o.Layout.Free)
+	if len(u) == n {
+		return o, u
+	}
+	d := o.data.X.Dim()
+	return WithInducing(o, mat.NewDense((len(u)-n)/d, d, slices.Clone(u[n:]))), u[:n]
+}
+
+// gradientBy is the gradient by what a local optimiser moves.
+func (p *Point) gradientBy(dst []float64) error {
+	n := len(p.objective.Layout.Free)
+	err := p.Gradient(dst[:n])
+	if err == nil && len(dst) > n {
+		d := p.objective.data.X.Dim()
+		err = p.InputGradient(mat.NewDense((len(dst)-n)/d, d, dst[n:]))
+	}
+	return err
 }

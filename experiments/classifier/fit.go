@@ -160,6 +160,7 @@ type winner struct {
 	fit      *record.Fit
 	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
+	chosen   int           // the trial that they are of
 	value    record.Number // of what was tuned, else the log evidence
 	warnings []string
 }
@@ -198,7 +199,7 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
 	}
 	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
-		w.theta, w.value = record.Floats(best.Theta), best.Value
+		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i
 		for _, t := range w.trials {
 			if t.Index == i {
 				w.warnings = append(w.warnings, t.Warnings...)
@@ -234,7 +235,7 @@ func keep(ctx context.Context, p *plan.Plan, j *job.Job, configuration int, w wi
 	theta := o.Layout.Start()
 	if w.theta != nil {
 		theta = o.Layout.Fill(w.theta)
-		if o, err = objective.Rechosen(ctx, o, theta); err != nil {
+		if o, err = objective.Rechosen(ctx, job.Retuned(o, w.chosen, w.trials), theta); err != nil {
 			return nil, err
 		}
 	}

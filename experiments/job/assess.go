@@ -36,7 +36,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 		if j.Comparator != nil {
 			err = j.learn(ctx, parts)
 		} else {
-			err = j.predict(ctx, free, trials, parts)
+			err = j.predict(ctx, chosen, free, trials, parts)
 		}
 	}
 	if ctx.Err() != nil {
@@ -66,7 +66,7 @@ func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 }
 
 // predict fits the model and fills the parts.
-func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial, parts []*part) error {
+func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []record.Trial, parts []*part) error {
 	o, _, err := j.Objective(ctx, j.Model, nil)
 	if err != nil {
 		return err
@@ -81,6 +81,7 @@ func (j *Job) predict(ctx context.Context, free []float64, trials []record.Trial
 	}
 	before := nan
 	if free != nil {
+		o = Retuned(o, chosen, trials)
 		if o, before, err = rechosen(ctx, o, theta); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (of *part) inducing(fit *objective.Point) *record.Inducing {
 	option := approx.InducingOf(of.Model.Inference)
 	points, _ := c.Z.Dims()
 	i := &record.Inducing{Asked: option.Points, Points: points, Select: option.Select.Names()[option.Select],
-		Unexplained: record.Number(fit.Diagnostics().Unexplained)}
+		Tuned: option.TuneInputs, Unexplained: record.Number(fit.Diagnostics().Unexplained)}
 	if of.Whole {
 		i.Cases = data.Pick(of.Set.Source.Rows, data.Pick(of.Set.Train, c.Cases))
 	}
@@ -171,6 +172,22 @@ func (of *part) rechosen(before record.Number) {
 			"the log evidence from %.6g to %.6g, by more than %v nats a case: tune again from there, or with more "+
 			"points", float64(before), float64(f.LogEvidence), approx.DefaultTolerance))
 	}
+}
+
+// Retuned is the objective with the inducing inputs that a trial has tuned, if it has.
+func Retuned(o *objective.Objective, chosen int, trials []record.Trial) *objective.Objective {
+	for _, t := range trials {
+		if t.Index != chosen || len(t.Points) == 0 || len(t.Points[0].Inputs) == 0 {
+			continue
+		}
+		rows := t.Points[0].Inputs
+		z := mat.NewDense(len(rows), len(rows[0]), nil)
+		for i, row := range rows {
+			z.SetRow(i, record.Floats(row))
+		}
+		return objective.WithInducing(o, z)
+	}
+	return o
 }
 
 // rechosen is the objective with the inducing inputs that predict, and what the log evidence is

@@ -147,6 +147,12 @@ func (j *Job) climb(ctx context.Context, o *objective.Objective, start []float64
 		Theta: record.Numbers(best.Theta), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(best.Theta))),
 		Value: record.Number(best.Value), Gradient: record.Number(floats.Norm(best.Gradient, math.Inf(1))),
 	}}
+	if best.Inputs != nil {
+		_, dim := j.Set.Source.X.Dims()
+		for inputs := range slices.Chunk(best.Inputs, dim) {
+			t.Points[0].Inputs = append(t.Points[0].Inputs, record.Numbers(inputs))
+		}
+	}
 	if j.Whole { // folds are many
 		for _, s := range best.Path {
 			t.Path = append(t.Path, record.Step{Theta: record.Numbers(s.Theta), Value: record.Number(s.Value)})

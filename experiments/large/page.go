@@ -113,8 +113,8 @@ const tail = `
 FITC changes the prior: its log evidence is that of another model, which may be above the exact one. VFE subtracts what
 the inducing inputs leave. *Found* is a number that was doubled until that changed the log evidence by no more than %v
 nats a case, or that is the most that there may be, %d, as inducing: auto does with at most 2000. What that took is in
-its seconds. *Unexplained* is the share of the prior variance of the cases that the inducing inputs leave: with few of them
-the evidence prefers kernels that are smooth enough for these.
+its seconds. *Unexplained* is the share of the prior variance of the cases that the inducing inputs leave: with few of
+them the evidence prefers kernels that are smooth enough for these.
 
 Run on %s with ` + "`go run ./experiments/large`" + `, whose comment says more; %s, %d threads.
 

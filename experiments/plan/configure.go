@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -99,10 +100,35 @@ func (p *planner) combines(c *candidate) (err error) {
 	if err != nil {
 		return p.tell(m.Written.Tuning.Place, "%s: %v", c.Dataset, err)
 	}
+	if err := tunesInputs(m); err != nil {
+		return p.tell(m.Written.Tuning.Place, "%v", err)
+	}
 	if x := m.Tune.Cross; x != nil && x.Score.Numeric != m.Numeric() {
 		return p.tell(x.Place, "%s: likelihood %s has no %s", c.Dataset, c.Likelihood, x.Score.Name)
 	}
 	return p.checkDim(c)
+}
+
+// tunesInputs says why inducing inputs cannot be tuned, if they are to be.
+func tunesInputs(m spec.Model) error {
+	methods := []approx.Approximation{m.Inference, m.Tuning}
+	for _, method := range methods {
+		option := approx.InducingOf(method)
+		switch t := m.Tune; {
+		case method == nil || !option.TuneInputs:
+		case option.Rechoose:
+			return errors.New("inducing: inputs that are tuned are not chosen anew; leave out rechoose or tune_inputs")
+		case t.Strategy == nil || t.Strategy.Optimizer() == "":
+			return errors.New("inducing: tune_inputs needs a local optimiser, as tune: {method: bfgs}")
+		case t.Gradients() != objective.Exact || t.Ascent().TraceScores || t.StandardErrors:
+			return errors.New("inducing: tune_inputs goes with exact gradients, and neither with trace_scores nor " +
+				"with standard_errors")
+		case m.Tuning != nil && approx.InducingOf(m.Tuning) != approx.InducingOf(m.Inference):
+			return errors.New("inducing: with tune_inputs the inference that tunes and the one that predicts need " +
+				"the same inducing inputs")
+		}
+	}
+	return nil
 }
 
 // checkDim checks that the kernel can have the inputs.

@@ -13,6 +13,8 @@ type Inducing struct {
 	// the training cases that they are, as 0-based rows of the data set, in the order in which they
 	// were chosen; absent where they are no cases, and of folds
 	Cases []int `json:"cases,omitempty"`
+	// they were tuned with the hyperparameters, from where they were chosen
+	Tuned bool `json:"tuned,omitempty"`
 	// share of the prior variance of the training cases, without noise, that they leave to Λ
 	Unexplained Number `json:"unexplained"`
 	// where as many are chosen as it takes: the numbers that were tried

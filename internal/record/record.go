@@ -211,7 +211,9 @@ type Point struct {
 	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
 	Natural []Number `json:"natural"` // all hyperparameters in natural units
 	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
-	// largest absolute entry of the gradient over theta; NaN if not computed
+	// inducing inputs, preprocessed, where they were tuned too; a row each
+	Inputs Matrix `json:"inputs,omitempty"`
+	// largest absolute entry of the gradient over theta and inputs; NaN if not computed
 	Gradient Number            `json:"gradient"`
 	Scores   map[string]Number `json:"scores,omitempty"` // on the study's held-out cases, where it has any
 	// StandardError is that of a Value that is sampled; 0: it is not.
