@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 )
 
 // Targets are the observed labels. Classes = 2: Value holds -1 or +1. Classes = C > 2: Index holds
@@ -58,6 +59,20 @@ type Cov struct {
 	Cross       *mat.Dense
 	Diag, Noise []float64
 	Mean        []float64 // n; nil means zero
+	// Scratch lets a fit use the memory of Cross, which then holds no covariance any more.
+	Scratch bool
+	// Part, of an adjoint with inducing inputs, takes the columns of Cross from case from on,
+	// PartSize at a time, in any order and several at once; Cross is then nil. Where the same comes
+	// more than once, the derivative is the sum. The memory is not its own to keep.
+	Part func(part *mat.Dense, from int)
+}
+
+// PartSize is how many cases Cov.Part takes at a time.
+const PartSize = lowrank.PartSize
+
+// lowRank is c as package lowrank has it.
+func (c *Cov) lowRank() lowrank.Cov {
+	return lowrank.Cov{K: c.K, Cross: c.Cross, Diag: c.Diag, Noise: c.Noise, Scratch: c.Scratch, Part: c.Part}
 }
 
 // Caps is what an approximation can do with a likelihood.

@@ -106,7 +106,7 @@ func (e EP) with(i Inducing) Approximation {
 func (e EP) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
 	p, err := newInducedSites("ep", e.Iteration, e.Evidence, e.Quadrature, cov, y, lik, e.Inducing.Correction.power(1))
 	if err == nil {
-		p.rule, p.penalised = matching{p.marginals, e.NegativeSites}, p.power < 1
+		p.rule, p.penalised = matching{p.marginals, e.NegativeSites}, p.Power() < 1
 	}
 	return p, err
 }

@@ -29,10 +29,13 @@ var (
 //	L = -½ bᵀ(y - m) - ½ log|I + K/σ²| - ½ n log 2πσ²
 //
 // Latent gives the process without the noise, GPML (2.25)-(2.26). A State is empty.
-type Exact struct{}
+type Exact struct {
+	// Inducing takes a prior of lower rank in place of K.
+	Inducing Inducing `yaml:"inducing"`
+}
 
 // Uses implements Approximation: numeric targets with the gaussian likelihood.
-func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
+func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	_, gaussian := bound(lik).(likelihood.GaussianNoise)
 	switch gaussian = gaussian && lik.Domain() == likelihood.Numeric; {
 	case classes == 0 && !gaussian:
@@ -45,7 +48,18 @@ func (Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 			"for classes use likelihood: probit with inference: ep, or softmax with laplace")
 	}
 	gradient := isGaussian(lik) || !hasFree(lik)
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	cavities := e.Inducing.cavities(1)
+	return Caps{
+		Gradient: gradient, LowerBound: e.Inducing.Points > 0 && e.Inducing.Correction.power(1) == 0,
+		LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient,
+	}, nil
+}
+
+func (e Exact) inducing() Inducing { return e.Inducing }
+
+func (e Exact) with(i Inducing) Approximation {
+	e.Inducing = i
+	return e
 }
 
 // Memory implements Approximation: the factor; the derivative by the noise takes an adjoint of its
@@ -63,12 +77,15 @@ func (e Exact) Fit(
 }
 
 // Restore implements Approximation, GPML Algorithm 2.1 lines 2-3 and 7.
-func (Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
-	base, err := newSites(cov, y, lik)
-	if err != nil {
+func (e Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Posterior, error) {
+	if err := checkState("exact", s, 0); err != nil {
 		return nil, err
 	}
-	if err := checkState("exact", s, 0); err != nil {
+	if e.Inducing.Points > 0 {
+		return newInducedExact(e.Inducing, cov, y, lik)
+	}
+	base, err := newSites(cov, y, lik)
+	if err != nil {
 		return nil, err
 	}
 	n := len(base.y)
@@ -98,12 +115,6 @@ func (Exact) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (Poste
 type exactPosterior struct {
 	*sites
 	noise float64 // σ²
-}
-
-// isGaussian says whether a likelihood's one parameter is log σ.
-func isGaussian(lik likelihood.Likelihood) bool {
-	_, ok := lik.(likelihood.Gaussian)
-	return ok
 }
 
 // functional adds the derivative with respect to log σ, 2σ² tr(G): the noise is part of the

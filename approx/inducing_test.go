@@ -5,120 +5,170 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// inducedMethods are those with the option inducing, with a correction.
-func inducedMethods(c approx.Correction) map[string]approx.Approximation {
-	option := approx.Inducing{Points: 1, Correction: c}
-	return map[string]approx.Approximation{
-		"laplace":     approx.Laplace{Inducing: option},
-		"ep":          approx.EP{Inducing: option},
-		"pl":          approx.PL{Inducing: option},
-		"variational": approx.Variational{Inducing: option},
-	}
+// inducedMethod is a method with the option inducing, on targets that it takes.
+type inducedMethod struct {
+	name     string
+	of       func(approx.Inducing) approx.Approximation
+	lik      likelihood.Likelihood
+	classes  int
+	perClass bool // a kernel for each class
+}
+
+// inducedMethods are all of them; the checks of this file are for every one, with every correction.
+var inducedMethods = []inducedMethod{
+	{"laplace", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Logit{}, 2, false},
+	{"laplace of numbers", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Gaussian{}, 0, false},
+	{"ep of numbers", func(i approx.Inducing) approx.Approximation { return approx.EP{Inducing: i} }, likelihood.Gaussian{}, 0, false},
+	{"ep", func(i approx.Inducing) approx.Approximation { return approx.EP{Inducing: i} }, likelihood.Probit{}, 2, false},
+	{"pl", func(i approx.Inducing) approx.Approximation { return approx.PL{Inducing: i} }, likelihood.Probit{}, 2, false},
+	{"variational", func(i approx.Inducing) approx.Approximation { return approx.Variational{Inducing: i} }, likelihood.Logit{}, 2, false},
+	{"exact", func(i approx.Inducing) approx.Approximation { return approx.Exact{Inducing: i} }, likelihood.Gaussian{}, 0, false},
+	{"softmax", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Softmax{}, 3, false},
+	{"softmax, a kernel each", func(i approx.Inducing) approx.Approximation { return approx.Laplace{Inducing: i} }, likelihood.Softmax{}, 3, true},
 }
 
 var corrections = map[string]approx.Correction{
 	"fitc": {Form: approx.FITC}, "half": {Power: 0.5}, "vfe": {Form: approx.VFE},
 }
 
+// named is a part of a sum or product.
+func named(kind string, k kernel.Kernel) kernel.Named { return kernel.Named{Kind: kind, Kernel: k} }
+
+// inducedKernels are kernels of inputs in the plane, with ordinary and with extreme hyperparameters.
+var inducedKernels = []struct {
+	name   string
+	k      kernel.Kernel
+	thetas [][]float64
+}{
+	{"ARD", kernel.SE{ARD: true}, [][]float64{{0.6, 0.3, -0.2}, {2.5, 0.5, 1}, {-3, 0, 0}}},
+	{"Matérn", kernel.Matern32{}, [][]float64{{0.7, 0.4}, {1.5, 3}}},
+	{"sum with noise", kernel.Sum{named("se", kernel.SE{}), named("noise", kernel.Noise{})}, [][]float64{{0.8, 0.3, -0.7}, {2, -0.5, 1}}},
+	{"product", kernel.Product{named("se", kernel.SE{}), named("linear", kernel.Linear{})}, [][]float64{{0.3, 0.9, 0.2}}},
+}
+
 // inducedCases is a problem of n cases in the plane with inducing inputs of its own.
 type inducedCases struct {
-	x, z [][]float64
-	y    []float64
+	inducedMethod
+	k       kernel.Kernel
+	theta   []float64 // of the kernel; those of several differ
+	x, z    *kernel.Inputs
+	targets approx.Targets
 }
 
-func newInducedCases(n, m int) inducedCases {
+// newInducedCases draws n cases, of which the first m have an inducing input of their own near by.
+func newInducedCases(of inducedMethod, k kernel.Kernel, theta []float64, n, m int) *inducedCases {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(m)))
-	var c inducedCases
+	x, z := mat.NewDense(n, 2, nil), mat.NewDense(max(m, 1), 2, nil)
+	y := approx.Targets{Classes: of.classes}
 	for i := range n {
-		p := []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
-		c.x = append(c.x, p)
-		c.y = append(c.y, math.Copysign(1, math.Sin(p[0])+0.5*rng.NormFloat64()))
+		a, b := 2*rng.NormFloat64(), 2*rng.NormFloat64()
+		x.SetRow(i, []float64{a, b})
+		v := math.Sin(a) + 0.5*rng.NormFloat64()
+		switch {
+		case of.classes > 2:
+			y.Index = append(y.Index, int(math.Abs(2*v+b))%of.classes)
+		case of.classes == 2:
+			y.Value = append(y.Value, math.Copysign(1, v))
+		default:
+			y.Value = append(y.Value, v)
+		}
 		if i < m {
-			c.z = append(c.z, []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()})
+			z.SetRow(i, []float64{a + rng.NormFloat64(), b + rng.NormFloat64()})
 		}
 	}
-	return c
+	return &inducedCases{of, k, theta, &kernel.Inputs{X: x}, &kernel.Inputs{X: z}, y}
 }
 
-// cross is the squared exponential of log length scale and log amplitude, and its derivatives.
-func cross(x, z [][]float64, theta [3]float64) (k *mat.Dense, d [3]*mat.Dense) {
-	k = mat.NewDense(len(x), len(z), nil)
-	for p := range d {
-		d[p] = mat.NewDense(len(x), len(z), nil)
-	}
-	for i, a := range x {
-		for j, b := range z {
-			s := ((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1])) / math.Exp(2*theta[0])
-			v := math.Exp(2*theta[1] - s/2)
-			k.Set(i, j, v)
-			d[0].Set(i, j, v*s)
-			d[1].Set(i, j, 2*v)
+// start is theta: that of the kernel or of each class's, then a prior mean, then the likelihood's.
+func (c *inducedCases) start() []float64 {
+	theta := slices.Clone(c.theta)
+	for j := 1; j < c.kernels(); j++ {
+		for _, v := range c.theta {
+			theta = append(theta, v+0.2*float64(j))
 		}
 	}
-	return k, d
+	theta = append(theta, 0.3)
+	for range c.lik.Params() {
+		theta = append(theta, -0.4)
+	}
+	return theta
 }
 
-// prior is the covariance at (log length scale, log amplitude, log noise), with a prior mean.
-func (c inducedCases) prior(theta [3]float64, mean float64) approx.Cov {
-	n, m := len(c.x), len(c.z)
-	k, _ := cross(c.z, c.z, theta)
-	kzx, _ := cross(c.z, c.x, theta)
-	cov := approx.Cov{K: mat.NewSymDense(m, nil), Cross: kzx}
+func (c *inducedCases) kernels() int {
+	if c.perClass {
+		return c.classes
+	}
+	return 1
+}
+
+// split parts theta, or its gradient.
+func (c *inducedCases) split(theta []float64) (kernels [][]float64, mean *float64, lik []float64) {
+	p := len(c.theta)
+	for range c.kernels() {
+		kernels, theta = append(kernels, theta[:p]), theta[p:]
+	}
+	return kernels, &theta[0], theta[1:]
+}
+
+// means is the prior mean of all cases; that of several classes differs between cases, or it would not show.
+func (c *inducedCases) means(mean float64) []float64 {
+	m := make([]float64, c.x.N())
 	for i := range m {
-		for j := i; j < m; j++ {
-			cov.K.SetSym(i, j, k.At(i, j))
-		}
+		m[i] = mean * (1 + 0.1*float64(i%3))
 	}
-	for range n {
-		cov.Diag = append(cov.Diag, math.Exp(2*theta[1]))
-		cov.Noise = append(cov.Noise, math.Exp(2*theta[2]))
-		cov.Mean = append(cov.Mean, mean)
+	return m
+}
+
+// structured is the prior covariance with inducing inputs.
+func (c *inducedCases) structured(theta []float64) (cov []approx.Cov) {
+	kernels, mean, _ := c.split(theta)
+	n, m := c.x.N(), c.z.N()
+	for _, theta := range kernels {
+		own := approx.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil),
+			Diag: make([]float64, n), Noise: make([]float64, n), Mean: c.means(*mean)}
+		square := mat.NewDense(m, m, nil)
+		kernel.Cross(c.k, square, theta, c.z, c.z)
+		for i := range m {
+			for j := i; j < m; j++ {
+				own.K.SetSym(i, j, square.At(i, j))
+			}
+		}
+		kernel.Cross(c.k, own.Cross, theta, c.z, c.x)
+		kernel.SmoothDiag(c.k, own.Diag, theta, c.x)
+		kernel.Diag(c.k, own.Noise, theta, c.x)
+		floats.Sub(own.Noise, own.Diag)
+		cov = append(cov, own)
 	}
 	return cov
 }
 
-// gradient is that over theta and the mean which an adjoint makes.
-func (c inducedCases) gradient(t *testing.T, f approx.Functional, theta [3]float64) (g [4]float64) {
-	t.Helper()
-	n, m := len(c.x), len(c.z)
-	dst := approx.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil), Diag: make([]float64, n),
-		Noise: make([]float64, n), Mean: make([]float64, n)}
-	if err := f.Adjoint(&dst, 0); err != nil {
-		t.Fatal(err)
+// dense is the prior covariance of all cases.
+func (c *inducedCases) dense(theta []float64) (cov []approx.Cov) {
+	kernels, mean, _ := c.split(theta)
+	for _, theta := range kernels {
+		k := mat.NewSymDense(c.x.N(), nil)
+		kernel.Gram(c.k, k, theta, c.x)
+		cov = append(cov, approx.Cov{K: k, Mean: c.means(*mean)})
 	}
-	_, dzz := cross(c.z, c.z, theta)
-	_, dzx := cross(c.z, c.x, theta)
-	for p := range 2 {
-		for i := range m {
-			for j := range m {
-				g[p] += dst.K.At(i, j) * dzz[p].At(i, j)
-			}
-			for j := range n {
-				g[p] += dst.Cross.At(i, j) * dzx[p].At(i, j)
-			}
-		}
-	}
-	for i := range n {
-		g[1] += dst.Diag[i] * 2 * math.Exp(2*theta[1])
-		g[2] += dst.Noise[i] * 2 * math.Exp(2*theta[2])
-		g[3] += dst.Mean[i]
-	}
-	return g
+	return cov
 }
 
-func (c inducedCases) fit(
-	t *testing.T, m approx.Approximation, cov approx.Cov, lik likelihood.Likelihood,
-) approx.Posterior {
+func (c *inducedCases) fit(t *testing.T, m approx.Approximation, theta []float64, cov []approx.Cov) approx.Posterior {
 	t.Helper()
-	p, err := m.Fit(context.Background(), []approx.Cov{cov}, approx.Targets{Classes: 2, Value: c.y}, lik.At(nil), nil)
+	_, _, lik := c.split(theta)
+	p, err := m.Fit(context.Background(), cov, c.targets, c.lik.At(lik), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,34 +178,40 @@ func (c inducedCases) fit(
 	return p
 }
 
-// TestInducingGradients holds the adjoints of every method with every correction to central
-// differences, at ordinary and at extreme hyperparameters.
-func TestInducingGradients(t *testing.T) {
-	const h = 2e-5
-	c := newInducedCases(60, 8)
-	for correction, form := range corrections {
-		for name, m := range inducedMethods(form) {
-			for _, lik := range []likelihood.Likelihood{likelihood.Probit{}, likelihood.Logit{}} {
-				for _, theta := range [][3]float64{{0, 1, -2}, {1, 0, 0}, {-1, 2, -8}, {1.5, 3, -1}, {0, -3, -3}, {4, 1, -5}} {
-					t.Run(fmt.Sprintf("%s %s %T %v", name, correction, lik, theta), func(t *testing.T) {
-						value := func(theta [3]float64, mean float64) float64 {
-							return c.fit(t, m, c.prior(theta, mean), lik).Evidence().Value()
-						}
-						p := c.fit(t, m, c.prior(theta, 0.3), lik)
-						got := c.gradient(t, p.Evidence(), theta)
-						for j := range got {
-							up, down, mean := theta, theta, [2]float64{0.3, 0.3}
-							if j < 3 {
-								up[j], down[j] = theta[j]+h, theta[j]-h
-							} else {
-								mean = [2]float64{0.3 + h, 0.3 - h}
-							}
-							want := (value(up, mean[0]) - value(down, mean[1])) / (2 * h)
-							scale := max(1, math.Abs(want), math.Abs(p.Evidence().Value()))
-							if !(math.Abs(got[j]-want) <= 1e-6*scale) {
-								t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
-							}
-						}
+// gradient is that over theta which the adjoints make.
+func (c *inducedCases) gradient(t *testing.T, f approx.Functional, theta []float64) []float64 {
+	t.Helper()
+	n, m, grad := c.x.N(), c.z.N(), make([]float64, len(theta))
+	kernels, _, _ := c.split(theta)
+	grads, mean, lik := c.split(grad)
+	for j, theta := range kernels {
+		dst := approx.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, nil), Diag: make([]float64, n),
+			Noise: make([]float64, n), Mean: make([]float64, n)}
+		if err := f.Adjoint(&dst, j); err != nil {
+			t.Fatal(err)
+		}
+		kernel.PullbackCross(c.k, grads[j], theta, c.z, c.z, mat.DenseCopyOf(dst.K))
+		kernel.PullbackCross(c.k, grads[j], theta, c.z, c.x, dst.Cross)
+		kernel.PullbackDiag(c.k, grads[j], theta, c.x, dst.Noise)
+		kernel.PullbackSmoothDiag(c.k, grads[j], theta, c.x, floats.SubTo(make([]float64, n), dst.Diag, dst.Noise))
+		*mean += floats.Dot(dst.Mean, c.means(1))
+	}
+	if len(lik) > 0 {
+		if err := f.Likelihood(lik); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return grad
+}
+
+// eachInduced calls check with every method, kernel and correction.
+func eachInduced(t *testing.T, n, m int, check func(t *testing.T, c *inducedCases, with approx.Approximation)) {
+	for _, of := range inducedMethods {
+		for _, k := range inducedKernels {
+			for i, theta := range k.thetas {
+				for correction, form := range corrections {
+					t.Run(fmt.Sprintf("%s, %s %d, %s", of.name, k.name, i, correction), func(t *testing.T) {
+						check(t, newInducedCases(of, k.k, theta, n, m), of.of(approx.Inducing{Points: 1, Correction: form}))
 					})
 				}
 			}
@@ -163,42 +219,200 @@ func TestInducingGradients(t *testing.T) {
 	}
 }
 
+// differences holds a gradient to central differences of its scalar.
+func (c *inducedCases) differences(t *testing.T, h float64, f func(theta []float64) approx.Functional) {
+	t.Helper()
+	theta := c.start()
+	at := f(theta)
+	got := c.gradient(t, at, theta)
+	for j := range got {
+		value := func(h float64) float64 {
+			moved := slices.Clone(theta)
+			moved[j] += h
+			return f(moved).Value()
+		}
+		want := (value(h) - value(-h)) / (2 * h)
+		if scale := max(1, math.Abs(want), math.Abs(at.Value())); !(math.Abs(got[j]-want) <= 1e-6*scale) {
+			t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
+		}
+	}
+}
+
+// TestInducingGradients holds the adjoints to central differences.
+func TestInducingGradients(t *testing.T) {
+	eachInduced(t, 40, 6, func(t *testing.T, c *inducedCases, m approx.Approximation) {
+		c.differences(t, 2e-5, func(theta []float64) approx.Functional {
+			return c.fit(t, m, theta, c.structured(theta)).Evidence()
+		})
+	})
+}
+
 // TestInducingAtAllCases: with Z = X every method gives its exact values.
 func TestInducingAtAllCases(t *testing.T) {
-	c := newInducedCases(50, 0)
-	c.z = c.x
-	fresh := newInducedCases(7, 7)
-	for _, theta := range [][3]float64{{-1, 1, -2}, {-1, 3, -5}, {-2, 0, 1}} {
-		cov := c.prior(theta, -0.2)
-		k, _ := cross(c.x, c.x, theta)
-		dense := approx.Cov{K: mat.NewSymDense(len(c.x), nil), Mean: cov.Mean}
-		for i := range c.x {
-			for j := i; j < len(c.x); j++ {
-				dense.K.SetSym(i, j, k.At(i, j))
-			}
-			dense.K.SetSym(i, i, k.At(i, i)+math.Exp(2*theta[2]))
+	eachInduced(t, 24, 0, func(t *testing.T, c *inducedCases, m approx.Approximation) {
+		c.z = c.x.Fresh()
+		theta := c.start()
+		got := c.fit(t, m, theta, c.structured(theta))
+		want := c.fit(t, approx.Exactly(m), theta, c.dense(theta))
+		if a, b := got.Evidence().Value(), want.Evidence().Value(); !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
+			t.Errorf("log evidence %.12g, exactly %.12g", a, b)
 		}
-		news, _ := cross(c.x, fresh.x, theta)
+		c.samePredictions(t, got, want, theta)
+	})
+}
+
+// samePredictions holds the predictions of a structured prior to those of a dense one.
+func (c *inducedCases) samePredictions(t *testing.T, got, want approx.Posterior, theta []float64) {
+	t.Helper()
+	const n = 5
+	fresh := &kernel.Inputs{X: newInducedCases(c.inducedMethod, c.k, c.theta, n, 1).x.X}
+	kernels, _, _ := c.split(theta)
+	var known, all []*mat.Dense
+	var diag, mean [][]float64
+	for j, theta := range kernels {
+		known, all = append(known, mat.NewDense(c.z.N(), n, nil)), append(all, mat.NewDense(c.x.N(), n, nil))
+		diag, mean = append(diag, make([]float64, n)), append(mean, slices.Repeat([]float64{0.1}, n))
+		kernel.Cross(c.k, known[j], theta, c.z, fresh)
+		kernel.Cross(c.k, all[j], theta, c.x, fresh)
+		kernel.Diag(c.k, diag[j], theta, fresh)
+	}
+	for class := range max(1, c.classes-1) {
+		j := min(class, len(kernels)-1)
+		mu, v, wantMu, wantV := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		got.Latent(mu, v, known[j], diag[j], class)
+		want.Latent(wantMu, wantV, all[j], diag[j], class)
+		for i := range mu {
+			if scale := max(1, diag[j][i]); !(math.Abs(mu[i]-wantMu[i]) <= 1e-7*scale && math.Abs(v[i]-wantV[i]) <= 1e-7*scale) {
+				t.Errorf("class %d: f is %.12g ± %.12g, exactly %.12g ± %.12g", class, mu[i], v[i], wantMu[i], wantV[i])
+			}
+		}
+	}
+	if c.classes == 0 {
+		return
+	}
+	a, b := mat.NewDense(n, c.classes, nil), mat.NewDense(n, c.classes, nil)
+	got.PredictProba(a, known, diag, mean)
+	c.condenses(t, a, got, known, diag, mean, theta)
+	want.PredictProba(b, all, diag, mean)
+	for i := range n {
+		for class := range c.classes {
+			if !(math.Abs(a.At(i, class)-b.At(i, class)) <= 1e-8) {
+				t.Errorf("p = %.12g, exactly %.12g", a.At(i, class), b.At(i, class))
+			}
+		}
+	}
+}
+
+// TestInducingLeaveOneOut: with Z = X leave-one-out sums are the exact ones, and their adjoints agree with
+// differences. The sum is not stationary in what an iteration finds.
+func TestInducingLeaveOneOut(t *testing.T) {
+	for _, of := range inducedMethods {
+		for _, k := range inducedKernels {
+			t.Run(of.name+", "+k.name, func(t *testing.T) {
+				m := precise(of.of(approx.Inducing{Points: 1, Correction: corrections["fitc"]}))
+				caps, err := m.Uses(of.lik, of.classes)
+				if err != nil || !caps.LeaveOneOut {
+					t.Fatalf("%+v, %v", caps, err)
+				}
+				sum := func(p approx.Posterior) approx.Functional {
+					f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return f
+				}
+				c := newInducedCases(of, k.k, k.thetas[0], 24, 0)
+				c.z = c.x.Fresh()
+				theta := c.start()
+				a := sum(c.fit(t, m, theta, c.structured(theta))).Value()
+				b := sum(c.fit(t, approx.Exactly(m), theta, c.dense(theta))).Value()
+				if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
+					t.Errorf("leave-one-out %.12g, exactly %.12g", a, b)
+				}
+				if exactly, _ := approx.Exactly(m).Uses(of.lik, of.classes); caps.LeaveOneOutGradient != exactly.LeaveOneOutGradient {
+					t.Errorf("%+v with inducing inputs, %+v without", caps, exactly)
+				}
+				if caps.LeaveOneOutGradient {
+					c = newInducedCases(of, k.k, k.thetas[0], 30, 5)
+					c.differences(t, 1e-4, func(theta []float64) approx.Functional {
+						return sum(c.fit(t, m, theta, c.structured(theta)))
+					})
+				}
+			})
+		}
+	}
+}
+
+// precise is a method with a tolerance of rounding.
+func precise(m approx.Approximation) approx.Approximation {
+	switch m := m.(type) {
+	case approx.Laplace:
+		m.Tolerance = 1e-13
+		return m
+	case approx.EP:
+		m.Tolerance = 1e-13
+		return m
+	case approx.PL:
+		m.Tolerance = 1e-13
+		return m
+	case approx.Variational:
+		m.Tolerance = 1e-13
+		return m
+	}
+	return m
+}
+
+// TestInducingBound: a bound with inducing inputs is never above the evidence or bound without, and never falls as
+// inputs are added; duplicates, one input and more inputs than cases answer.
+func TestInducingBound(t *testing.T) {
+	for _, of := range inducedMethods {
+		m := of.of(approx.Inducing{Points: 1, Correction: corrections["vfe"]})
+		if caps, err := m.Uses(of.lik, of.classes); err != nil || !caps.LowerBound {
+			continue
+		}
+		for _, theta := range [][]float64{{0, 1}, {1, 2}, {-1, 0}} {
+			c := newInducedCases(of, kernel.SE{}, theta, 40, 40)
+			at := c.start()
+			exact := c.fit(t, approx.Exactly(m), at, c.dense(at)).Evidence().Value()
+			var all mat.Dense
+			all.Stack(c.z.X, c.x.X)
+			rows := func(n int) *mat.Dense { return mat.DenseCopyOf(all.Slice(0, n, 0, 2)) }
+			var twice mat.Dense
+			twice.Stack(rows(2), rows(2))
+			// what jitter of 1e-8 may take of the variances that the inputs tell, at a site's precision each
+			slack := 40 * 1e-8 / 2 * math.Exp(2*theta[1]) * math.Exp(0.8)
+			last := math.Inf(-1)
+			for _, points := range []*mat.Dense{rows(1), rows(2), &twice, rows(5), rows(20), rows(40), rows(80)} {
+				c.z = &kernel.Inputs{X: points}
+				now := c.fit(t, m, at, c.structured(at)).Evidence().Value()
+				if !(now >= last-slack) || !(now <= exact+slack) {
+					n, _ := points.Dims()
+					t.Errorf("%s at %v: %d points give the bound %.10g after %.10g with fewer; without, %.10g",
+						of.name, theta, n, now, last, exact)
+				}
+				last = now
+			}
+		}
+	}
+}
+
+// TestInducingAlwaysAnswers: one input, duplicates, and more inputs than cases give numbers and gradients.
+func TestInducingAlwaysAnswers(t *testing.T) {
+	for _, of := range inducedMethods {
 		for correction, form := range corrections {
-			for name, m := range inducedMethods(form) {
-				for _, lik := range []likelihood.Likelihood{likelihood.Probit{}, likelihood.Logit{}} {
-					got := c.fit(t, m, c.prior(theta, -0.2), lik)
-					want := c.fit(t, approx.Exactly(m), dense, lik)
-					a, b := got.Evidence().Value(), want.Evidence().Value()
-					if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
-						t.Errorf("%s %s %T at %v: log evidence %.12g, exactly %.12g", name, correction, lik, theta, a, b)
-					}
-					diag := make([]float64, len(fresh.x))
-					for j := range diag {
-						diag[j] = math.Exp(2*theta[1]) + math.Exp(2*theta[2])
-					}
-					pa, pb := mat.NewDense(len(diag), 2, nil), mat.NewDense(len(diag), 2, nil)
-					got.PredictProba(pa, []*mat.Dense{news}, [][]float64{diag}, nil)
-					want.PredictProba(pb, []*mat.Dense{news}, [][]float64{diag}, nil)
-					for j := range diag {
-						if !(math.Abs(pa.At(j, 1)-pb.At(j, 1)) <= 1e-8) {
-							t.Errorf("%s %s %T at %v: p = %.12g, exactly %.12g",
-								name, correction, lik, theta, pa.At(j, 1), pb.At(j, 1))
+			m := of.of(approx.Inducing{Points: 1, Correction: form})
+			for _, theta := range [][]float64{{0, 0}, {3, 2}, {-6, 4}, {5, -6}} {
+				c := newInducedCases(of, kernel.SE{}, theta, 9, 4)
+				var twice mat.Dense
+				twice.Stack(c.z.X, c.z.X)
+				many := newInducedCases(of, c.k, theta, 30, 30).z
+				for _, z := range []*kernel.Inputs{{X: mat.DenseCopyOf(c.z.X.Slice(0, 1, 0, 2))}, {X: &twice}, many} {
+					c.z = z
+					at := c.start()
+					p := c.fit(t, m, at, c.structured(at))
+					for _, g := range append(c.gradient(t, p.Evidence(), at), p.Evidence().Value()) {
+						if math.IsNaN(g) || math.IsInf(g, 0) {
+							t.Errorf("%s, %s at %v with %d inputs: evidence or gradient %v", of.name, correction, theta, z.N(), g)
 						}
 					}
 				}
@@ -207,32 +421,75 @@ func TestInducingAtAllCases(t *testing.T) {
 	}
 }
 
-// TestInducingBound: the variational bound with inducing inputs is never above the one without, and
-// never falls as inputs are added; duplicates, one input and more inputs than cases answer.
-func TestInducingBound(t *testing.T) {
-	c := newInducedCases(40, 40)
-	all := append(append([][]float64{}, c.z...), c.x...)
-	lik := likelihood.Logit{}
-	for _, theta := range [][3]float64{{0, 1, -4}, {1, 2, -4}, {-1, 0, -4}} {
-		k, _ := cross(c.x, c.x, theta)
-		dense := approx.Cov{K: mat.NewSymDense(len(c.x), nil)}
-		for i := range c.x {
-			for j := i; j < len(c.x); j++ {
-				dense.K.SetSym(i, j, k.At(i, j))
-			}
-			dense.K.SetSym(i, i, k.At(i, i)+math.Exp(2*theta[2]))
+// condenses: what a posterior is condensed to makes the same predictions, and no evidence.
+func (c *inducedCases) condenses(
+	t *testing.T, want *mat.Dense, p approx.Posterior, known []*mat.Dense, diag, mean [][]float64, theta []float64,
+) {
+	t.Helper()
+	state, ok := approx.Condense(p)
+	if !ok {
+		t.Fatal("the posterior needs its cases")
+	}
+	m, cov := c.of(approx.Inducing{Points: 1}), c.structured(theta)
+	_, _, lik := c.split(theta)
+	for j := range cov {
+		cov[j] = approx.Cov{K: cov[j].K}
+	}
+	again, err := approx.Expand(m, cov, c.classes, c.lik.At(lik), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mat.NewDense(want.RawMatrix().Rows, c.classes, nil)
+	if again.PredictProba(got, known, diag, mean); !mat.Equal(got, want) {
+		t.Errorf("predictions %v of the condensed posterior, %v of the posterior", mat.Formatted(got), mat.Formatted(want))
+	}
+	if v := again.Evidence().Value(); !math.IsNaN(v) {
+		t.Errorf("log evidence %v without the cases", v)
+	}
+	for _, bad := range []approx.State{nil, state[1:], append(slices.Clone(state[:len(state)-1]), -1)} {
+		if _, err := approx.Expand(m, cov, c.classes, c.lik.At(lik), bad); err == nil {
+			t.Errorf("a state of %d numbers was read", len(bad))
 		}
-		exact := c.fit(t, approx.Variational{}, dense, lik).Evidence().Value()
-		last := math.Inf(-1)
-		m := inducedMethods(approx.Correction{})["variational"]
-		for _, points := range [][][]float64{all[:1], all[:2], append(all[:2:2], all[:2]...), all[:5], all[:20], all[:40], all} {
-			c.z = points
-			now := c.fit(t, m, c.prior(theta, 0), lik).Evidence().Value()
-			if slack := 1e-6; !(now >= last-slack) || !(now <= exact+slack) { // what jitter of 1e-8 may do
-				t.Errorf("%v: %d points give the bound %.10g after %.10g with fewer; without, %.10g",
-					theta, len(points), now, last, exact)
+	}
+}
+
+// TestInducingStates: a state restores its posterior bit for bit, a neighbour's changes nothing beyond the tolerance, and
+// the number of threads changes no bit.
+func TestInducingStates(t *testing.T) {
+	for _, of := range inducedMethods {
+		for _, k := range inducedKernels {
+			m := of.of(approx.Inducing{Points: 1, Correction: corrections["half"]})
+			c := newInducedCases(of, k.k, k.thetas[0], 3000/max(1, 3*of.classes), 9)
+			theta := c.start()
+			fitted := c.fit(t, m, theta, c.structured(theta))
+			_, _, params := c.split(theta)
+			lik := c.lik.At(params)
+			restored, err := m.Restore(c.structured(theta), c.targets, lik, fitted.State())
+			if err != nil {
+				t.Fatal(err)
 			}
-			last = now
+			linalg.SetThreads(3)
+			threads := c.fit(t, m, theta, c.structured(theta))
+			grad := c.gradient(t, threads.Evidence(), theta)
+			linalg.SetThreads(1)
+			want := c.gradient(t, fitted.Evidence(), theta)
+			if a, b := fitted.Evidence().Value(), restored.Evidence().Value(); a != b ||
+				!slices.Equal(c.gradient(t, restored.Evidence(), theta), want) {
+				t.Errorf("%s, %s: log evidence %v, restored %v, or another gradient", of.name, k.name, a, b)
+			}
+			if a, b := fitted.Evidence().Value(), threads.Evidence().Value(); a != b || !slices.Equal(grad, want) {
+				t.Errorf("%s, %s: log evidence %v, with three threads %v, or another gradient", of.name, k.name, a, b)
+			}
+			near := slices.Clone(theta)
+			near[0] += 0.05
+			start := c.fit(t, m, near, c.structured(near)).State()
+			warm, err := m.Fit(context.Background(), c.structured(theta), c.targets, lik, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := fitted.Evidence().Value(), warm.Evidence().Value(); !(math.Abs(a-b) <= 1e-9*max(1, math.Abs(a))) {
+				t.Errorf("%s, %s: log evidence %.14g, from a neighbour's state %.14g", of.name, k.name, a, b)
+			}
 		}
 	}
 }

@@ -60,12 +60,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 "+
 			"takes, to %d", l.Points, likelihood.MostPoints)
 	}
-	if lik.Domain() == likelihood.Categorical && l.Inducing.Points > 0 {
-		return Caps{}, errors.New("laplace has inducing inputs for two classes and for numbers, and the " +
-			"likelihood has several; use likelihood: logit with classes: one_vs_rest, or leave inducing out")
-	}
 	if lik.Domain() == likelihood.Categorical {
-		return Caps{Gradient: !hasFree(lik), LeaveOneOut: true}, usesMulticlass(lik, classes)
+		return Caps{Gradient: !hasFree(lik), LeaveOneOut: l.Inducing.cavities(1)}, usesMulticlass(lik, classes)
 	}
 	var lacks error
 	if _, ok := bound(lik).(likelihood.Differentiable); !ok {
@@ -75,10 +71,8 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 		return Caps{}, err
 	}
 	gradient := knowsParameters(lik)
-	if l.Inducing.Points > 0 {
-		return Caps{Gradient: !hasFree(lik), LeaveOneOut: l.Inducing.Correction.power(1) == 1}, nil
-	}
-	return Caps{Gradient: gradient, LeaveOneOut: true, LeaveOneOutGradient: gradient}, nil
+	cavities := l.Inducing.cavities(1)
+	return Caps{Gradient: gradient, LeaveOneOut: cavities, LeaveOneOutGradient: cavities && gradient}, nil
 }
 
 // Memory implements Approximation. Merging cases takes a covariance, a factor and an inverse of the
@@ -148,11 +142,14 @@ func (l Laplace) Restore(cov []Cov, y Targets, lik likelihood.Bound, s State) (P
 func (l Laplace) begin(cov []Cov, y Targets, lik likelihood.Bound, s State) (latentModel, State, error) {
 	l.work.release(0)
 	tolerance := cmp.Or(l.Tolerance, defaultTolerance)
-	if y.Classes > 2 {
+	switch {
+	case y.Classes > 2 && l.Inducing.Points > 0:
+		p, err := newInducedMulticlass(l.work, tolerance, l.Points, l.Inducing, cov, y, lik)
+		return p, s, err
+	case y.Classes > 2:
 		p, err := newMulticlass(l.work, tolerance, l.Points, cov, y, lik)
 		return p, s, err
-	}
-	if l.Inducing.Points > 0 {
+	case l.Inducing.Points > 0:
 		p, err := newInducedLaplace(l.work, tolerance, l.Inducing, cov, y, lik)
 		return p, s, err
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 )
 
 // inducedLaplace is the posterior of Laplace's method with one latent process and inducing inputs.
@@ -18,8 +19,9 @@ import (
 type inducedLaplace struct {
 	*cases
 	modeModel
-	*lowRank
-	mode *point
+	lowRank
+	mode   *point
+	moving lowRank // how the mode moves: -∂²log p(y|f)/∂f² in place of W
 }
 
 func newInducedLaplace(
@@ -44,56 +46,111 @@ func (p *inducedLaplace) finish(at *point, length float64, iterations int) (Post
 		p.b[i] = at.a[i] + d
 	}
 	p.mode, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.describe(&p.diagnostics)
+	describe(&p.diagnostics, p.Prior)
 	value := at.psi - p.logDet()
 	for i, w := range at.w {
-		value -= p.penalty(i, w)
+		value -= p.Penalty(i, w)
 	}
 	p.evidence = functional{value: value, adjoint: func(dst *Cov) { p.adjoint(dst, at) }}
-	if at.floors > 0 { // the mode moves by the curvatures as they are, which the factor does not have
-		p.evidence.err = fmt.Errorf("%w: %d of the likelihood's curvatures are below 0, and laplace with inducing "+
-			"inputs takes them as 0", ErrNoGradient, at.floors)
-	}
+	p.evidence.likelihood = p.byParameters(at, func() (ku, variance []float64) {
+		u, variance, _ := p.implicit(at)
+		ku = make([]float64, len(u))
+		p.Multiply(ku, u)
+		return ku, variance
+	})
+	p.evidence.err = p.move(at)
 	target, rounding := p.precision(at)
 	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding, floors: at.floors}, target)
 }
 
-// adjoint sets dst to that of the evidence: the mode moves with the prior, as in GPML (5.23).
-func (p *inducedLaplace) adjoint(dst *Cov, at *point) {
+// move fills p.moving, as laplacePosterior.move does.
+func (p *inducedLaplace) move(at *point) error {
+	p.moving = p.lowRank
+	if at.floors == 0 {
+		return nil
+	}
+	p.moving = lowRank{lowrank.NewSites(p.Prior)}
+	if err := p.moving.factorise(at.concave); err != nil {
+		return fmt.Errorf("%w: with %d of the likelihood's curvatures below 0 laplace ended where the posterior "+
+			"density has no maximum", ErrNoGradient, at.floors)
+	}
+	return nil
+}
+
+// implicit returns u = (I + W K̂)⁻¹ s as laplacePosterior.implicit does, the variances, with what
+// the correction adds, whose product with ½ ∂³log p/∂f³ is s, and what a change of D does beside.
+func (p *inducedLaplace) implicit(at *point) (u, variance, spare []float64) {
 	n := len(p.y)
-	u, spare := make([]float64, n), make([]float64, n)
-	p.variances(u)
+	u, variance, spare = make([]float64, n), make([]float64, n), make([]float64, n)
+	p.Variances(variance)
 	for i, w := range at.w {
-		slope := p.penaltySlope(i, w)
-		u[i] = at.d3[i] / 2 * (u[i] + 2*slope*p.spare[i])
+		slope := p.PenaltySlope(i, w)
+		variance[i] += 2 * slope * p.Lacking(i)
+		u[i] = at.d3[i] / 2 * variance[i]
 		spare[i] = -slope * w
 	}
-	p.shrink(u, u, make([]float64, n))
-	p.pull(dst, adjoint{p: [][]float64{p.b, u}, q: [][]float64{scaled(p.b, 0.5), p.b}, c: 1, spare: spare})
+	p.moving.Shrink(u, u)
+	return u, variance, spare
+}
+
+// adjoint sets dst to that of the evidence: the mode moves with the prior, as in GPML (5.23).
+func (p *inducedLaplace) adjoint(dst *Cov, at *point) {
+	u, _, spare := p.implicit(at)
+	p.pull(dst, lowrank.Adjoint{P: [][]float64{p.b, u}, Q: [][]float64{scaled(p.b, 0.5), p.b}, C: 1, Spare: spare})
 	if dst.Mean != nil {
 		floats.AddTo(dst.Mean, p.b, u)
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W at the mode. It has no
-// gradient.
+// LeaveOneOut implements LeaveOneOuter by the cavities of the sites τ = W at the mode.
 func (p *inducedLaplace) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {
 		return nil, p.evidence.err
 	}
-	sum, sigma := 0.0, make([]float64, len(p.y))
-	p.variances(sigma)
-	for i, v := range sigma {
-		c := v / max(1-p.mode.w[i]*v, eps)
-		logZ, _ := p.of.lik.Moments(p.y[i], p.mode.f[i]-c*p.b[i], c)
-		sum += logZ
+	n := len(p.y)
+	c, sigma := newCavities(n), make([]float64, n)
+	p.Variances(sigma)
+	for i, w := range p.mode.w {
+		m := marginal{v: sigma[i], share: max(p.Remains(i), eps)}
+		if w*p.variance(i) > 1 {
+			m.blur = 8 * eps * p.variance(i)
+		}
+		c.add(i, m, w, p.b[i], p.mode.f[i], p.lik, p.y[i])
 	}
-	return functional{value: sum, err: fmt.Errorf("%w of leave-one-out with inducing inputs", ErrNoGradient)}, nil
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	f := p.leaveOneOut(p.mode, c, p.moving, func() { p.complete(c, sigma) }, func(dst *Cov, u []float64) {
+		p.pull(dst, lowrank.Adjoint{P: [][]float64{p.b}, Q: [][]float64{u}, Gamma: c.byV})
+		if dst.Mean != nil {
+			copy(dst.Mean, u)
+		}
+	})
+	f.err = p.evidence.err
+	return f, nil
+}
+
+// complete adds to byTau what a change of τ_j does to all Σ_ii: dΣ_ii = -Σ_ij² dτ_j.
+func (p *inducedLaplace) complete(c *cavities, sigma []float64) {
+	if c.completed {
+		return
+	}
+	c.completed = true
+	n := len(sigma)
+	x, dst := make([]float64, 2*n), make([]float64, 2*n)
+	for i, v := range c.byV {
+		x[n+i] = v * sigma[i]
+	}
+	p.Response(sigma)(dst, x) // by minus the squares of correlations
+	for j, v := range dst[n:] {
+		c.byTau[j] += sigma[j] * v
+	}
 }
 
 // Latent implements Posterior.
 func (p *inducedLaplace) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	p.latent(mean, variance, p.b, cross, diag)
+	checkLatent(mean, variance, len(diag))
+	p.Told(p.b).Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

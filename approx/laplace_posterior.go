@@ -167,21 +167,8 @@ func (p *laplacePosterior) implicit(inverse *mat.SymDense, at *point) (u, ku, va
 // likelihoodGradient returns what adds ∂L/∂θ of the likelihood's parameters: of log p, of -½ log|B|
 // through W, and through the mode.
 func (p *laplacePosterior) likelihoodGradient(at *point) func(grad []float64) {
-	model, ok := p.lik.(likelihood.Parametric)
-	if !ok {
-		return nil
-	}
-	return func(grad []float64) {
-		_, ku, variance := p.implicit(mat.NewSymDense(len(p.y), nil), at)
-		d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-		for i, f := range at.f {
-			model.DMoments(d, d1, d2, p.y[i], f, 0)
-			if at.w[i] == 0 {
-				clear(d2) // W_i is held at 0
-			}
-			for j := range grad {
-				grad[j] += d[j] + ku[i]*d1[j] + variance[i]/2*d2[j]
-			}
-		}
-	}
+	return p.byParameters(at, func() (ku, variance []float64) {
+		_, ku, variance = p.implicit(mat.NewSymDense(len(p.y), nil), at)
+		return ku, variance
+	})
 }

@@ -184,38 +184,47 @@ func (p *laplacePosterior) LeaveOneOut() (Functional, error) {
 	if err != nil {
 		return nil, err
 	}
-	solve := func() (gamma, u []float64) {
-		p.complete(c)
-		n := len(p.b)
-		gamma, u = make([]float64, n), make([]float64, n)
-		for i, w := range p.mode.concave {
-			gamma[i] = c.byMu[i] - c.byB[i]*w - c.byTau[i]*p.mode.d3[i]
-		}
-		linalg.Symv(1, p.k, gamma, 0, u)
-		p.moving.shrink(u, gamma, u)
-		return gamma, u
-	}
-	f := functional{value: c.sum, err: p.evidence.err, adjoint: func(dst *Cov) {
-		_, u := solve()
+	f := p.leaveOneOut(p.mode, c, p.moving, func() { p.complete(c) }, func(dst *Cov, u []float64) {
 		p.pullBack(dst, c.inverse, u, c.byV)
-	}}
-	if model, ok := p.lik.(likelihood.Parametric); ok {
+	})
+	f.err = p.evidence.err
+	return f, nil
+}
+
+// leaveOneOut is the sum over cavities that follow from the mode, with its derivatives: complete
+// adds to c what they take, and pull sets dst to what byV and u = (I - R K)γ make of it, where γ is
+// the weight on the mode and moving the prior with how that moves.
+func (p *modeModel) leaveOneOut(
+	at *point, c *cavities, moving prior, complete func(), pull func(dst *Cov, u []float64),
+) functional {
+	solve := func() (u []float64) {
+		complete()
+		n := len(at.f)
+		gamma, u := make([]float64, n), make([]float64, n)
+		for i, w := range at.concave {
+			gamma[i] = c.byMu[i] - c.byB[i]*w - c.byTau[i]*at.d3[i]
+		}
+		p.prior.multiply(u, gamma)
+		moving.shrink(u, gamma, u)
+		return u
+	}
+	f := functional{value: c.sum, adjoint: func(dst *Cov) { pull(dst, solve()) }}
+	if model, ok := p.of.lik.(likelihood.Parametric); ok {
 		f.likelihood = func(grad []float64) {
-			n := len(p.b)
-			_, u := solve()
-			ku := make([]float64, n)
-			linalg.Symv(1, p.k, u, 0, ku) // a change of ∇log p by δ moves the mode by Σδ, and Σγ = K u
+			u := solve()
+			ku := make([]float64, len(u))
+			p.prior.multiply(ku, u) // a change of ∇log p by δ moves the mode by Σδ, and Σγ = K u
 			d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-			for i := range n {
-				model.DMoments(d, d1, d2, p.y[i], c.mean[i], c.variance[i])
+			for i, y := range p.of.y {
+				model.DMoments(d, d1, d2, y, c.mean[i], c.variance[i])
 				floats.Add(grad, d)
-				model.DMoments(d, d1, d2, p.y[i], p.mode.f[i], 0)
+				model.DMoments(d, d1, d2, y, at.f[i], 0)
 				floats.AddScaled(grad, ku[i]+c.byB[i], d1)
-				if p.mode.w[i] > 0 {
+				if at.w[i] > 0 {
 					floats.AddScaled(grad, -c.byTau[i], d2)
 				}
 			}
 		}
 	}
-	return f, nil
+	return f
 }

@@ -113,3 +113,26 @@ func (p *modeModel) precision(at *point) (target, rounding float64) {
 	}
 	return p.tolerance / max(1, reach), eps * p.scale * size * math.Sqrt(weight)
 }
+
+// byParameters adds the derivative of the log evidence over the likelihood's parameters, given what
+// a change of ∇log p makes of it through the mode, and the variances Σ_ii that a change of W has as
+// weights, with minus ½; nil where the likelihood has no derivatives over them.
+func (p *modeModel) byParameters(at *point, implicit func() (ku, variance []float64)) func(grad []float64) {
+	model, ok := p.of.lik.(likelihood.Parametric)
+	if !ok {
+		return nil
+	}
+	return func(grad []float64) {
+		ku, variance := implicit()
+		d, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
+		for i, f := range at.f {
+			model.DMoments(d, d1, d2, p.of.y[i], f, 0)
+			if at.w[i] == 0 {
+				clear(d2) // W_i is held at 0
+			}
+			for j := range grad {
+				grad[j] += d[j] + ku[i]*d1[j] + variance[i]/2*d2[j]
+			}
+		}
+	}
+}

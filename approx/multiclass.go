@@ -1,10 +1,8 @@
 package approx
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -28,101 +26,49 @@ import (
 // so that it takes C + 1 factorisations, O(C n³) time, and O(C n²) memory: no Cn×Cn matrix appears.
 // Vectors of Cn hold one class after the other, entry c·n + i.
 type multiclass struct {
-	n, classes int
-	k          []blas64.Symmetric // one shared, or one per class
-	mean       []float64          // prior mean m
-	y          []int
-	lik        likelihood.Multinomial
-	tolerance  float64
-	points     int // of an average; 0: as many as it takes
-	deviation  AverageDeviation
-	scale      []float64 // per class, max K_ii, which bounds every |K_ij|
-
-	root []float64           // D^½
-	u    []blas64.Triangular // one per class; below the diagonal is B_c⁻¹
-	left []float64           // [B_c⁻¹]_ii
-	m    blas64.Triangular
-	b    []float64 // K⁻¹(f̂ - m)
-	at   *point
-	outcome
+	*categories
+	k        []blas64.Symmetric  // one shared, or one per class
+	root     []float64           // D^½
+	u        []blas64.Triangular // one per class; below the diagonal is B_c⁻¹
+	left     []float64           // [B_c⁻¹]_ii
+	m        blas64.Triangular
 	adjoints []Cov // one per covariance, once they are asked for
 	room     *Work
 
-	work     blas64.Triangular // n×n
-	e        []float64         // Cn
-	z        []float64         // n
-	f, pi, g []float64         // C, of one case
-}
-
-// usesMulticlass says why Laplace's method cannot work with a categorical likelihood on this many
-// classes, or nil.
-func usesMulticlass(lik likelihood.Likelihood, classes int) error {
-	if _, ok := bound(lik).(likelihood.Multinomial); !ok {
-		return errors.New("laplace needs a likelihood of classes whose latent values are its natural parameters; " +
-			"use softmax")
-	}
-	switch classes {
-	case 0:
-		return errors.New("softmax explains three or more classes and the targets are numbers; " +
-			"make two classes of them with data: {above: …} and use likelihood: logit")
-	case 2:
-		return errors.New("softmax is for three or more classes and there are two; " +
-			"use likelihood: logit, which with twice the kernel's variance is the same model")
-	}
-	return nil
+	work blas64.Triangular // n×n
+	e    []float64         // Cn
+	z    []float64         // n
 }
 
 func newMulticlass(
 	work *Work, tolerance float64, points int, cov []Cov, y Targets, lik likelihood.Bound,
 ) (*multiclass, error) {
-	n, classes := y.Len(), y.Classes
-	if classes < 3 || len(cov) != 1 && len(cov) != classes || len(y.Index) != n || n == 0 {
-		panic(fmt.Sprintf("approx: %d covariances, %d classes, %d labels, "+
-			"want 1 or one per class, at least 3, and at least 1", len(cov), classes, len(y.Index)))
-	}
+	base := newCategories(tolerance, points, cov, y, lik)
+	n, classes := base.n, base.classes
 	v := work.take
 	triangle := func() blas64.Triangular {
 		return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: n, Data: v(n * n)}
 	}
 	p := &multiclass{
-		room: work, n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial),
-		tolerance: tolerance, points: points,
-		mean: v(classes * n), root: v(classes * n), left: v(classes * n), b: v(classes * n), m: triangle(),
-		work: triangle(), e: v(classes * n), z: v(n), f: v(classes), pi: v(classes), g: v(classes),
+		categories: base, room: work, root: v(classes * n), left: v(classes * n), m: triangle(),
+		work: triangle(), e: v(classes * n), z: v(n),
 	}
-	clear(p.mean)
+	p.storage = p
 	for j, prior := range cov {
 		if err := checkPrior(prior, n); err != nil {
-			if len(cov) > 1 {
-				err = fmt.Errorf("class %d: %w", j, err)
-			}
-			return nil, err
+			return nil, ofClass(err, j, cov)
 		}
 		p.k = append(p.k, prior.K.RawSymmetric())
 	}
 	for c := range classes {
-		if mean := share(cov, c).Mean; mean != nil {
-			copy(p.of(c, p.mean), mean)
-		}
 		p.scale = append(p.scale, largest(p.kernel(c)))
 		p.u = append(p.u, triangle())
 	}
 	return p, nil
 }
 
-// share is the entry of a class in a list with one entry for all or one per class.
-func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
-
 // kernel is the covariance of a class.
 func (p *multiclass) kernel(c int) blas64.Symmetric { return share(p.k, c) }
-
-// of is the part of a vector that belongs to a class.
-func (p *multiclass) of(c int, v []float64) []float64 { return v[c*p.n : (c+1)*p.n] }
-
-func (p *multiclass) newPoint() *point { return newPoint(p.classes * p.n) }
-
-// part implements latentModel: approach needs no better start.
-func (p *multiclass) part() (latentModel, []int) { return nil, nil }
 
 // latentAt sets f = m + K a.
 func (p *multiclass) latentAt(f, a []float64) {
@@ -139,34 +85,6 @@ func (p *multiclass) multiplyK(x []float64, beta float64, dst []float64) {
 	}
 	for j, k := range p.k {
 		linalg.SymvRows(1, k, rows(x, j), beta, rows(dst, j))
-	}
-}
-
-// differentiate fills what follows from a and f.
-func (p *multiclass) differentiate(at *point) {
-	at.psi = 0
-	for i, y := range p.y {
-		for c := range p.classes {
-			p.f[c] = at.f[c*p.n+i]
-		}
-		at.psi += p.lik.Probabilities(p.pi, p.g, p.f, y)
-		for c, j := 0, i; c < p.classes; c, j = c+1, j+p.n {
-			at.w[j], at.g[j], at.r[j] = p.pi[c], p.g[c], p.g[c]-at.a[j]
-			at.psi -= at.a[j] * (p.f[c] - p.mean[j]) / 2
-		}
-	}
-}
-
-// linearise sets r = W(f - m) + g.
-func (p *multiclass) linearise(at *point) {
-	for i := range p.n {
-		average := 0.0
-		for j := i; j < len(at.f); j += p.n {
-			average += at.w[j] * (at.f[j] - p.mean[j])
-		}
-		for j := i; j < len(at.f); j += p.n {
-			at.r[j] = at.w[j]*(at.f[j]-p.mean[j]-average) + at.g[j]
-		}
 	}
 }
 
@@ -275,46 +193,14 @@ func (p *multiclass) newton(at *point) float64 {
 	return math.Sqrt(math.Abs(dot(at.kr, at.delta)))
 }
 
-// precision returns the length of a Newton step that is short enough, and one that rounding may
-// leave in every step.
-//
-// Write x_c = u_c - Σ_d π_d u_d for a direction u of the latent values of one case. A step of
-// length λ has Σ π_c x_c² ≤ λ², over all cases and classes, and every x_c² ≤ λ² q_c with q_c =
-// min(2 (1-π_c)² max K, (1-π_c)/π_c): the first from the prior, the second as Σ_c π_c x_c = 0. So
-// q_c also bounds the posterior variance of x_c. The third derivative of log p is -Σ_c π_c x_c³, so
-// that ½ log|I + W K| changes by half the sum of π_c x_c times that variance, which is at most
-// ½ λ √(Σ π_c q_c²) (Cauchy and Schwarz). An error η in f leaves steps of about √(ηᵀWη), and
-// |η_i^c| is about eps max K_jj Σ|a_j^c|.
-func (p *multiclass) precision(at *point) (target, rounding float64) {
-	var reach, noise float64
-	most := slices.Max(p.scale)
-	for c, scale := range p.scale {
-		weight, size := 0.0, 0.0
-		for j, pi := range p.of(c, at.w) {
-			rest := 1 - pi
-			q := min(2*most*rest*rest, rest/pi)
-			reach += pi * q * q
-			weight += pi * rest
-			size += math.Abs(at.a[c*p.n+j])
-		}
-		noise += weight * (eps * scale * size) * (eps * scale * size)
-	}
-	return p.tolerance / max(1, math.Sqrt(reach)/2), math.Sqrt(noise)
-}
-
 // finish makes the posterior at a point, given the length of the Newton step there. The factors
 // must be those of the point, so that everything belongs to one and the same f.
 func (p *multiclass) finish(at *point, length float64, iterations int) (Posterior, error) {
-	for j, d := range at.delta {
-		p.b[j] = at.a[j] + d // as in laplacePosterior.finish
-	}
-	p.at, p.state, p.diagnostics.Iterations = at, at.state(), iterations
-	p.evidence.value = at.psi - linalg.LogDet(p.m)
+	value := at.psi - linalg.LogDet(p.m)
 	for _, u := range p.u {
-		p.evidence.value -= linalg.LogDet(u)
+		value -= linalg.LogDet(u)
 	}
-	target, rounding := p.precision(at)
-	return p, p.conclude("laplace", fixedPoint{distance: length, rounding: rounding}, target)
+	return p, p.settle(value, at, length, iterations)
 }
 
 // Evidence implements Posterior. The adjoints of all covariances are computed together, at the
@@ -411,9 +297,8 @@ func (p *multiclass) adjoint() {
 	}
 }
 
-// slope returns s, and replaces Z_c by M⁻ᵀ E_c. As ∂W_i/∂f_i is the third cumulant of the class,
-// s_c = -½ π_c (q_c - Σ_d π_d q_d) with q_c the posterior variance of the difference f_c - Σ_d π_d
-// f_d, whose terms are added up without what cancels between them.
+// slope returns s, and replaces Z_c by M⁻ᵀ E_c. The terms of q_c (see byLatent) are added up
+// without what cancels between them.
 func (p *multiclass) slope(z []blas64.General) []float64 {
 	n := p.n
 	mInverse := p.work.Data // M⁻¹ above the diagonal and M⁻ᵀ below
@@ -449,17 +334,13 @@ func (p *multiclass) slope(z []blas64.General) []float64 {
 			}
 		}
 	})
-	total := make([]float64, n)  // Σ_c π_c q_c
 	shared := make([]float64, n) // Σ_c π_c V_c
 	for j, pi := range p.at.w {
 		shared[j%n] += pi * (1 - p.left[j])
 	}
 	for j, pi := range p.at.w {
 		s[j] += (1-p.left[j])*(1-2*pi) + pi*shared[j%n]
-		total[j%n] += s[j]
 	}
-	for j, pi := range p.at.w {
-		s[j] = (pi*total[j%n] - s[j]) / 2
-	}
+	p.byLatent(s)
 	return s
 }

@@ -2,8 +2,6 @@ package approx
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,18 +11,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// LatentCovariancer posteriors have several latent processes, which the data correlate.
-type LatentCovariancer interface {
-	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
-	// are those of Posterior.PredictProba.
-	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
+// rows implements processes.
+func (p *multiclass) rows() int { return p.n }
+
+// latentMean implements processes.
+func (p *multiclass) latentMean(mean []float64, c int, cross *mat.Dense) {
+	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(c, p.b), 1, mean)
 }
 
-// project sets q and x, n×m, to what class c contributes to the covariance of the latent values at
-// m new inputs, GPML Algorithm 3.4 lines 4-9: between classes c and d it is, with k* = cross and
-// k** = diag,
+// project implements processes, GPML Algorithm 3.4 lines 4-9: with k* = cross and k** = diag,
 //
-//	δ_cd q_c + x_cᵀx_d,   q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
+//	q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
 // q_c is floored at 0, which only rounding can reach. It takes 3 n² operations for each input.
 func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
@@ -48,149 +45,9 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 	linalg.SolveTri(blas.Trans, p.m, x)
 }
 
-// Latent implements Posterior.
-func (p *multiclass) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	checkLatent(mean, variance, len(diag))
-	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(class, p.b), 0, mean)
-	if variance == nil {
-		return
-	}
-	x := linalg.NewGeneral(p.n, len(diag))
-	p.project(variance, x, class, cross, diag)
-	addSquares(1, variance, x)
-}
-
-// LatentCovariance implements LatentCovariancer.
-func (p *multiclass) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
-	p.covariances(cross, diag, false, func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
-}
-
-// inputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
-// triangle is read three times for all of them. Threads take inputsEach of them.
-const inputsAtOnce, inputsEach = 384, 16
-
-// covariances calls visit with the covariance of the latent values at every new input, and with the
-// q_c of its diagonal; calls for several inputs may be made at once. differences says that only
-// those matter, and then a term common to all entries is left out, which may exceed them by orders
-// of magnitude.
-func (p *multiclass) covariances(
-	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense),
-) {
-	block := min(inputsAtOnce, len(diag[0]))
-	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
-	for c := range x {
-		x[c] = linalg.NewGeneral(p.n, block)
-	}
-	for from := 0; from < len(diag[0]); from += block {
-		to := min(from+block, len(diag[0]))
-		for c := range x {
-			x[c].Cols, q[c] = to-from, make([]float64, to-from)
-			p.project(q[c], x[c], c, share(cross, c).Slice(0, p.n, from, to).(*mat.Dense), share(diag, c)[from:to])
-		}
-		linalg.Parallel((to-from+inputsEach-1)/inputsEach, func(job int) {
-			first := job * inputsEach
-			columns := min(inputsEach, to-from-first)
-			sum := gram(x, first, columns, differences)
-			s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
-			for j := range columns {
-				for c := range p.classes {
-					for d := c; d < p.classes; d++ {
-						s.SetSym(c, d, sum[(c*p.classes+d)*columns+j])
-					}
-					own[c] = q[c][first+j]
-					s.SetSym(c, c, s.At(c, c)+own[c])
-				}
-				visit(from+first+j, own, s)
-			}
-		})
-	}
-}
-
-// gram returns the products x_cᵀx_d of some columns, row c·C + d of classes c ≤ d. Of differences
-// every number is taken less the mean of those in its place.
-func gram(x []blas64.General, first, columns int, differences bool) []float64 {
-	classes := len(x)
-	sum, at := make([]float64, classes*classes*columns), make([]float64, classes*columns)
-	mean := make([]float64, columns)
-	for i := range x[0].Rows {
-		clear(mean)
-		for c, x := range x {
-			row := at[c*columns : (c+1)*columns]
-			copy(row, x.Data[i*x.Stride+first:])
-			floats.Add(mean, row)
-		}
-		for c := range classes {
-			row := at[c*columns : (c+1)*columns]
-			if differences {
-				floats.AddScaled(row, -1/float64(classes), mean)
-			}
-		}
-		for c := range classes {
-			row := at[c*columns : (c+1)*columns]
-			for d := c; d < classes; d++ {
-				to := sum[(c*classes+d)*columns : (c*classes+d+1)*columns]
-				for j, v := range at[d*columns : (d+1)*columns] {
-					to[j] += row[j] * v
-				}
-			}
-		}
-	}
-	return sum
-}
-
-// PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4
-// does, but without random numbers.
-func (p *multiclass) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
-	m := len(diag[0])
-	checkProbabilities(dst, m, p.classes)
-	mu := mat.NewDense(p.classes, m, nil)
-	for c := range p.classes {
-		row := mu.RawRowView(c)
-		if mean != nil {
-			copy(row, share(mean, c))
-		}
-		linalg.Gemv(blas.Trans, 1, share(cross, c).RawMatrix(), p.of(c, p.b), 1, row)
-	}
-	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
-		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(nil, j, mu), s, p.points))
-	})
-}
-
-// AverageError implements Averager.
-func (p *multiclass) AverageError() float64 { return p.deviation.AverageError() }
-
-// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
-// predictions. It has no derivatives.
-func (p *multiclass) LeaveOneOut() (Functional, error) {
-	if !p.diagnostics.Converged {
-		return nil, p.evidence.err
-	}
-	logs := make([]float64, p.n)
-	p.blockCavities(func(i int, mean []float64, cavity *mat.SymDense) {
-		proba := make([]float64, p.classes)
-		p.deviation.Add(p.lik.Average(proba, mean, cavity, p.points))
-		logs[i] = math.Log(max(proba[p.y[i]], leastProbability))
-	})
-	sum := floats.Sum(logs)
-	if !finite(sum) {
-		return nil, fmt.Errorf("%w: leave-one-out sum %v; the prior variances overflow", ErrNotConverged, sum)
-	}
-	return functional{value: sum, err: ErrNoGradient}, nil
-}
-
-// leastProbability is the smallest whose logarithm is taken.
-const leastProbability = 0x1p-1022
-
-// blockCavities calls visit for every case, perhaps for several at once, with the mean and
-// covariance of its latent values without its site, of precision W_i = D - ππᵀ, D = diag π, and
-// slope g_i = e_y - π: the marginal N(f̂_i, Σ_i) becomes N(f̂_i - C_i g_i, C_i) with C_i = (Σ_i⁻¹ -
-// W_i)⁻¹. But for what is common to all classes, which softmax does not see,
-//
-//	C_i = Σ_H + Σ_H D^½ (I - D^½ Σ_H D^½)⁻¹ D^½ Σ_H,   Σ_H = H Σ_i Hᵀ,   H = I - 1πᵀ
-//
-// where nothing is divided by a small π.
-func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance *mat.SymDense)) {
-	n, classes := p.n, p.classes
+// marginals implements processes.
+func (p *multiclass) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
+	n := p.n
 	cross, diag := make([]*mat.Dense, len(p.k)), make([][]float64, len(p.k))
 	for j, k := range p.k {
 		cross[j], diag[j] = mat.NewDense(n, n, full(k).Data), make([]float64, n)
@@ -199,71 +56,10 @@ func (p *multiclass) blockCavities(visit func(i int, mean []float64, covariance 
 		}
 	}
 	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
-		vector := func() []float64 { return make([]float64, classes) }
-		pi, root, b, mean := vector(), vector(), vector(), vector()
-		for c, j := 0, i; c < classes; c, j = c+1, j+n {
-			pi[c], root[c] = p.at.w[j], math.Sqrt(p.at.w[j])
-			b[c] = p.left[j] // which is 1 - πq without the cancellation
+		left := make([]float64, p.classes)
+		for c := range left {
+			left[c] = p.left[c*n+i]
 		}
-		cavity := blockCavity(pi, root, b, q, s)
-		for c := range classes {
-			mean[c] = p.at.f[c*n+i]
-			for d := range classes {
-				mean[c] -= cavity.At(c, d) * p.b[d*n+i]
-			}
-		}
-		visit(i, mean, cavity)
+		visit(i, q, left, s)
 	})
-}
-
-// blockCavity returns C_i, given Σ_i but for a common term, what of its diagonal is q, and
-// b = 1 - πq, [B_c⁻¹]_ii. With P = I - √π√πᵀ,
-//
-//	I - D^½ Σ_H D^½ = √π√πᵀ + P(diag b - D^½ (Σ_i - diag q) D^½)P
-//
-// has eigenvalues between 0 and 1.
-func blockCavity(pi, root, b, q []float64, s *mat.SymDense) *mat.SymDense {
-	classes := len(pi)
-	rest, sigma := mat.NewSymDense(classes, nil), mat.NewSymDense(classes, nil)
-	for c := range pi {
-		for d := c; d < classes; d++ {
-			rest.SetSym(c, d, -root[c]*root[d]*s.At(c, d))
-			sigma.SetSym(c, d, s.At(c, d))
-		}
-		rest.SetSym(c, c, b[c]-pi[c]*(s.At(c, c)-q[c]))
-	}
-	projectOut(rest, root, root)
-	projectOut(sigma, slices.Repeat([]float64{1}, classes), pi)
-	var eigen mat.EigenSym
-	rest.SymRankOne(rest, 1, mat.NewVecDense(classes, root))
-	if !eigen.Factorize(rest, true) {
-		sigma.SetSym(0, 0, math.NaN())
-		return sigma
-	}
-	var vectors, gain mat.Dense
-	eigen.VectorsTo(&vectors)
-	for c, r := range root { // D^½ V
-		row := vectors.RawRowView(c)
-		for d := range row {
-			row[d] *= r
-		}
-	}
-	gain.Mul(sigma, &vectors)
-	for d, lambda := range eigen.Values(nil) {
-		sigma.SymRankOne(sigma, 1/max(lambda, eps), gain.ColView(d))
-	}
-	return sigma
-}
-
-// projectOut sets a ← (I - u wᵀ) a (I - w uᵀ).
-func projectOut(a *mat.SymDense, u, w []float64) {
-	n := len(u)
-	var aw mat.VecDense
-	aw.MulVec(a, mat.NewVecDense(n, w))
-	waw := mat.Dot(mat.NewVecDense(n, w), &aw)
-	for c := range n {
-		for d := c; d < n; d++ {
-			a.SetSym(c, d, a.At(c, d)-u[c]*aw.AtVec(d)-aw.AtVec(c)*u[d]+waw*u[c]*u[d])
-		}
-	}
 }

@@ -109,7 +109,9 @@ func (a OneVsRest) each(
 			own, s = s[1:end:end], s[end:]
 		}
 		k := min(c, len(cov)-1)
-		binary, err := fit(cov[k:k+1], against, own)
+		prior := cov[k]
+		prior.Scratch = prior.Scratch && len(cov) > 1 // or the next class finds it overwritten
+		binary, err := fit([]Cov{prior}, against, own)
 		if err != nil {
 			return nil, fmt.Errorf("class %d against the rest: %w", c, err)
 		}
@@ -238,7 +240,7 @@ func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
 		return err
 	}
 	one := Cov{K: mat.NewSymDense(dst.K.SymmetricDim(), nil), Diag: make([]float64, len(dst.Diag)),
-		Noise: make([]float64, len(dst.Noise))}
+		Noise: make([]float64, len(dst.Noise)), Part: dst.Part}
 	if dst.Mean != nil {
 		one.Mean = make([]float64, len(dst.Mean))
 	}

@@ -95,7 +95,7 @@ func (l PL) with(i Inducing) Approximation {
 func (l PL) induced(cov []Cov, y Targets, lik likelihood.Bound) (*inducedSites, error) {
 	p, err := newInducedSites("pl", l.Iteration, l.Evidence, l.Quadrature, cov, y, lik, l.Inducing.Correction.power(1))
 	if err == nil {
-		p.rule, p.penalised = linearisation{p.marginals}, p.power < 1
+		p.rule, p.penalised = linearisation{p.marginals}, p.Power() < 1
 	}
 	return p, err
 }

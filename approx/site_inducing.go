@@ -5,13 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/lowrank"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // inducedSites is a posterior with inducing inputs whose sites follow from its marginals: siteFit
@@ -20,7 +19,7 @@ import (
 type inducedSites struct {
 	*cases
 	*marginals
-	*lowRank
+	lowRank
 }
 
 // newInducedSites checks the arguments of a fit.
@@ -69,7 +68,7 @@ func fitInduced(
 		if err != nil {
 			return nil, err
 		}
-		p.describe(&p.diagnostics)
+		describe(&p.diagnostics, p.Prior)
 		return p, p.finish(f)
 	})
 }
@@ -80,8 +79,9 @@ func (p *inducedSites) refresh() (fixedPoint, error) {
 	if err := p.factorise(p.tau); err != nil {
 		return fixedPoint{distance: math.Inf(1)}, err
 	}
-	p.locate()
-	p.variances(p.sigma)
+	norm := p.Locate(p.mu, p.b, p.nu, p.mean)
+	p.uncertain = 4 * eps * math.Sqrt(p.largest()) * norm
+	p.Variances(p.sigma)
 	fit, err := p.consult()
 	if err != nil {
 		return fit, err
@@ -89,39 +89,11 @@ func (p *inducedSites) refresh() (fixedPoint, error) {
 	p.account()
 	if p.penalised {
 		for i, t := range p.tau {
-			p.evidence.value -= p.penalty(i, t)
-			p.terms[i].tau -= p.penaltySlope(i, t) * p.spare[i] / p.sigma[i]
+			p.evidence.value -= p.Penalty(i, t)
+			p.terms[i].tau -= p.PenaltySlope(i, t) * p.Lacking(i) / p.sigma[i]
 		}
 	}
 	return fit, nil
-}
-
-// locate sets μ and b = (I - R K̂)(ν - S m). With û = M⁻¹ V T (ν - S m) the mean of the inducing
-// variables, whitened, a case has
-//
-//	b_i = T_i (ν_i - τ_i (m_i + v_iᵀû)),   μ_i = m_i + v_iᵀû + Λ_i b_i
-//
-// û once more from what b leaves of V b = û takes rounding errors out.
-func (p *inducedSites) locate() {
-	n := p.n()
-	known, rest := make([]float64, p.m()), make([]float64, n) // û, ν - S(m + Vᵀû)
-	copy(p.mu, p.mean)
-	for range 2 {
-		for i, t := range p.tau {
-			rest[i] = p.left[i] * (p.nu[i] - t*p.mu[i])
-		}
-		step := make([]float64, p.m())
-		p.project(step, rest)
-		floats.Sub(step, known)
-		p.solve(step)
-		floats.Add(known, step)
-		p.lift(p.mu, 1, step)
-	}
-	for i, t := range p.tau {
-		p.b[i] = p.left[i] * (p.nu[i] - t*p.mu[i])
-		p.mu[i] += p.lambda[i] * p.b[i]
-	}
-	p.uncertain = 4 * eps * math.Sqrt(p.largest()) * floats.Norm(known, 2)
 }
 
 // run updates the sites until they are at their fixed point: all at once, with Anderson's
@@ -180,47 +152,18 @@ func (p *inducedSites) run(ctx context.Context) (fixedPoint, error) {
 	}
 }
 
-// sweep updates one site after the other, each on the marginals that the one before left: GPML
-// Algorithm 3.5 in terms of û and C = M⁻¹. A change Δe of E_i, and Δh of T_i (ν_i - τ_i m_i), makes
-//
-//	C - k Cv (Cv)ᵀ,   û + (Δh - k (v_iᵀû + Δh v_iᵀCv)) Cv,   k = Δe/(1 + Δe v_iᵀCv)
+// sweep updates one site after the other, each on the marginals that the one before left.
 func (p *inducedSites) sweep(damping float64) error {
-	m := p.m()
-	c := full(linalg.InverseCholesky(copyOf(p.um)))
-	known, v, cv := p.whitened(), make([]float64, m), make([]float64, m)
-	for i := range p.tau {
-		for k := range v {
-			v[k] = p.v.Data[k*p.v.Stride+i]
+	site := func(i int) lowrank.Site { return lowrank.Site{Tau: p.tau[i], Nu: p.nu[i], Mean: p.mean[i]} }
+	return p.Sweep(p.b, site, func(i int, m lowrank.Marginal) (lowrank.Site, error) {
+		p.mu[i] = m.Mean
+		to, err := p.rule.match(i, p.atLeast(i, m.Variance), m.B)
+		if err == nil {
+			p.tau[i] += damping * (to.tau - p.tau[i])
+			p.nu[i] += damping * (to.pull + to.tau*m.Mean - p.nu[i])
 		}
-		linalg.Gemv(blas.NoTrans, 1, c, v, 0, cv)
-		square, at, tau, nu := floats.Dot(v, cv), floats.Dot(v, known), p.tau[i], p.nu[i]
-		left := 1 / (1 + tau*p.lambda[i])
-		b := left * (nu - tau*(p.mean[i]+at))
-		p.mu[i] = p.mean[i] + at + p.lambda[i]*b
-		sigma := p.atLeast(i, left*(p.lambda[i]+left*square))
-		s, err := p.rule.match(i, sigma, b)
-		if err != nil {
-			return err
-		}
-		p.tau[i] += damping * (s.tau - tau)
-		p.nu[i] += damping * (s.pull + s.tau*p.mu[i] - nu)
-		now := 1 / (1 + p.tau[i]*p.lambda[i])
-		de := p.tau[i]*now - tau*left
-		dh := now*(p.nu[i]-p.tau[i]*p.mean[i]) - left*(nu-tau*p.mean[i])
-		k := de / (1 + de*square)
-		floats.AddScaled(known, dh-k*(at+dh*square), cv)
-		for r, x := range cv {
-			floats.AddScaled(c.Data[r*c.Stride:r*c.Stride+m], -k*x, cv)
-		}
-	}
-	return nil
-}
-
-// whitened is û of the last refresh: V b.
-func (p *inducedSites) whitened() []float64 {
-	known := make([]float64, p.m())
-	p.project(known, p.b)
-	return known
+		return site(i), err
+	})
 }
 
 // update moves all sites towards those of the last refresh.
@@ -301,7 +244,7 @@ func (p *inducedSites) explain(string, fixedPoint, float64) {}
 
 // stationaryAdjoint implements storage: G = ½ b bᵀ - ½ R.
 func (p *inducedSites) stationaryAdjoint(dst *Cov) {
-	p.pull(dst, adjoint{p: [][]float64{p.b}, q: [][]float64{scaled(p.b, 0.5)}, c: 1, spare: p.spareWeights()})
+	p.pull(dst, lowrank.Adjoint{P: [][]float64{p.b}, Q: [][]float64{scaled(p.b, 0.5)}, C: 1, Spare: p.spareWeights()})
 	if dst.Mean != nil {
 		copy(dst.Mean, p.b)
 	}
@@ -309,67 +252,39 @@ func (p *inducedSites) stationaryAdjoint(dst *Cov) {
 
 // spareWeights is what a change of D does to the evidence beside what it does to the prior.
 func (p *inducedSites) spareWeights() []float64 {
-	if p.power == 1 {
+	if p.Power() == 1 {
 		return nil
 	}
-	w := make([]float64, p.n())
+	w := make([]float64, p.Cases())
 	for i, t := range p.tau {
 		if p.penalised {
-			w[i] = -p.penaltySlope(i, t) * t
+			w[i] = -p.PenaltySlope(i, t) * t
 		} else { // as ∂/∂v is ½ ∂²/∂μ² of the average of log p(y|f)
-			w[i] = (1 - p.power) / 2 * p.next[i].own.d[1]
+			w[i] = (1 - p.Power()) / 2 * p.next[i].own.d[1]
 		}
 	}
 	return w
 }
 
-// respond implements storage. With a_i = U_M⁻ᵀ v_i T_i/√σ_i the correlations are a_iᵀa_j off the
-// diagonal, and of their squares
-//
-//	Σ_j (a_iᵀa_j)² x_j = a_iᵀ (Σ_j x_j a_j a_jᵀ) a_i
+// respond implements storage.
 func (p *inducedSites) respond(*marginals) (
 	marginals func(dst, x []float64), pull func(dst *Cov, total []weight, share float64),
 ) {
-	n, m := p.n(), p.m()
-	scale, own := make([]float64, n), make([]float64, n) // T/√σ, |a_i|²
-	for i, v := range p.sigma {
-		scale[i] = p.left[i] / math.Sqrt(v)
-		own[i] = scale[i] * scale[i] * p.squares[i]
-	}
-	inverse := linalg.InverseCholesky(copyOf(p.um))
-	marginals = func(dst, x []float64) {
-		y, z := make([]float64, m), make([]float64, n)
-		floats.MulTo(z, scale, x[:n])
-		p.project(y, z)
-		p.solve(y)
-		clear(z)
-		p.lift(z, 1, y)
-		for i, a := range own {
-			dst[i] = scale[i]*z[i] + (1-a)*x[i]
-			z[i] = x[n+i] * scale[i] * scale[i]
-		}
-		inner := linalg.NewSym(m)
-		linalg.SyrkDiag(blas.NoTrans, 1, p.v, z, 0, inner)
-		p.quadratic(dst[n:], sandwich(inner, inverse))
-		for i, a := range own {
-			dst[n+i] = -(scale[i]*scale[i]*dst[n+i] + (1-a*a)*x[n+i])
-		}
-	}
-	return marginals, p.pullImplicit
+	return p.Response(p.sigma), p.pullImplicit
 }
 
 // pullImplicit sets dst to the adjoint of differentiate.
 func (p *inducedSites) pullImplicit(dst *Cov, total []weight, share float64) {
-	n := p.n()
+	n := p.Cases()
 	gamma, u, by := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, w := range total {
 		u[i], gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
 	}
-	p.shrink(u, u, make([]float64, n))
+	p.Shrink(u, u)
 	floats.AddScaledTo(by, u, share/2, p.b)
-	g := adjoint{p: [][]float64{p.b}, q: [][]float64{by}, c: share, gamma: gamma}
+	g := lowrank.Adjoint{P: [][]float64{p.b}, Q: [][]float64{by}, C: share, Gamma: gamma}
 	if share > 0 {
-		g.spare = p.spareWeights()
+		g.Spare = p.spareWeights()
 	}
 	p.pull(dst, g)
 	if dst.Mean != nil {
@@ -379,7 +294,8 @@ func (p *inducedSites) pullImplicit(dst *Cov, total []weight, share float64) {
 
 // Latent implements Posterior.
 func (p *inducedSites) Latent(mean, variance []float64, cross *mat.Dense, diag []float64, class int) {
-	p.latent(mean, variance, p.b, cross, diag)
+	checkLatent(mean, variance, len(diag))
+	p.Told(p.b).Latent(mean, variance, cross, diag)
 }
 
 // PredictProba implements Posterior.

@@ -712,6 +712,12 @@ func knowsParameters(lik likelihood.Likelihood) bool {
 	return ok || !hasFree(lik)
 }
 
+// isGaussian says whether a likelihood's one parameter is log σ.
+func isGaussian(lik likelihood.Likelihood) bool {
+	_, ok := lik.(likelihood.Gaussian)
+	return ok
+}
+
 // bound binds lik to some parameters, to ask what it can do.
 func bound(lik likelihood.Likelihood) likelihood.Bound {
 	return lik.At(make([]float64, len(lik.Params())))

@@ -106,8 +106,8 @@ func (m Variational) induced(cov []Cov, y Targets, lik likelihood.Bound) (*induc
 	if err != nil {
 		return nil, err
 	}
-	if p.power < 1 {
-		p.spread = scaled(p.spare, 1-p.power)
+	if p.Power() < 1 {
+		p.spread = p.lacking(1 - p.Power())
 	}
 	p.rule = bounding{p.marginals, lik.(likelihood.LogConcave)}
 	return p, m.bounded(p.lowRank)

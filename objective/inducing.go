@@ -99,7 +99,7 @@ type inducedPart struct {
 
 const (
 	// partSize is how many cases a part has.
-	partSize = 2048
+	partSize = approx.PartSize
 	// mostKept is how many distances are kept for the next theta, 256 MB of them.
 	mostKept = 1 << 25
 )
@@ -116,35 +116,48 @@ func newInduced(x, z *kernel.Inputs) *induced {
 
 // each runs work for every part.
 func (d *induced) each(work func(k int, p inducedPart)) {
-	keep := d.x.N()*d.z.N() <= mostKept
-	linalg.Parallel(len(d.parts), func(k int) {
-		p := d.parts[k]
-		if !keep {
-			p.z, p.x = p.z.Fresh(), p.x.Fresh()
-		}
-		work(k, p)
-	})
+	linalg.Parallel(len(d.parts), func(k int) { work(k, d.fresh(d.parts[k])) })
+}
+
+// fresh is a part that keeps no distances, where they are too many.
+func (d *induced) fresh(p inducedPart) inducedPart {
+	if d.x.N()*d.z.N() > mostKept {
+		p.z, p.x = p.z.Fresh(), p.x.Fresh()
+	}
+	return p
 }
 
 // inducedMemory is what a fit of n cases with m inducing inputs takes, in bytes: the covariances,
-// V, the adjoint and the distances that are kept, and what threads have of a part each.
-func inducedMemory(kernels, n, m, held, dim int, gradient bool) int64 {
-	wide := kernels + 1
-	if gradient {
+// in whose memory V is made, and the distances that are kept; what threads have of a part each; and
+// of several classes that are fitted together, a factor and two inverses of order C m.
+func inducedMemory(m approx.Approximation, s approx.Size, dim int) int64 {
+	points, n := approx.InducingOf(m).Points, s.Cases
+	wide, vectors, order := s.Kernels, 40, points
+	switch _, apart := m.(approx.OneVsRest); {
+	case apart && s.Kernels == 1: // every class has its V
+		wide, vectors = wide+s.Classes, vectors*s.Classes
+	case s.Classes > 2:
+		vectors, order = vectors*s.Classes, order*s.Classes
+	}
+	if n*points <= mostKept {
 		wide++
 	}
-	if n*m <= mostKept {
-		wide++
-	}
-	parts := 8 * min(runtime.GOMAXPROCS(0), n/partSize+1) * m * partSize
-	return 8 * int64(wide*n*m+20*n+4*m*m+kernels*m*held+parts+n*dim)
+	parts := 4 * min(runtime.GOMAXPROCS(0), n/partSize+1) * order * partSize
+	return 8 * int64(wide*n*points+vectors*n+4*order*order+s.Kernels*points*s.New+parts+n*dim)
 }
 
-// room makes a covariance, or an adjoint.
+// room makes a covariance, which a fit may overwrite.
 func (d *induced) room() approx.Cov {
 	m, n := d.z.N(), d.x.N()
-	return approx.Cov{K: mat.NewSymDense(m, nil), Cross: mat.NewDense(m, n, linalg.Floats(m*n)),
-		Diag: make([]float64, n), Noise: make([]float64, n)}
+	cov := d.adjoint()
+	cov.Cross, cov.Scratch = mat.NewDense(m, n, linalg.Floats(m*n)), true
+	return cov
+}
+
+// adjoint makes one, of which the columns of Cross come part by part.
+func (d *induced) adjoint() approx.Cov {
+	m, n := d.z.N(), d.x.N()
+	return approx.Cov{K: mat.NewSymDense(m, nil), Diag: make([]float64, n), Noise: make([]float64, n)}
 }
 
 // columns are those of a part.
@@ -177,10 +190,24 @@ func smoothGram(k kernel.Kernel, dst *mat.SymDense, theta []float64, z *kernel.I
 	}
 }
 
-// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes.
-// An inducing input is on both sides of K_zz.
-func (d *induced) pullbackInputs(dst *mat.Dense, k kernel.Kernel, theta []float64, adjoint approx.Cov) error {
-	m := d.z.N()
+// pullbackInputs adds to dst, m×d, the derivative over the inducing inputs that an adjoint makes,
+// which fill fills. An inducing input is on both sides of K_zz.
+func (d *induced) pullbackInputs(
+	dst *mat.Dense, k kernel.Kernel, theta []float64, fill func(*approx.Cov) error,
+) error {
+	m, adjoint := d.z.N(), d.adjoint()
+	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
+	for i := range parts {
+		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
+	}
+	adjoint.Part = func(cross *mat.Dense, from int) {
+		i := from / partSize
+		p := d.fresh(d.parts[i])
+		errs[i] = errors.Join(errs[i], kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, cross))
+	}
+	if err := fill(&adjoint); err != nil {
+		return err
+	}
 	square := mat.NewDense(m, m, nil)
 	for i := range m {
 		for j := range m {
@@ -188,20 +215,29 @@ func (d *induced) pullbackInputs(dst *mat.Dense, k kernel.Kernel, theta []float6
 		}
 	}
 	err := kernel.PullbackInputs(k, dst, theta, d.z, &kernel.Inputs{X: d.z.X}, square)
-	parts, errs := make([]*mat.Dense, len(d.parts)), make([]error, len(d.parts))
-	d.each(func(i int, p inducedPart) {
-		parts[i] = mat.NewDense(m, d.z.Dim(), nil)
-		errs[i] = kernel.PullbackInputs(k, parts[i], theta, p.z, p.x, p.columns(adjoint.Cross))
-	})
 	for _, part := range parts {
 		dst.Add(dst, part)
 	}
 	return errors.Join(append(errs, err)...)
 }
 
-// pullback adds to grad the derivative over theta that an adjoint makes.
-func (d *induced) pullback(grad []float64, k kernel.Kernel, theta []float64, adjoint approx.Cov) {
+// pullback adds to grad the derivative over theta that an adjoint makes, which fill fills.
+func (d *induced) pullback(
+	grad []float64, k kernel.Kernel, theta []float64, adjoint *approx.Cov, fill func(*approx.Cov) error,
+) error {
 	m := d.z.N()
+	grads := make([][]float64, len(d.parts))
+	for i := range grads {
+		grads[i] = make([]float64, len(grad))
+	}
+	adjoint.Part = func(cross *mat.Dense, from int) {
+		i := from / partSize
+		p := d.fresh(d.parts[i])
+		kernel.PullbackCross(k, grads[i], theta, p.z, p.x, cross)
+	}
+	if err := fill(adjoint); err != nil {
+		return err
+	}
 	square := mat.NewDense(m, m, nil)
 	for i := range m {
 		for j := range m {
@@ -209,10 +245,7 @@ func (d *induced) pullback(grad []float64, k kernel.Kernel, theta []float64, adj
 		}
 	}
 	kernel.PullbackCross(k, grad, theta, d.z, d.z, square)
-	grads := make([][]float64, len(d.parts))
 	d.each(func(i int, p inducedPart) {
-		grads[i] = make([]float64, len(grad))
-		kernel.PullbackCross(k, grads[i], theta, p.z, p.x, p.columns(adjoint.Cross))
 		noise := adjoint.Noise[p.from:p.to]
 		// as noise is the variance less the smooth one
 		kernel.PullbackDiag(k, grads[i], theta, p.x, noise)
@@ -222,4 +255,5 @@ func (d *induced) pullback(grad []float64, k kernel.Kernel, theta []float64, adj
 	for _, g := range grads {
 		floats.Add(grad, g)
 	}
+	return nil
 }

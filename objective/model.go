@@ -47,8 +47,8 @@ const batch = 2048
 func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 {
 	s.Kernels = len(m.Kernels)
 	s.New = min(s.New, batch)
-	if m := approx.InducingOf(m.Inference).Points; m > 0 && m < s.Cases {
-		return inducedMemory(s.Kernels, s.Cases, m, s.New, dim, gradient)
+	if points := approx.InducingOf(m.Inference).Points; points > 0 && points < s.Cases {
+		return inducedMemory(m.Inference, s, dim)
 	}
 	n, held := int64(s.Cases), int64(s.New)
 	method := m.Inference.Memory(s)

@@ -289,13 +289,9 @@ func (p *Point) InputGradient(dst *mat.Dense) error {
 	if !o.gradient {
 		return approx.ErrNoGradient
 	}
-	adjoint := chosen.room()
 	for j, k := range o.model.Kernels {
-		err := p.criterion.Adjoint(&adjoint, j)
-		if err == nil {
-			err = chosen.pullbackInputs(dst, k, l.kernel(p.Theta, j), adjoint)
-		}
-		if err != nil {
+		fill := func(adjoint *approx.Cov) error { return p.criterion.Adjoint(adjoint, j) }
+		if err := chosen.pullbackInputs(dst, k, l.kernel(p.Theta, j), fill); err != nil {
 			return fmt.Errorf("objective: gradient by inducing inputs at %s: %w", l.describe(p.Theta), err)
 		}
 	}
@@ -325,7 +321,7 @@ func (p *Point) pullback(grad []float64) error {
 		}
 		if n := o.data.X.N(); adjoint.K == nil {
 			if o.inducing != nil {
-				*adjoint = o.inducing.chosen.room()
+				*adjoint = o.inducing.chosen.adjoint()
 			} else {
 				adjoint.K = mat.NewSymDense(n, linalg.Floats(n*n))
 			}
@@ -333,12 +329,16 @@ func (p *Point) pullback(grad []float64) error {
 				adjoint.Mean = make([]float64, n)
 			}
 		}
-		if err := p.criterion.Adjoint(adjoint, j); err != nil {
-			return err
-		}
+		fill := func(dst *approx.Cov) error { return p.criterion.Adjoint(dst, j) }
 		if o.inducing != nil {
-			o.inducing.chosen.pullback(l.kernel(grad, j), k, l.kernel(p.Theta, j), *adjoint)
+			err := o.inducing.chosen.pullback(l.kernel(grad, j), k, l.kernel(p.Theta, j), adjoint, fill)
+			if err != nil {
+				return err
+			}
 		} else {
+			if err := fill(adjoint); err != nil {
+				return err
+			}
 			kernel.Pullback(k, l.kernel(grad, j), l.kernel(p.Theta, j), o.data.X, p.cov[j].K, adjoint.K)
 		}
 		if o.needsMean {

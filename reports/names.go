@@ -84,6 +84,8 @@ func ShortName(c record.Component) string { return namer{}.component(c.Node, "")
 type namer struct {
 	shown map[string]bool   // the settings that names have, by their path
 	met   map[string]string // takes the text of every setting; nil: none
+	// whether these are options of an option: if that is nothing but a number, it is shown
+	inside bool
 }
 
 // component names a component: se, {se: options}, or a list of components.
@@ -113,8 +115,10 @@ func (w namer) options(n record.Node, path string) string {
 			at := path + "." + part.Key
 			switch {
 			case !setting(part.Node):
-				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, w.component(part.Node, at)))
-			case w.shown[at]:
+				inside := w
+				inside.inside = true
+				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, inside.component(part.Node, at)))
+			case w.shown[at], w.inside && len(n.Parts) == 1 && part.Node.Number != nil:
 				parts = append(parts, fmt.Sprintf("%s: %s", part.Key, settingText(part.Node)))
 			case w.met != nil:
 				w.met[at] = settingText(part.Node)

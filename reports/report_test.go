@@ -167,7 +167,8 @@ func TestShorten(t *testing.T) {
 		"{sum: [{se: {length_scale: {init: 1}, amplitude: 2}}, {noise: {amplitude: {fixed: 0.3}}}]}": "sum(se, noise)",
 		"{active: {dims: [1, 2], kernel: {se: {ard: true}}}}":                                        "active(dims: 1, 2, kernel: se(ard: true))",
 		"{per_class: se}": "per_class(se)",
-		"{pl: {schedule: parallel, max_iterations: 10}}": "pl(schedule: parallel)",
+		"{pl: {schedule: parallel, max_iterations: 10}}":           "pl(schedule: parallel)",
+		"{pl: {inducing: {points: 60, correction: {power: 0.5}}}}": "pl(inducing: points(60), correction(power: 0.5))",
 	} {
 		r := reports.Report{Configurations: []reports.Configuration{{Label: record.Label{Kernel: reporttest.Declared(text)}}}}
 		if got := r.ShortNames()[text]; got != want {

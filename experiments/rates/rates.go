@@ -247,8 +247,11 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 	if s.Classes == 2 {
 		classes = 1
 	}
+	pairs := 1.0 // with inducing inputs classes together take products for every two of them
 	if each, ok := method.(approx.OneVsRest); ok {
 		method = each.Binary
+	} else if points > 0 {
+		pairs = classes
 	}
 	rates, ok := r.method(MethodKey(method, m.Likelihood))
 	if !ok {
@@ -261,7 +264,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 		terms[0] = MethodTerms(s.Distinct)[0]
 	}
 	if points > 0 {
-		terms = withInducing(MethodTerms(points), s.Cases, points, 6)
+		terms = withInducing(MethodTerms(points), s.Cases, points, 6*pairs)
 	}
 	times := classes
 	if a, ok := method.(approx.Abridger); ok {
@@ -279,7 +282,7 @@ func (r *Rates) Phases(m objective.Model, s approx.Size, dim int, criterion stri
 		if points > 0 {
 			x = float64(points)
 		}
-		p.Predict = 2*held/float64(s.Cases)*p.Gram + classes*held*rates.Predict.Of([3]float64{x * x, x, 1})
+		p.Predict = 2*held/float64(s.Cases)*p.Gram + classes*held*rates.Predict.Of([3]float64{pairs * x * x, x, 1})
 	}
 	return p, true
 }

@@ -25,7 +25,7 @@ type Inducing struct {
 
 // Tried is what so many inducing inputs come to.
 type Tried struct {
-	Points int `json:"points"`
+	Points int `json:"points"` // how many inducing inputs
 	// nats, where a climb over the hyperparameters, from where they start, has ended
 	LogEvidence Number `json:"log_evidence"`
 }
