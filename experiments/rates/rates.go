@@ -320,19 +320,6 @@ func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with ob
 	return with, int(math.Ceil(float64(cases)/digits) * digits), true
 }
 
-// Advised is the inference to begin with for so many cases of two classes, of se with logit, and
-// why, if that is one with inducing inputs; else ok is false.
-func Advised(cases, inputs int) (inference, why string, ok bool) {
-	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Logit{},
-		Inference: approx.Laplace{}}
-	_, from, known := Nominal.InducingFrom(m, approx.Size{Classes: 2}, inputs)
-	if !known || cases < from {
-		return "", "", false
-	}
-	why = fmt.Sprintf("from about %d cases on it takes a tenth of the time of laplace, or less", from)
-	return fmt.Sprintf("{laplace: {inducing: %d}}", Points), why, true
-}
-
 // evaluation is one with its gradient.
 func (t Times) evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
 
