@@ -11,12 +11,12 @@ type Answer struct {
 	// the way of holding out that it is of; of nested cross-validation it is that of choosing,
 	// scored on the outer folds; empty: it is the log evidence of the training data
 	Evaluation string `json:"evaluation"`
-	Score      Number `json:"score"` // of the best, or nested of the choice
-	Low        Number `json:"low"`   // of the 95 % interval of score; null where there is none
-	High       Number `json:"high"`  // of the 95 % interval of score; null where there is none
-	Cases      int    `json:"cases"` // held-out cases that score is of
-	Competed   int    `json:"competed"`
-	Next       *int   `json:"next"` // index of the second best; null: nothing else competed
+	Score      Number `json:"score"`    // of the best, or nested of the choice
+	Low        Number `json:"low"`      // of the 95 % interval of score; null where there is none
+	High       Number `json:"high"`     // of the 95 % interval of score; null where there is none
+	Cases      int    `json:"cases"`    // held-out cases that score is of
+	Competed   int    `json:"competed"` // how many configurations did
+	Next       *int   `json:"next"`     // index of the second best; null: nothing else competed
 	// by how much the score of the best is better than that of next; of nested cross-validation
 	// by the inner folds; null: nothing else competed
 	Margin Number `json:"margin"`
@@ -28,7 +28,8 @@ type Answer struct {
 	Rivals            []Rival `json:"rivals"` // everything else that competed, best first
 	Trust             []Trust `json:"trust"`  // what speaks against trusting the answer; empty: nothing found
 	Keep              string  `json:"keep"`   // the command that keeps the best as a model file
-	Nested            *Choice `json:"nested,omitempty"`
+	// how nested cross-validation chose the best
+	Nested *Choice `json:"nested,omitempty"`
 }
 
 // Choice says of nested cross-validation how the best came to be chosen.

@@ -56,8 +56,16 @@ var Sections = []Section{
 		{"above", "makes two classes of a numeric label, above this number and not", "none", "above: 25"},
 		{"missing", "what becomes of empty cells, NA, NaN and ?: error, drop the case, or the mean or median of the " +
 			"training cases", "error", "missing: median"},
-		{"categorical", "what becomes of columns with text: error, or one_hot, a column of 0 and 1 for each level",
-			"error", "categorical: one_hot"},
+		{"missing_values", "further texts that stand for a missing value, as they are written", "none",
+			"missing_values: [-999, unknown]"},
+		{"missing_indicators", "whether each input with missing values gets another one beside it, 1 where the value " +
+			"is missing and else 0; with missing: mean or median", "false", "missing_indicators: true"},
+		{"unlabelled", "what becomes of cases without a label: error, or drop the case", "error", "unlabelled: drop"},
+		{"decimal", "how numbers are written: with a point, 1,234.5, or with a comma, 1.234,5", "point",
+			"decimal: comma"},
+		{"categories", "inputs whose values are names even where they are numbers", "none", "categories: [ward]"},
+		{"categorical", "what becomes of columns with text: error; one_hot, a column of 0 and 1 for each level; or kernel, " +
+			"one column for the kernel hamming", "error", "categorical: one_hot"},
 		{"subsample", "how many training cases are kept, drawn by the seed, as many of each class as before", "all",
 			"subsample: 2000"},
 		{"preprocess", "none, standardize (mean 0, variance 1) or whiten (identity covariance), fitted on the " +
@@ -120,6 +128,10 @@ var Sections = []Section{
 		{"order", "nodes of the quadrature", "exact averages", "quadrature: {order: 20}"},
 		{"inducing", "a covariance of lower rank, told by so many inputs, for thousands of cases", "none",
 			"laplace: {inducing: 200}"},
+		{"rechoose", "whether as many inducing inputs are chosen again at the tuned hyperparameters", "false",
+			"inducing: {points: 200, rechoose: true}"},
+		{"tune_inputs", "whether inducing inputs are tuned together with the hyperparameters", "false",
+			"inducing: {points: 20, tune_inputs: true}"},
 		{"points", "how many: of inducing inputs, of a grid axis, of a lattice, of places", "", "points: 11"},
 		{"select", "how inducing inputs are chosen", "greedy", "inducing: {points: 200, select: kmeans}"},
 		{"correction", "what becomes of the variance that the lower rank lacks", "the method's own", ""},
