@@ -64,8 +64,8 @@ var Sections = []Section{
 		{"decimal", "how numbers are written: with a point, 1,234.5, or with a comma, 1.234,5", "point",
 			"decimal: comma"},
 		{"categories", "inputs whose values are names even where they are numbers", "none", "categories: [ward]"},
-		{"categorical", "what becomes of columns with text: error; one_hot, a column of 0 and 1 for each level; or kernel, " +
-			"one column for the kernel hamming", "error", "categorical: one_hot"},
+		{"categorical", "what becomes of columns with text: error; one_hot, a column of 0 and 1 for each level; " +
+			"or kernel, one column for the kernel hamming", "error", "categorical: one_hot"},
 		{"subsample", "how many training cases are kept, drawn by the seed, as many of each class as before", "all",
 			"subsample: 2000"},
 		{"preprocess", "none, standardize (mean 0, variance 1) or whiten (identity covariance), fitted on the " +
