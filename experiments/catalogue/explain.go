@@ -75,12 +75,7 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 			if names = append(names, k.Name); k.Name != name {
 				continue
 			}
-			write("%s (a key of the file: %s)\n%s\n", k.Name, s.Name, k.Doc)
-			for _, more := range [][2]string{{"default", k.Default}, {"example", k.Example}} {
-				if more[1] != "" {
-					fmt.Fprintf(w, "  %s: %s\n", more[0], more[1])
-				}
-			}
+			write("%s (a key of the file: %s)\n%s\n%s", k.Name, s.Name, k.Doc, usage(k))
 		}
 	}
 	for _, s := range cv.Scores {
@@ -105,6 +100,16 @@ func explainKey(w io.Writer, name string, below bool) (found bool, names []strin
 		}
 	}
 	return found, names
+}
+
+// usage is what holds without a key and how it is written, a line each, as far as that is said.
+func usage(k spec.Key) (lines string) {
+	for _, of := range [][2]string{{"default", k.Default}, {"example", k.Example}} {
+		if of[1] != "" {
+			lines += fmt.Sprintf("  %s: %s\n", of[0], of[1])
+		}
+	}
+	return lines
 }
 
 // headings are columns of tables for people that are no score.

@@ -45,19 +45,7 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		if part.text == "" && head != "" {
 			return nil
 		}
-		above := strings.Count(head, "\n")
-		src, err := decode(name, strings.NewReader(head+part.text), maxText, 0)
-		var d *Data
-		if err == nil {
-			d, err = s.read(src, false)
-		}
-		if faults := (*FileError)(nil); errors.As(err, &faults) {
-			for i := range faults.Faults {
-				if faults.Faults[i].Line > 0 {
-					faults.Faults[i].Line += lines - above
-				}
-			}
-		}
+		d, err := s.readPart(name, head, part.text, lines)
 		if err != nil {
 			return err
 		}
@@ -80,6 +68,24 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		}
 		rows, lines = rows+part.records, lines+strings.Count(part.text, "\n")
 	}
+}
+
+// readPart reads records that follow so many lines of the file, below the first record, which says
+// what the columns are.
+func (s *Schema) readPart(name, first, text string, lines int) (*Data, error) {
+	src, err := decode(name, strings.NewReader(first+text), maxText, 0)
+	var d *Data
+	if err == nil {
+		d, err = s.read(src, false)
+	}
+	if faults := (*FileError)(nil); errors.As(err, &faults) {
+		for i := range faults.Faults {
+			if faults.Faults[i].Line > 0 {
+				faults.Faults[i].Line += lines - strings.Count(first, "\n")
+			}
+		}
+	}
+	return d, err
 }
 
 // plain decompresses what is compressed.
