@@ -13,6 +13,9 @@ import (
 // TestExactMemory: an exact evaluation with its gradient holds a few matrices of n² numbers: K, distances, a factor and the adjoint;
 // with EP also the posterior covariance and what its evidence is made of.
 func TestExactMemory(t *testing.T) {
+	if !allocated.Pools {
+		t.Skip("the race detector has pools of memory forget: go test ./objective -run ExactMemory, without -race")
+	}
 	const n = 1000
 	for _, test := range []struct {
 		method approx.Approximation

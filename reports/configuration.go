@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -364,4 +365,30 @@ func (p GridPoint) by(name, objective string) (v float64, known bool) {
 		v, known = p.Scores.Get(name)
 	}
 	return v, known && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// ByInput are the hyperparameters for readers: where there is one for each input, by the name of
+// the input, "length_scale[age]", and of length scales the shortest, of the most relevant input,
+// first.
+func (c Configuration) ByInput() Values {
+	out := slices.Clone(c.Hyperparameters)
+	if len(out) != len(c.Record.Hyperparameters) {
+		return out
+	}
+	first, of := 0, ""
+	for i, h := range c.Record.Hyperparameters {
+		name, _, each := strings.Cut(h.Name, "[")
+		if !each || h.Column == "" {
+			of = ""
+			continue
+		}
+		if name != of {
+			first, of = i, name
+		}
+		out[i].Name = name + "[" + h.Column + "]"
+		if strings.HasSuffix(name, "length_scale") {
+			slices.SortStableFunc(out[first:i+1], func(a, b Value) int { return cmp.Compare(a.Number, b.Number) })
+		}
+	}
+	return out
 }

@@ -228,7 +228,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 // configurationSheets are the tables of a configuration, of at most so many rows.
 func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 	values := table.Rows{Columns: []string{"hyperparameter", "value"}}
-	for _, h := range c.Hyperparameters {
+	for _, h := range c.ByInput() {
 		values.Add(h.Name, h.Number)
 	}
 	errors := table.Rows{Columns: []string{"hyperparameter", "standard error"}}

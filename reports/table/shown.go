@@ -86,7 +86,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	for _, f := range Facts(c, reports.Shortest) {
 		line(f.Name, "%s", f.Text)
 	}
-	for _, h := range c.Hyperparameters {
+	for _, h := range c.ByInput() {
 		line(h.Name, "%s", reports.Shortest(h.Number))
 	}
 	for _, e := range c.StandardErrors {

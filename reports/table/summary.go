@@ -429,7 +429,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	case c.Status == reports.Failed:
 		text = "the fit to all of the training data has failed"
 	case len(c.Hyperparameters) > 0:
-		text = reports.Assignments(c.Hyperparameters, reports.Readable)
+		text = reports.Assignments(c.ByInput(), reports.Readable)
 	}
 	fmt.Fprintf(w, "#%d  %s\n", index, text)
 	if len(c.StandardErrors) > 0 {
