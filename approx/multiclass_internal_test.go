@@ -122,7 +122,7 @@ func TestToleranceBeyondRounding(t *testing.T) {
 // TestThreadsOfSeveralClasses: fit, adjoint, predictions and leave-one-out have the same bits whatever the number of threads.
 func TestThreadsOfSeveralClasses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("four fits of 300 cases and four classes, with averages")
+		t.Skip("needs seconds for four fits of 300 cases: go test ./approx -run ThreadsOfSeveralClasses, without -short")
 	}
 	const n, classes = 300, 4
 	cov, y := softmaxOnLine(n, classes, 1, true)

@@ -139,6 +139,15 @@ func TestCauses(t *testing.T) {
 		t.Errorf("%+v", r.Answer.Trust)
 	}
 
+	for i := range lines {
+		lines[i].Fit.Warnings = nil
+	}
+	lines[1].Fit.Warnings = []string{"1 of 71 evaluations failed, the first with: objective: at log_amplitude=6: approx: not converged: laplace"}
+	if trust := reporttest.Build(t, m, lines).Answer.Trust; len(trust) != 1 ||
+		trust[0].Cause != "the optimiser met points that could not be evaluated" { // the fit that is kept is another
+		t.Errorf("%+v", trust)
+	}
+
 	lines[1].Fit = &record.Fit{Study: 1, Failure: "small #0 on all: restart from [1 2]: objective: at log_amplitude=1: approx: not converged: ep stopped"}
 	causes := reporttest.Build(t, m, lines).FailureCauses()
 	if len(causes) != 1 || causes[0].Notices[0].String() != "kfold fold 0: not converged: ep stopped" {

@@ -55,6 +55,8 @@ var warningKinds = []kind{
 		"a few of them decide log loss and information", "a likelihood with noise, as noisy_threshold or epsilon"},
 	{`of a class without training cases`, false, "cases are of a class that a training part lacks",
 		"no model can predict them", "stratified folds, or fewer of them"},
+	{`evaluations failed, the first with`, false, "the optimiser met points that could not be evaluated",
+		"it went round them", ""}, // whatever failed there, as the text says on
 	{`stopped unconverged|has not converged|not converged`, false, "fits have not converged",
 		"their scores are those of another point than meant", "raise max_iterations, or lower damping"},
 	{`went in circles`, true, "updates were damped", "the fit converged more slowly, to the same", ""},

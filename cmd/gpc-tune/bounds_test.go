@@ -73,7 +73,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := os.Stat("/dev/zero"); name == "zeros" && err != nil {
-				t.Skip("this system has no /dev/zero")
+				t.Skip("needs /dev/zero: run it on Linux or another Unix")
 			}
 			path := filepath.Join(dir, "experiment.yaml")
 			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {

@@ -346,7 +346,7 @@ func losses(t *testing.T, folder string) (all []float64) {
 // scikit-learn, and GPC_TUNE_TABLE one table.
 func TestTablesBesideScikitLearn(t *testing.T) {
 	if os.Getenv("GPC_TUNE_PEERS") == "" {
-		t.Skip("GPC_TUNE_PEERS=/usr/bin/python3 runs whole studies beside scikit-learn")
+		t.Skip("needs a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
 	}
 	for _, o := range tables {
 		if only := os.Getenv("GPC_TUNE_TABLE"); only != "" && only != o.name {

@@ -51,7 +51,7 @@ func TestPaper(t *testing.T) {
 
 	program, err := exec.LookPath("pdflatex")
 	if err != nil {
-		t.Skip("needs pdflatex to compile report.tex")
+		t.Skip("needs pdflatex, with booktabs, longtable and siunitx, to compile report.tex: install them and run it there")
 	}
 	folder := t.TempDir()
 	text := "\\documentclass[a4paper]{article}\\usepackage{booktabs,longtable,siunitx}\\begin{document}\n" +
