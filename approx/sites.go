@@ -91,7 +91,7 @@ func checkPrior(cov Cov, n int) error {
 	wrong := make([]bool, n)
 	linalg.Rows(n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			wrong[i] = !allFinite(row(i)) || row(i)[0] < 0
+			wrong[i] = !linalg.AllFinite(row(i)) || row(i)[0] < 0
 		}
 	})
 	i := slices.Index(wrong, true)
@@ -129,18 +129,6 @@ func dot(x, y []float64) float64 {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// allFinite is fast where it is true: 0·v is 0 for a finite v and NaN for any other.
-func allFinite(x []float64) bool {
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d = a+0*x[0], b+0*x[1], c+0*x[2], d+0*x[3]
-	}
-	for _, v := range x {
-		a += 0 * v
-	}
-	return a+b+c+d == 0
-}
 
 // upper views a square matrix as its upper triangle.
 func upper(v blas64.General) blas64.Triangular {

@@ -161,7 +161,7 @@ func (c Cov) check() error {
 	wrong := make([]bool, m)
 	linalg.Rows(m, func(j0, j1 int) {
 		for j := j0; j < j1; j++ {
-			wrong[j] = !allFinite(raw.Data[j*raw.Stride : j*raw.Stride+n])
+			wrong[j] = !linalg.AllFinite(raw.Data[j*raw.Stride : j*raw.Stride+n])
 		}
 	})
 	if j := slices.Index(wrong, true); j >= 0 {
@@ -174,18 +174,6 @@ func (c Cov) check() error {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// allFinite is fast where it is true: 0·v is 0 for a finite v and NaN for any other.
-func allFinite(x []float64) bool {
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a, b, c, d = a+0*x[0], b+0*x[1], c+0*x[2], d+0*x[3]
-	}
-	for _, v := range x {
-		a += 0 * v
-	}
-	return a+b+c+d == 0
-}
 
 // casesAtOnce is how many cases a pass over V takes at a time.
 const casesAtOnce = 512

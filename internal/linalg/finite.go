@@ -1,0 +1,14 @@
+package linalg
+
+// AllFinite says that no number is infinite or NaN. It is fast where that is so: 0·v is 0 for a
+// finite v and NaN for any other.
+func AllFinite(x []float64) bool {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = a+0*x[0], b+0*x[1], c+0*x[2], d+0*x[3]
+	}
+	for _, v := range x {
+		a += 0 * v
+	}
+	return a+b+c+d == 0
+}
