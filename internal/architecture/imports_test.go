@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"internal/jsonschema":              {},
 	"internal/architecture":            {},
 	".":                                {},
-	"bench":                            {"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
+	"bench":                            {"approx", "approx/likelihood", "approx/lowrank", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
 	"approx/likelihood/likelihoodtest": {"approx/likelihood"},
 }
 
