@@ -36,15 +36,23 @@ func commands(signals *interrupts) []*cobra.Command {
 		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
 		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
 		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(),
+		versionCommand(),
 	}
 }
 
 // run is the whole program: it parses args, does the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
-		Use:           "gpc-tune",
-		Short:         "Tune and compare Gaussian-process classifiers",
+		Use:   "gpc-tune",
+		Short: "Tune and compare Gaussian-process classifiers",
+		Long: `Tune, cross-validate and compare Gaussian-process classifiers that a YAML file declares.
+
+For a table of your own, gpc-tune init writes such a file, and gpc-tune run runs it and prints the
+report. gpc-tune list shows every name that a file can use, and gpc-tune explain explains one.`,
+		Example: `  gpc-tune init study.yaml --data patients.csv
+  gpc-tune run study.yaml
+  gpc-tune run gallery:crabs`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -70,6 +78,7 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 	}
 	for _, c := range commands(signals) {
 		guard(c)
+		completed(c)
 		root.AddCommand(c)
 	}
 	root.SetArgs(args)
