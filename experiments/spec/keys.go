@@ -236,8 +236,16 @@ var Sections = []Section{
 	{"report", "what is written beside results.json", []string{"Report"}, []Key{
 		{"formats", "gpc-tune list formats", "text", "report: {formats: [text, html, svg]}"},
 		{"curves", "gpc-tune list curves", "none", "report: {curves: [calibration]}"},
-		{"figures", "those that svg and png draw, by name or kind (gpc-tune list figures)", "all",
+		{"figures", "those that svg, pdf and png draw, by name or kind (gpc-tune list figures)", "all",
 			"report: {figures: [roc]}"},
+		{"figure", "how these are printed", "as on a screen", "figure: {width: 84mm, font: 8pt, title: none}"},
+	}},
+	{"figure", "how the figures in files are printed", []string{"Printing"}, []Key{
+		{"width", "of a figure, in mm, cm, in or pt (1/72 inch), from 50mm to 1000mm; panels that have no room " +
+			"beside each other are below each other", "by the number of panels, 460pt to 860pt", "width: 84mm"},
+		{"font", "size of the labels, in the same units, from 6.75pt to 24pt; lines and symbols grow with it, and " +
+			"no text is smaller than 6pt", "9pt", "font: 8pt"},
+		{"title", "none leaves out the title and the notes below it, for a caption to say", "shown", "title: none"},
 	}},
 	{"published", "figures that others have published", []string{"publishing", "uncertain"}, []Key{
 		{"source", "who published them, and where", "", `source: "GPML, Figure 3.7"`},
