@@ -214,7 +214,7 @@ func (s *Spec) String() string {
 			methods = append(methods, m.Tune.Method)
 		}
 	}
-	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models),
+	return fmt.Sprintf("%s: data sets %d, models %d, tuned by %s", s.Name, len(s.Data), len(s.Models),
 		strings.Join(methods, ", "))
 }
 
