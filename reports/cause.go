@@ -45,6 +45,8 @@ var warningKinds = []kind{
 		"a better value may be near", "a higher limit of evaluations"},
 	{`^stopped without a better point`, false, "the optimiser stopped where the gradient is not 0",
 		"a better value may be near", "more restarts"},
+	{`^ended on a plateau`, false, "the optimiser ended on a plateau",
+		"there the model predicts as a constant does", "start length scales elsewhere, or more restarts"},
 	{`no standard error|the standard errors are those`, false, "standard errors are missing or rough",
 		"only the errors of hyperparameters; scores stand", ""},
 	{`the chains do not agree`, false, "Markov chains do not agree", "averages over them may be off",
@@ -122,7 +124,7 @@ func summary(text string) string {
 	text = wrapped.ReplaceAllString(text, "")
 	const most = 160
 	if letters := []rune(text); len(letters) > most {
-		text = string(letters[:most]) + " …"
+		text = string(letters[:most]) + "…"
 	}
 	return text
 }
