@@ -191,7 +191,8 @@ type Race struct {
 type Report struct {
 	Formats []string `yaml:"formats"`
 	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
-	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
+	Figures []string `yaml:"figures"` // that svg, png and pdf draw, by name or kind; empty: all
+	Figure  Printing `yaml:"figure"`
 }
 
 // Illustration is an illustration with its place in the file.

@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":              {},
 	"internal/elliptical":              {},
 	"internal/mutants":                 {},
+	"internal/release":                 {"internal/build"},
 	"internal/strictyaml":              {"internal/record"},
 	"objective/classifier":             {"approx", "approx/likelihood", "cv", "internal/build", "internal/flow", "internal/interrupt", "internal/modelfile", "internal/record", "internal/seed", "objective", "objective/comparator", "objective/kernel", "objective/preprocess"},
 	"internal/flow":                    {"internal/record", "internal/registry", "objective/param"},
@@ -76,13 +77,13 @@ var allowed = map[string][]string{
 	"experiments/plan/plantest":        {"experiments/plan", "experiments/spec"},
 	"experiments/rates":                {"approx", "approx/likelihood", "internal/atomicfile", "internal/build", "internal/machine", "internal/record", "objective", "objective/kernel"},
 	"experiments/run":                  {"experiments/job", "experiments/plan", "experiments/rates", "experiments/spec", "internal/atomicfile", "internal/build", "internal/journal", "internal/linalg", "internal/machine", "internal/record", "internal/terminal", "reports", "reports/page", "reports/picture", "search"},
-	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "experiments/illustrate", "experiments/model", "internal/jsonschema", "internal/record", "internal/registry", "internal/seed", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "reports/page", "reports/picture", "search"},
+	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "experiments/illustrate", "experiments/model", "internal/jsonschema", "internal/record", "internal/registry", "internal/seed", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "reports/figure", "reports/page", "reports/picture", "search"},
 	"internal/build":                   {"internal/linalg", "internal/record"},
 	"internal/seed":                    {},
 	"internal/jsonschema":              {},
 	"internal/architecture":            {},
 	".":                                {},
-	"bench":                            {"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
+	"bench":                            {"approx", "approx/likelihood", "approx/lowrank", "cv", "experiments", "experiments/data", "objective/preprocess", "internal/journal", "internal/linalg", "internal/record", "objective", "objective/kernel", "objective/param", "search"},
 	"approx/likelihood/likelihoodtest": {"approx/likelihood"},
 }
 
