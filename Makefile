@@ -1,4 +1,4 @@
-.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
+.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -9,6 +9,9 @@ help: ## list the targets
 
 build: ## the program, linked statically
 	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
+
+release: ## archives of the program for six systems, with checksums, in dist; the same bytes for the same commit (ARGS="-help" for more)
+	go run ./internal/release $(ARGS)
 
 notice: ## write NOTICE, the licences of what is linked into the program, anew
 	go test -count 1 -run TestNotice ./cmd/gpc-tune -args -write-notice
@@ -48,6 +51,16 @@ test-kubernetes: ## submit to a Kubernetes of this machine, with etcd-server and
 $(CONTROLPLANE): $(addprefix cmd/gpc-tune/testdata/kubernetes/controlplane/,go.mod go.sum main.go)
 	mkdir -p $(@D)
 	cd $(<D) && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(abspath $@) .
+
+QEMU ?= qemu-aarch64-static
+
+test-arm64: ## the numbers on another processor, emulated (package qemu-user-static, QEMU=program), minutes
+	GOARCH=arm64 CGO_ENABLED=0 go test -count 1 -short -exec "$(QEMU)" ./internal/linalg ./approx
+
+VULNCHECK ?= 1.1.4
+
+vulnerabilities: ## known vulnerabilities of what the program uses (govulncheck; needs the network)
+	go run golang.org/x/vuln/cmd/govulncheck@v$(VULNCHECK) ./cmd/gpc-tune
 
 lint: ## gofmt, go vet, staticcheck, cognitive complexity
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

@@ -28,6 +28,7 @@ type categories struct {
 	storage    processes
 	outcome
 	f, pi, g []float64 // C, of one case
+	z        []float64 // n, of passing use
 }
 
 // processes is the joint posterior of the classes' processes, stored in one way or another.
@@ -75,6 +76,7 @@ func newCategories(tolerance float64, points int, cov []Cov, y Targets, lik like
 	p := &categories{
 		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial), tolerance: tolerance, points: points,
 		mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes), g: v(classes),
+		z: v(n),
 	}
 	for c := range classes {
 		if mean := share(cov, c).Mean; mean != nil {

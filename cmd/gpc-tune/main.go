@@ -32,8 +32,15 @@ func main() {
 // run is the whole program: it parses args, does the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
-		Use:           "gpc-tune",
-		Short:         "Tune and compare Gaussian-process classifiers",
+		Use:   "gpc-tune",
+		Short: "Tune and compare Gaussian-process classifiers",
+		Long: `Tune, cross-validate and compare Gaussian-process classifiers that a YAML file declares.
+
+For a table of your own, gpc-tune init writes such a file, and gpc-tune run runs it and prints the
+report. gpc-tune list shows every name that a file can use, and gpc-tune explain explains one.`,
+		Example: `  gpc-tune init study.yaml --data patients.csv
+  gpc-tune run study.yaml
+  gpc-tune run gallery:crabs`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -62,9 +69,11 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
 		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
 		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(),
+		versionCommand(),
 	} {
 		guard(c)
+		completed(c)
 		root.AddCommand(c)
 	}
 	root.SetArgs(args)
