@@ -61,8 +61,8 @@ var Sections = []Section{
 		{"missing_indicators", "whether each input with missing values gets another one beside it, 1 where the value " +
 			"is missing and else 0; with missing: mean or median", "false", "missing_indicators: true"},
 		{"unlabelled", "what becomes of cases without a label: error, or drop the case", "error", "unlabelled: drop"},
-		{"decimal", "how numbers are written: with a point, 1,234.5, or with a comma, 1.234,5", "point",
-			"decimal: comma"},
+		{"decimal", "how numbers are written: with a point, 1,234.5, or with a comma, 1.234,5; the sign of a " +
+			"currency may stand beside them", "point", "decimal: comma"},
 		{"categories", "inputs whose values are names even where they are numbers", "none", "categories: [ward]"},
 		{"categorical", "what becomes of columns with text: error; one_hot, a column of 0 and 1 for each level; " +
 			"or kernel, one column for the kernel hamming", "error", "categorical: one_hot"},
