@@ -62,6 +62,7 @@ var drawnForms = table.Forms[*ask.Drawn]{
 	{Name: "csv", Render: drawnTable},
 	{Name: "json", Render: func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},
 	{Name: "svg", Render: drawnAs(figure.SVG)},
+	{Name: "pdf", Render: drawnAs(figure.PDF)},
 	{Name: "png", Render: drawnAs(figure.PNG)},
 }
 

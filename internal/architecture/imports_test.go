@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"experiments/plan/plantest":        {"experiments/plan", "experiments/spec"},
 	"internal/rates":                   {"approx", "approx/likelihood", "internal/atomicfile", "internal/build", "internal/machine", "internal/record", "objective", "objective/kernel"},
 	"experiments/run":                  {"experiments/job", "experiments/plan", "internal/rates", "experiments/spec", "internal/atomicfile", "internal/build", "internal/journal", "internal/linalg", "internal/machine", "internal/record", "internal/terminal", "reports", "reports/page", "reports/picture", "search"},
-	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/illustrate", "internal/model", "internal/jsonschema", "internal/record", "internal/registry", "internal/seed", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "reports/page", "reports/picture", "search"},
+	"experiments/spec":                 {"approx", "approx/likelihood", "cv", "experiments/data", "experiments/gallery", "internal/illustrate", "internal/model", "internal/jsonschema", "internal/record", "internal/registry", "internal/seed", "internal/strictyaml", "objective", "objective/comparator", "objective/kernel", "objective/param", "reports/figure", "reports/page", "reports/picture", "search"},
 	"internal/build":                   {"internal/linalg", "internal/record"},
 	"internal/seed":                    {},
 	"internal/jsonschema":              {},
