@@ -83,7 +83,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 			fmt.Fprintf(t, "%s\t%s\n", terminal.OneLine(name), terminal.OneLine(text))
 		}
 	}
-	for _, f := range Facts(c, Exactly) {
+	for _, f := range Facts(c, exactly) {
 		line(f.Name, "%s", f.Text)
 	}
 	for _, h := range c.ByInput(c.Hyperparameters) {
@@ -99,7 +99,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	t.Flush() // errors surface in w
 
 	for _, h := range ConfigurationTables(c) {
-		h.Table(Exactly).section(w, h.Heading)
+		h.Table(exactly).section(w, h.Heading)
 	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
@@ -120,8 +120,8 @@ func Facts(c reports.Configuration, digits Digits) []Fact {
 		{"likelihood", c.Likelihood.Text},
 		{"inference", c.Inference.Text},
 		{"tune", c.Tune + " of " + c.Tuned()},
-		{"log evidence", digits.Nats(c.LogEvidence) + also(c.Converged)},
-		{"leave one out", digits.Number(c.LeftOneOut())},
+		{"log evidence", digits.nats(c.LogEvidence) + also(c.Converged)},
+		{"leave one out", digits.number(c.LeftOneOut())},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
@@ -166,7 +166,7 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	}
 	for _, f := range c.Folds {
 		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged),
-			Nats(f.LogEvidence), f.Hyperparameters}
+			nats(f.LogEvidence), f.Hyperparameters}
 		for _, s := range cv.Scores {
 			var cell any
 			if e, ok := f.Scores.Value(s.Name); ok {
@@ -182,7 +182,7 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 // objective is a value of the tuning objective, in nats or as a score.
 func objective(c reports.Configuration, x reports.Number) any {
 	if strings.HasPrefix(c.Objective, "log_") {
-		return Nats(x)
+		return nats(x)
 	}
 	return x
 }

@@ -224,12 +224,6 @@ func choosing(r *reports.Report) (by string, ok bool) {
 	return "", false
 }
 
-// heading is the name of a score in summaries, or without one its whole name.
-func heading(score string) string {
-	s, _ := cv.ScoreNamed(score)
-	return cmp.Or(s.Column.Heading, score)
-}
-
 // inner is the score of a configuration on the inner folds of nested cross-validation.
 func inner(a *reports.Answer, i int) Cell {
 	if a == nil || a.Nested == nil {
