@@ -1,4 +1,4 @@
-.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build notice
+.PHONY: help test fuzz test-damages test-browser test-digits mutants lint bench bench-peers gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -9,6 +9,9 @@ help: ## list the targets
 
 build: ## the program, linked statically
 	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
+
+release: ## archives of the program for six systems, with checksums, in dist; the same bytes for the same commit (ARGS="-help" for more)
+	go run ./internal/release $(ARGS)
 
 notice: ## write NOTICE, the licences of what is linked into the program, anew
 	go test -count 1 -run TestNotice ./cmd/gpc-tune -args -write-notice
@@ -29,8 +32,20 @@ DAMAGES ?= 10000
 test-damages: ## single-byte damages of every file that a run reads back, mended or refused (DAMAGES=number), minutes
 	GPC_TUNE_DAMAGES=$(DAMAGES) go test -v -count 1 -timeout 1h -run DamagedByte ./experiments/...
 
-test-browser: ## the pages in headless Chromium (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
-	go test -v -count 1 -run InBrowser ./reports/page ./experiments/live -args -browser "$(BROWSER)" $(ARGS)
+AXE_VERSION = 4.10.3
+AXE_SHA512 = 5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c21cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12
+AXE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/axe-core-$(AXE_VERSION).min.js
+
+test-browser: ## the pages in headless Chromium: layout, accessibility, size, time to load (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
+	@$(MAKE) --no-print-directory $(AXE) || echo "axe-core cannot be fetched from the npm registry: accessibility is not tested" >&2
+	go test -v -count 1 -run InBrowser ./reports/page -args -browser "$(BROWSER)" $$(test ! -f $(AXE) || echo -axe $(AXE)) -load 1500ms -size 1000000 $(ARGS)
+	go test -v -count 1 -run InBrowser ./experiments/live -args -browser "$(BROWSER)" $$(test ! -f $(AXE) || echo -axe $(AXE)) $(filter-out %.html,$(ARGS))
+
+$(AXE):
+	mkdir -p $(@D)
+	cd $(@D) && npm pack --silent axe-core@$(AXE_VERSION)
+	cd $(@D) && echo "$(AXE_SHA512)  axe-core-$(AXE_VERSION).tgz" | sha512sum --check --quiet || { rm -f axe-core-$(AXE_VERSION).tgz; exit 1; }
+	cd $(@D) && tar xOf axe-core-$(AXE_VERSION).tgz package/axe.min.js > $(@F).part && mv $(@F).part $(@F) && rm axe-core-$(AXE_VERSION).tgz
 
 test-digits: ## Bayesian optimisation beside random search on the USPS digits (DIGITS=folder), minutes
 	go test -v -timeout 1h -run DigitsEvidences ./experiments -args -digits $(DIGITS)
@@ -48,6 +63,16 @@ test-kubernetes: ## submit to a Kubernetes of this machine, with etcd-server and
 $(CONTROLPLANE): $(addprefix cmd/gpc-tune/testdata/kubernetes/controlplane/,go.mod go.sum main.go)
 	mkdir -p $(@D)
 	cd $(<D) && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(abspath $@) .
+
+QEMU ?= qemu-aarch64-static
+
+test-arm64: ## the numbers on another processor, emulated (package qemu-user-static, QEMU=program), minutes
+	GOARCH=arm64 CGO_ENABLED=0 go test -count 1 -short -exec "$(QEMU)" ./internal/linalg ./approx
+
+VULNCHECK ?= 1.1.4
+
+vulnerabilities: ## known vulnerabilities of what the program uses (govulncheck; needs the network)
+	go run golang.org/x/vuln/cmd/govulncheck@v$(VULNCHECK) ./cmd/gpc-tune
 
 lint: ## gofmt, go vet, staticcheck, cognitive complexity
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

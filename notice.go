@@ -1,4 +1,5 @@
-// Package gpctune has the licences of the program: its own, and those of what is linked into it.
+// Package gpctune has files of the repository that are part of the program: its licences, its own and
+// those of what is linked into it, and the Dockerfile of its image.
 package gpctune
 
 import _ "embed"
@@ -11,4 +12,7 @@ var (
 	// the program.
 	//go:embed NOTICE
 	Notice string
+	// Dockerfile is the text of Dockerfile, whose argument PROGRAM names the file of the program.
+	//go:embed Dockerfile
+	Dockerfile string
 )

@@ -79,18 +79,18 @@ var Scores = []Score{
 	{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Column: Column{Heading: "auc", Digits: 4},
-		Doc: "area under the ROC curve, two classes only: how probably a case of the second class gets a larger " +
-			"probability of it than one of the first; ties count half; Newcombe's score interval (2006, method 5)",
+		Doc: "area under the ROC curve of two classes: how probably a case of the second gets a larger probability " +
+			"of it than one of the first; ties count half; Newcombe's interval (2006, method 5)",
 	},
 	{
 		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
-		Doc: "area under the precision-recall curve in steps, two classes only: the mean precision over the cases of " +
-			"the second class, each taken as the threshold; guessing has the share of that class; Wilson's interval",
+		Doc: "area under the precision-recall curve of two classes: the mean precision with each case of the second " +
+			"as the threshold; guessing has that class's share; Wilson's interval",
 	},
 	{
 		Name: "balanced_accuracy", Unit: "share of cases", Greater: true, Func: balancedAccuracy,
-		Doc: "the mean over the classes of the share of their cases that is decided rightly: guessing has 1 by the " +
-			"number of classes, whatever their sizes; its interval is made of Wilson's of the classes",
+		Doc: "share of the cases of a class that is decided rightly, averaged over the classes: guessing has 1 by " +
+			"their number; its interval combines Wilson's of the classes",
 	},
 	{
 		Name: "sensitivity", Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
@@ -102,8 +102,8 @@ var Scores = []Score{
 	},
 	{
 		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
-		Doc: "2 TP/(2 TP + FP + FN) of the second of two classes, the harmonic mean of precision and recall, with " +
-			"Wilson's interval transformed; of more classes the mean over them, with the normal interval",
+		Doc: "2 TP/(2 TP + FP + FN) of the second class, the harmonic mean of precision and recall, with Wilson's " +
+			"interval transformed; of more classes their mean, normal interval",
 	},
 	{
 		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,

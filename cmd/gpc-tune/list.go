@@ -12,10 +12,10 @@ import (
 
 	gpctune "github.com/gpc-tune/gpc-tune"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -26,10 +26,8 @@ func listCommand() *cobra.Command {
 		Use: "list [KIND]",
 		Short: "List what a configuration file can name, kernels, likelihoods, inference, …, and the published " +
 			"experiments",
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return kindNames(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: fixed(kindNames()...),
 		RunE: func(c *cobra.Command, args []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			found := false
@@ -203,16 +201,20 @@ func versionCommand() *cobra.Command {
 	var licences bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the Go release and the architecture, or the licences",
+		Short: "Print the version, the commit, the Go release and the architecture, or the licences",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if licences {
 				_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n%s", gpctune.License, gpctune.Notice)
 				return err
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", build.Version(), runtime.Version(),
+			fmt.Fprintf(c.OutOrStdout(), "gpc-tune %s %s %s/%s\n", build.Version(), runtime.Version(),
 				runtime.GOOS, runtime.GOARCH)
-			return err
+			if revision, time, changed := build.Commit(); revision != "" {
+				fmt.Fprintf(c.OutOrStdout(), "commit %s %s%s\n", revision, time,
+					map[bool]string{true: ", with uncommitted changes"}[changed])
+			}
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&licences, "licences", false,
@@ -232,10 +234,8 @@ experiment of the gallery explains itself: its file is printed, whose comment sa
 come from, and which may be copied and changed.`,
 		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n" +
 			"  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
-		Args: cobra.ExactArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return catalogue.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: topics,
 		RunE: func(c *cobra.Command, args []string) error {
 			found := false
 			for _, e := range exitCodes {

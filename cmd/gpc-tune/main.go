@@ -29,11 +29,29 @@ func main() {
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// commands are those of the program.
+func commands(signals *interrupts) []*cobra.Command {
+	return []*cobra.Command{
+		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
+		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
+		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
+		sampleCommand(), listCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(), versionCommand(),
+	}
+}
+
 // run is the whole program: it parses args, does the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
-		Use:           "gpc-tune",
-		Short:         "Tune and compare Gaussian-process classifiers",
+		Use:   "gpc-tune",
+		Short: "Tune and compare Gaussian-process classifiers",
+		Long: `Tune, cross-validate and compare Gaussian-process classifiers that a YAML file declares.
+
+For a table of your own, gpc-tune init writes such a file, and gpc-tune run runs it and prints the
+report. gpc-tune list shows every name that a file can use, and gpc-tune explain explains one.`,
+		Example: `  gpc-tune init study.yaml --data patients.csv
+  gpc-tune run study.yaml
+  gpc-tune run gallery:crabs`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -57,14 +75,9 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{
-		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
-		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
-		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
-		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), versionCommand(),
-	} {
+	for _, c := range commands(signals) {
 		guard(c)
+		completed(c)
 		root.AddCommand(c)
 	}
 	root.SetArgs(args)

@@ -20,7 +20,7 @@ func reportCommand() *cobra.Command {
 		Short: "Write the report files of a run again, from its journal, and print the text",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder
 again, from its manifest and journal alone: the bytes are those that the run wrote. Of a run that is
-not finished they say what is missing. The formats svg and png write every figure to a file of its
+not finished they say what is missing. The formats svg, pdf and png write every figure to a file of its
 own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
 			"report runs/crabs --format png --figure curves-test > curves.png",
@@ -88,6 +88,6 @@ func printFigures(c *cobra.Command, report *reports.Report, names, formats []str
 			return format.Draw(forPrograms(c), drawn...)
 		}
 	}
-	return usage("--figure %s: a figure is printed as svg, png, not %s",
+	return usage("--figure %s: a figure is printed as svg, pdf or png, not %s",
 		strings.Join(names, ","), strings.Join(formats, ", "))
 }

@@ -147,18 +147,15 @@ func fieldsOf(s jsonschema.Schema) (fields [][2]string) {
 	return fields
 }
 
-// Names lists what Explain explains, but the fields of results.
+// Names lists what Explain explains.
 func Names() (names []string) {
 	for _, k := range spec.Kinds() {
 		for _, e := range k.Entries {
 			names = append(names, e.Name)
 		}
 	}
-	for _, s := range spec.Sections {
-		for _, k := range s.Keys {
-			names = append(names, k.Name)
-		}
-	}
+	_, more := explainKey(io.Discard, "", false)
+	names = append(names, more...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

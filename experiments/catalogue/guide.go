@@ -8,17 +8,18 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// writeKeys writes docs/file.md: every key of the file, section by section, with what it says, its
+// writeKeys writes docs/file.md: every key of the file, section by section, with its meaning, its
 // default and an example.
 func writeKeys(w io.Writer) error {
 	var text strings.Builder
-	text.WriteString("# The experiment file\n\nEvery key of the YAML file, as `gpc-tune explain KEY` and the schema " +
-		"(`gpc-tune schema`) have it.\nWhat kernels, likelihoods, inference methods, strategies, splitters and " +
-		"scores there are,\n`gpc-tune list` says. This page is made by\n`go test ./experiments/catalogue -update`.\n")
+	text.WriteString("# The experiment file\n\nAll keys of the YAML file. `gpc-tune explain KEY` prints the same " +
+		"texts, and the JSON Schema\n(`gpc-tune schema`) has them too. `gpc-tune list` lists the kernels, " +
+		"likelihoods, inference methods,\nstrategies, splitters and scores.\n\n`go test ./experiments/catalogue " +
+		"-update` writes this page.\n")
 	cell := strings.NewReplacer("|", `\|`).Replace
 	for _, s := range spec.Sections {
 		fmt.Fprintf(&text, "\n## %s: %s\n\n", s.Name, s.Doc)
-		rows := [][]string{{"key", "what it says", "default", "example"}, {"---", "---", "---", "---"}}
+		rows := [][]string{{"key", "meaning", "default", "example"}, {"---", "---", "---", "---"}}
 		for _, k := range s.Keys {
 			example := ""
 			if k.Example != "" {

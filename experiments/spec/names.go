@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/illustrate"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -90,17 +90,16 @@ func Kinds() []Kind {
 		{Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}},
 		splitters.Entries...)
 	splitters.Entries = append(splitters.Entries,
-		Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in " +
-			"every outer training set the configurations compete over the inner folds, and the winner is scored on " +
-			"the outer one (score: log_evidence needs no inner folds)"})
+		Entry{Name: "nested", Doc: "configurations compete over the inner folds of every outer training set, the " +
+			"outer fold scores the winner (outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries,
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
 			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
-	strategies.Note = "  they move numbers; a choice among kernels, likelihoods, inference methods or data sets is " +
-		"a list in the file, and every\n" +
-		"  combination is searched by itself, with the hyperparameters that it has\n"
+	strategies.Note = "  they search continuous hyperparameters; a choice among kernels, likelihoods, inference " +
+		"methods or data sets is a list\n" +
+		"  in the file, and every combination is searched by itself, with the hyperparameters that it has\n"
 	all := []Kind{
 		kernels,
 		kind("means", objective.Means),

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	gpctune "github.com/gpc-tune/gpc-tune"
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -82,8 +83,9 @@ const (
 	manifestsName    = "jobs.yaml"
 	dockerfileName   = "Dockerfile"
 
+	// as in the Dockerfile of the repository
 	podProgram = "/gpc-tune"
-	nobody     = 65532 // who runs where an ordinary user has not submitted
+	nobody     = 65532 // the user of the pods where root submits
 )
 
 // Submit replaces the Jobs of the run by those of what is missing.
@@ -105,10 +107,7 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 			return false, err
 		}
 	}
-	dockerfile, err := e.dockerfile(r)
-	if err != nil {
-		return false, err
-	}
+	dockerfile := e.dockerfile(r)
 	if r.DryRun {
 		_, err := fmt.Fprintf(r.Out, "# %s\n%s", strings.ReplaceAll(strings.TrimSuffix(dockerfile, "\n"), "\n", "\n# "),
 			&jobs)
@@ -149,16 +148,12 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	return false, nil
 }
 
-// dockerfile is that of an image with nothing but the program.
-func (e *kubernetes) dockerfile(r *Run) (string, error) {
-	names, err := json.Marshal([]string{filepath.Base(r.Program), podProgram})
-	if err != nil {
-		return "", err
-	}
-	build := terminal.CommandLine("docker", "build", "-t", e.image, "-f",
-		filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
-	return fmt.Sprintf("# %s\nFROM scratch\nCOPY %s\nUSER %d:%[3]d\nENTRYPOINT [%q]\n",
-		strings.ReplaceAll(build, "\n", "?"), names, nobody, podProgram), nil
+// dockerfile is the Dockerfile of the repository, below the command that builds the image with it.
+func (e *kubernetes) dockerfile(r *Run) string {
+	build := terminal.CommandLine("docker", "build", "--tag", e.image, "--build-arg", "PROGRAM="+filepath.Base(r.Program),
+		"--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	_, instructions, _ := strings.Cut(gpctune.Dockerfile, "\nFROM ")
+	return "# " + strings.ReplaceAll(build, "\n", "?") + "\nFROM " + instructions
 }
 
 // dynamic says if a program needs a loader.

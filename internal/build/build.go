@@ -24,6 +24,31 @@ func Version() string {
 	return "(devel)"
 }
 
+// Commit is the commit that Go stamped into the program and the time of the commit (RFC 3339), and
+// whether the sources had changes that are not in it. All are empty in a program that was not built
+// in a clone: go install of a version, a test.
+func Commit() (revision, time string, changed bool) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return Stamp(info)
+	}
+	return "", "", false
+}
+
+// Stamp is what Commit is, of any program.
+func Stamp(info *debug.BuildInfo) (revision, time string, changed bool) {
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			time = s.Value
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	return revision, time, changed
+}
+
 // This is what computes here.
 func This() record.Build {
 	return record.Build{Version: Version(), Go: runtime.Version(), Arch: runtime.GOOS + "/" + runtime.GOARCH + " " +

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Mutants measures the tests: it changes the code in many small ways, one at a time, and counts the
 // changes that a test notices.
 //

@@ -25,7 +25,7 @@ type frame struct {
 const tick = 3.5 // length
 
 func newFrame(panel Panel, width vg.Length) *frame {
-	f := &frame{Panel: panel, height: 225}
+	f := &frame{Panel: panel, height: min(225, 0.8*width)}
 	var xs, ys []span
 	for _, l := range panel.Layers {
 		x, y := l.extent()
@@ -41,7 +41,7 @@ func newFrame(panel Panel, width vg.Length) *frame {
 		}
 		f.height = vg.Length(n) * (vg.Length(lines)*small.line() + 6)
 	} else {
-		at, labels := f.pane.y.ticks(7)
+		at, labels := panel.Y.ticks(f.pane.y, 7)
 		f.yAt = at
 		for _, l := range labels {
 			f.yTicks = append(f.yTicks, []string{l})
@@ -87,7 +87,7 @@ func (f *frame) fit(width, highest vg.Length) {
 		return
 	}
 	for most := 9; most >= 2; most-- {
-		at, labels := f.pane.x.ticks(most)
+		at, labels := f.Panel.X.ticks(f.pane.x, most)
 		f.xAt, f.xTicks = at, nil
 		var sum vg.Length
 		for _, l := range labels {
@@ -119,8 +119,16 @@ func (f *frame) nameX() {
 	}
 }
 
-// above is the height of what stands above the data area.
-func (f *frame) above() vg.Length { return vg.Length(len(f.title))*heading.line() + 7 }
+// above is the height of what stands above the data area, with room for marks on its upper edge.
+func (f *frame) above() vg.Length {
+	room := vg.Length(7)
+	for _, l := range f.Layers {
+		if m, is := l.(Mark); is && f.height*vg.Length((f.pane.y.hi-m.Y)/(f.pane.y.hi-f.pane.y.lo)) < markRadius {
+			room = 7 + markRadius
+		}
+	}
+	return vg.Length(len(f.title))*heading.line() + room
+}
 
 // below is the height of the data area and of what stands below it.
 func (f *frame) below() vg.Length {

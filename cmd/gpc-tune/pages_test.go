@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+)
+
+// block is a fenced one of a page.
+type block struct {
+	page, text string
+	line       int
+}
+
+// blocks are those in a language of README.md and of all pages below docs.
+func blocks(t *testing.T, language string) (all []block) {
+	begin := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
+	add := func(path string) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range begin.FindAllSubmatchIndex(text, -1) {
+			line := 1 + bytes.Count(text[:at[2]], []byte("\n"))
+			all = append(all, block{path, string(text[at[2]:at[3]]), line})
+		}
+	}
+	add("../../README.md")
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			add(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// shellWord is one of a command line, quoted or not, or what ends a command.
+var shellWord = regexp.MustCompile(`#.*|'[^']*'|[|&;<>]+|[^\s'|&;<>]+`)
+
+// typed are the arguments of every gpc-tune in a block for the shell, and the file that its output goes to.
+func typed(text string) (all []call) {
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		var c call
+		end := func() {
+			if len(c.args) > 2 && c.args[0] == "go" && c.args[1] == "run" && c.args[2] == "./cmd/gpc-tune" {
+				c.args = c.args[2:]
+			}
+			if len(c.args) > 0 && filepath.Base(c.args[0]) == "gpc-tune" {
+				all = append(all, call{c.args[1:], c.to})
+			}
+			c = call{}
+		}
+		redirected := false
+		for _, w := range shellWord.FindAllString(line, -1) {
+			switch {
+			case strings.HasPrefix(w, "#"):
+			case strings.ContainsAny(w[:1], "<>"):
+				redirected = true
+			case strings.ContainsAny(w[:1], "|&;"):
+				end()
+			case redirected:
+				c.to, redirected = w, false
+			default:
+				c.args = append(c.args, strings.Trim(w, "'"))
+			}
+		}
+		end()
+	}
+	return all
+}
+
+// call is a command line.
+type call struct {
+	args []string
+	to   string
+}
+
+func (c call) String() string { return "gpc-tune " + strings.Join(c.args, " ") }
+
+func TestTyped(t *testing.T) {
+	got := typed("zcat a.gz | ./gpc-tune predict m.json - > out.csv   # comment\n" +
+		"go run ./cmd/gpc-tune run f.yaml --set 'a={b: {}}' \\\n  -j 1\nmake\ngpc-tune run x &\n")
+	want := []call{{[]string{"predict", "m.json", "-"}, "out.csv"},
+		{[]string{"run", "f.yaml", "--set", "a={b: {}}", "-j", "1"}, ""}, {[]string{"run", "x"}, ""}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Every command line of gpc-tune that a page shows is one: the command, its flags and the number of its
+// arguments are right, the experiments and the data sets that it names come along, and what explain and list
+// are asked for is there.
+func TestCommandsOfPages(t *testing.T) {
+	count := 0
+	for _, b := range blocks(t, "sh") {
+		for _, c := range typed(b.text) {
+			count++
+			args := c.args
+			if err := parses(args); err != nil {
+				t.Errorf("%s:%d: %s: %v", b.page, b.line, c, err)
+			}
+			for _, a := range args {
+				if strings.HasPrefix(a, "gallery:") {
+					if _, err := spec.Load(a, nil); err != nil {
+						t.Errorf("%s:%d: %v", b.page, b.line, err)
+					}
+				}
+				if strings.HasPrefix(a, "experiments/") {
+					if _, err := os.Stat(filepath.Join("..", "..", a)); err != nil {
+						t.Errorf("%s:%d: %v", b.page, b.line, err)
+					}
+				}
+			}
+			if args[0] == "explain" || args[0] == "list" {
+				var out, log bytes.Buffer
+				if code := run(t.Context(), nil, args, nil, &out, &log); code != exitDone {
+					t.Errorf("%s:%d: %s: %s", b.page, b.line, c, log.String())
+				}
+			}
+			if i := slices.Index(args, "--data"); i >= 0 && !strings.Contains(args[i+1], ".") {
+				if !slices.ContainsFunc(data.Table, func(s data.Set) bool { return s.Name == args[i+1] }) {
+					t.Errorf("%s:%d: no data set %s", b.page, b.line, args[i+1])
+				}
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("only %d commands", count)
+	}
+	for _, wrong := range [][]string{{"rnu", "f.yaml"}, {"run"}, {"run", "f.yaml", "--sett", "x"}, {"fit", "-j", "x"}} {
+		if parses(wrong) == nil {
+			t.Errorf("%q is taken for a command", wrong)
+		}
+	}
+}
+
+// parses says what is wrong with a command line, without doing what it asks for.
+func parses(args []string) error {
+	root := &cobra.Command{Use: "gpc-tune"}
+	root.AddCommand(commands(nil)...)
+	command, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	command.InitDefaultHelpFlag()
+	if err := command.ParseFlags(rest); err != nil {
+		return err
+	}
+	return command.ValidateArgs(command.Flags().Args())
+}
+
+// Every experiment that a page shows is one, and so are its parts: what a part lacks of data and model is added.
+func TestExperimentsOfPages(t *testing.T) {
+	all := blocks(t, "yaml")
+	has := func(text, key string) bool { return regexp.MustCompile(`(?m)^` + key + `:`).MatchString(text) }
+	for _, b := range all {
+		text := b.text
+		if !has(text, "data") && !has(text, "illustrate") {
+			text += "\ndata: {dataset: crabs}\n"
+		}
+		if !has(text, "model") {
+			text += "\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\n"
+		}
+		if _, err := spec.Parse(b.page, []byte(text), nil); err != nil {
+			t.Errorf("the example from line %d: %v", b.line, err)
+		}
+	}
+	if len(all) < 15 {
+		t.Errorf("only %d examples", len(all))
+	}
+}
+
+// The command lines of these pages do, one after the other in one folder, what the page says: on 40 cases, with
+// two folds and one start.
+func TestPagesRun(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := []string{"--set", "data.subsample=40", "--set", "evaluate={kfold: {k: 2}}", "--set", "tune.restarts=1"}
+	sets := filepath.Join(root, "experiments", "data", "sets")
+	for page, before := range map[string]struct{ cases, text string }{
+		"README.md":           {},
+		"docs/first-study.md": {cases: "pima_test.csv"},
+		"docs/run-folder.md": {"crabs.csv", "gpc-tune run gallery:crabs\n" +
+			"gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit\n"},
+		"docs/one-model.md": {},
+		"docs/resuming.md":  {text: "gpc-tune init FILE.yaml\ngpc-tune run FILE.yaml -o DIR\n"},
+	} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Symlink(filepath.Join(root, "experiments"), filepath.Join(dir, "experiments")); err != nil {
+				t.Skip(err)
+			}
+			cases := filepath.Join(dir, "new.csv")
+			if before.cases != "" {
+				if err := os.Symlink(filepath.Join(sets, before.cases), cases); err != nil {
+					t.Fatal(err)
+				}
+			}
+			calls := typed(before.text)
+			for _, b := range blocks(t, "sh") {
+				if b.page == "../../"+page {
+					calls = append(calls, typed(b.text)...)
+				}
+			}
+			done := 0
+			for _, c := range calls {
+				switch c.args[0] {
+				case "serve", "serve-model", "submit", "doctor": // they do not end, need a cluster, or take minutes
+					continue
+				case "run", "fit", "plan":
+					c.args = append(c.args, small...)
+				case "check":
+					c.args = append(c.args, "--set", "data.subsample=40", "--no-sampling")
+				}
+				program := gpcTune(t, dir, c.args...)
+				var out, log bytes.Buffer
+				program.Stdout, program.Stderr = &out, &log
+				if slices.Contains(c.args, "-") {
+					if program.Stdin, err = os.Open(cases); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := program.Run(); err != nil {
+					t.Fatalf("%s: %v\n%s", c, err, log.String())
+				}
+				if c.to != "" {
+					if err := os.WriteFile(filepath.Join(dir, c.to), out.Bytes(), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				done++
+			}
+			if done < 4 {
+				t.Errorf("only %d commands", done)
+			}
+		})
+	}
+}

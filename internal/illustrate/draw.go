@@ -1,0 +1,76 @@
+package illustrate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// Drawable hands to put what keeps a model from being drawn at cases, with the kernel or the
+// classes at fault. names are those of classes that are given for the purpose, as in the example.
+func Drawable(m model.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
+	perClass, what := m.Likelihood.Domain() == likelihood.Categorical,
+		cmp.Or(m.Written.Likelihood.Text, "a model without likelihood")
+	switch {
+	case perClass && len(cases.Classes) < 2:
+		put("classes", fmt.Errorf("%s has a latent function for each of two or more classes; name them, as in %s", what,
+			example))
+	case !perClass && len(names) > 0:
+		put("classes", fmt.Errorf("names of classes are for softmax; %s has one latent function", what))
+	case m.PerClass && !perClass:
+		put("kernel", fmt.Errorf("%s has one latent function, so per_class kernels do not apply; use softmax, or "+
+			"one kernel", what))
+	}
+	if err := kernel.CheckDim(m.Kernels[0], cases.X.Dim()); err != nil {
+		put("kernel", err)
+	}
+}
+
+// Draw draws from the prior of a model at theta, and fills an illustration: inputs by their names,
+// then f1, f2, … and, where the likelihood is of classes, p1, p2, ….
+func Draw(ctx context.Context, m model.Model, i *record.Illustration, cases objective.Data, inputs []string,
+	theta []float64, count int, seed uint64) error {
+	model := m.On(len(cases.Classes))
+	draws, jitter, err := model.Draw(ctx, theta, cases, count, seed)
+	if err != nil {
+		return err
+	}
+	layout := model.LayoutOn(cases)
+	for j, v := range layout.Natural(theta) {
+		if name := layout.Specs[j].Name; !i.Likelihood.IsZero() || !strings.HasPrefix(name, "likelihood.") {
+			i.Hyperparameters = append(i.Hyperparameters, record.Named{Name: name, Value: record.Number(v)})
+		}
+	}
+	i.Jitter = record.Number(jitter)
+	if m.Likelihood.Domain() == likelihood.Categorical {
+		i.Classes = cases.Classes
+	}
+	for j, name := range inputs {
+		i.Columns = append(i.Columns, recorded(name, mat.Col(nil, j, cases.X.X)))
+	}
+	add := func(letter string, draw int, parts [][]float64) {
+		for c, part := range parts {
+			name := fmt.Sprintf("%s%d", letter, draw+1)
+			if i.Classes != nil {
+				name += "[" + i.Classes[c] + "]"
+			}
+			i.Columns = append(i.Columns, recorded(name, part))
+		}
+	}
+	for k, draw := range draws {
+		add("f", k, draw.Latent)
+	}
+	for k, draw := range draws {
+		add("p", k, draw.Proba)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package illustrate
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// places are equally spaced places on a line.
+type places struct {
+	From   float64 `yaml:"from"`
+	To     float64 `yaml:"to"`
+	Points int     `yaml:"points"`
+}
+
+// maxPlaces bounds their number: a covariance has as many numbers squared, and a manifest keeps
+// every column.
+const maxPlaces = 2000
+
+// on gives the places, at most so many.
+func (p places) on(most int) ([]float64, error) {
+	if !(p.From < p.To && p.To-p.From <= 1e300 && p.Points >= 2 && p.Points <= most) {
+		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", p.From,
+			p.To, p.Points, most)
+	}
+	return floats.Span(make([]float64, p.Points), p.From, p.To), nil
+}
+
+// recorded is a column of numbers.
+func recorded(name string, values []float64) record.Column {
+	return record.Column{Name: name, Values: record.Numbers(values)}
+}
+
+// checkLabels says what is wrong with labels of single latent values.
+func checkLabels(m model.Model, labels []float64, wrong func(error), put func(at string, err error)) {
+	switch m.Likelihood.Domain() {
+	case likelihood.Categorical:
+		put("likelihood", fmt.Errorf("%s is of a latent value for each class, and one is shown; use probit or logit",
+			m.Written.Likelihood))
+	case likelihood.Binary:
+		for _, y := range labels {
+			if y != 1 && y != -1 {
+				wrong(fmt.Errorf("label %v; of two classes one is -1, the other +1", y))
+			}
+		}
+	}
+}
+
+// bound is the likelihood where its parameters start, which are noted.
+func bound(m model.Model, i *record.Illustration) likelihood.Bound {
+	var theta []float64
+	for _, s := range m.Likelihood.Params() {
+		theta = append(theta, s.Map.Theta(s.Init))
+		i.Hyperparameters = append(i.Hyperparameters,
+			record.Named{Name: "likelihood." + s.Name, Value: record.Number(s.Init)})
+	}
+	return m.Likelihood.At(theta)
+}
+
+// targetsOf are labels of single latent values.
+func targetsOf(m model.Model, labels []float64) approx.Targets {
+	y := approx.Targets{Classes: 2, Value: labels}
+	if m.Likelihood.Domain() == likelihood.Numeric {
+		y.Classes = 0
+	}
+	return y
+}

@@ -1,0 +1,70 @@
+package illustrate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// priorIllustration shows draws from a model's prior where the hyperparameters start: x, f1, f2, …,
+// and p1, p2, …, as gpc-tune sample does.
+type priorIllustration struct {
+	Inputs  places   `yaml:"inputs"` // of the latent function
+	Draws   int      `yaml:"draws"`
+	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
+}
+
+// maxDraws bounds the columns of one illustration.
+const maxDraws = 100
+
+func (priorIllustration) Needs() []string { return []string{"kernel"} }
+
+// on is the model and the cases that are drawn. A model without a likelihood is of the latent
+// function alone.
+func (p priorIllustration) on(m model.Model) (model.Model, objective.Data, error) {
+	if m.Likelihood == nil {
+		m.Likelihood = likelihood.Gaussian{}
+	}
+	x, err := p.Inputs.on(maxPlaces)
+	if err != nil {
+		return m, objective.Data{}, err
+	}
+	return m, objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Classes: p.Classes}, nil
+}
+
+func (p priorIllustration) Check(m model.Model, put func(at string, err error)) {
+	if n := p.Draws; n < 1 || n > maxDraws {
+		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
+	}
+	if n := len(p.Classes); n > maxDraws {
+		put("classes", fmt.Errorf("%d classes; at most %d", n, maxDraws))
+		return
+	}
+	m, cases, err := p.on(m)
+	if err != nil {
+		put("inputs", err)
+		return
+	}
+	Drawable(m, cases, p.Classes, "classes: [a, b, c]", put)
+}
+
+func (p priorIllustration) Of(m model.Model) record.Illustration {
+	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
+		Likelihood: m.Written.Likelihood.Component}
+}
+
+func (p priorIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model, seed uint64) error {
+	m, cases, err := p.on(models[0])
+	if err != nil {
+		return err
+	}
+	layout := m.On(len(cases.Classes)).LayoutOn(cases)
+	return Draw(ctx, m, i, cases, []string{"x"}, layout.Start(), p.Draws, seed)
+}

@@ -1,0 +1,75 @@
+package illustrate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// surfaceIllustration shows draws from a model's prior over a lattice of two inputs, where the
+// hyperparameters start: x1, x2, of which x1 moves fastest, f1, f2, …, and p1, p2, …. Models that
+// differ in their kernels alone have the same random numbers.
+type surfaceIllustration struct {
+	Inputs places `yaml:"inputs"` // along each axis
+	Draws  int    `yaml:"draws"`
+}
+
+// maxEdge bounds the places along an axis.
+const maxEdge = 41
+
+func (surfaceIllustration) Needs() []string { return []string{"kernel"} }
+
+// on is the model and the cases that are drawn.
+func (s surfaceIllustration) on(m model.Model) (model.Model, objective.Data, error) {
+	if m.Likelihood == nil {
+		m.Likelihood = likelihood.Gaussian{}
+	}
+	at, err := s.Inputs.on(maxEdge)
+	if err != nil {
+		return m, objective.Data{}, err
+	}
+	n := len(at)
+	x := mat.NewDense(n*n, 2, nil)
+	for row := range n * n {
+		x.SetRow(row, []float64{at[row%n], at[row/n]})
+	}
+	return m, objective.Data{X: &kernel.Inputs{X: x}}, nil
+}
+
+func (s surfaceIllustration) Check(m model.Model, put func(at string, err error)) {
+	if n := s.Draws; n < 1 || n > maxDraws {
+		put("draws", fmt.Errorf("%d draws; ask for 1 to %d", n, maxDraws))
+	}
+	m, cases, err := s.on(m)
+	if err != nil {
+		put("inputs", err)
+		return
+	}
+	if m.Likelihood.Domain() == likelihood.Categorical {
+		put("likelihood", fmt.Errorf("%s has a latent function for each class, and the surface of one is shown; use "+
+			"probit or logit", m.Written.Likelihood))
+		return
+	}
+	Drawable(m, cases, nil, "", put)
+}
+
+func (surfaceIllustration) Of(m model.Model) record.Illustration {
+	return record.Illustration{Kernel: m.Written.Kernel.Component, Mean: m.Written.Mean.Component,
+		Likelihood: m.Written.Likelihood.Component}
+}
+
+func (s surfaceIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model,
+	seed uint64) error {
+	m, cases, err := s.on(models[0])
+	if err != nil {
+		return err
+	}
+	return Draw(ctx, m, i, cases, []string{"x1", "x2"}, m.On(0).LayoutOn(cases).Start(), s.Draws, seed)
+}

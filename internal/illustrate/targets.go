@@ -1,0 +1,54 @@
+package illustrate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/model"
+	"github.com/gpc-tune/gpc-tune/internal/record"
+)
+
+// targetsIllustration shows how a classifier makes targets: a draw of the latent function over one
+// input, the probability of class +1 that the likelihood makes of it, and at every place a target
+// that is +1 with this probability and else -1: x, f1, p1 and t1.
+type targetsIllustration struct {
+	Inputs places `yaml:"inputs"` // of the latent function
+}
+
+func (targetsIllustration) Needs() []string { return []string{"kernel", "likelihood"} }
+
+// prior is the draw of the latent function.
+func (t targetsIllustration) prior() priorIllustration {
+	return priorIllustration{Inputs: t.Inputs, Draws: 1}
+}
+
+func (t targetsIllustration) Check(m model.Model, put func(at string, err error)) {
+	if m.Likelihood.Domain() != likelihood.Binary {
+		put("likelihood", fmt.Errorf("%s is not of two classes, whose targets are drawn; use probit or logit",
+			m.Written.Likelihood))
+		return
+	}
+	t.prior().Check(m, put)
+}
+
+func (t targetsIllustration) Of(m model.Model) record.Illustration { return t.prior().Of(m) }
+
+func (t targetsIllustration) Fill(ctx context.Context, i *record.Illustration, models []model.Model,
+	seed uint64) error {
+	if err := t.prior().Fill(ctx, i, models, seed); err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	targets := record.Column{Name: "t1"}
+	for _, p := range i.Column("p1") {
+		target := record.Number(-1)
+		if r.Float64() < p {
+			target = 1
+		}
+		targets.Values = append(targets.Values, target)
+	}
+	i.Columns = append(i.Columns, targets)
+	return nil
+}
