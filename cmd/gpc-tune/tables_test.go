@@ -375,8 +375,8 @@ func TestTablesBesideScikitLearn(t *testing.T) {
 			for _, loss := range peers {
 				least = min(least, loss)
 			}
-			t.Logf("%s took %v, %v of processor time (%s): %s; log loss %.4f of configuration %d, %.4f of scikit-learn's best %v", o.name, took,
-				computed, strings.TrimSpace(said), first, best, of+1, least, peers)
+			t.Logf("%s took %v, %v of processor time (%s): %s; log loss %.4f of configuration %d, %.4f of "+
+				"scikit-learn's best %v", o.name, took, computed, strings.TrimSpace(said), first, best, of+1, least, peers)
 			if !(best <= 1.02*least) {
 				t.Errorf("log loss %.4f, more than 2 %% above %.4f", best, least)
 			}
