@@ -144,12 +144,12 @@ type HeadedRows struct {
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, r.Start, r.End,
+		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
 			chosen(r.Chosen))
 	}
 	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
-		points.Add(i, objective(c, reports.Number(p.Objective())), p.Point, p.Scores, chosen(p.Chosen))
+		points.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen))
 	}
 	scored := Rows{Columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
@@ -166,7 +166,7 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	}
 	for _, f := range c.Folds {
 		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged),
-			nats(f.LogEvidence), f.Hyperparameters}
+			nats(f.LogEvidence), c.Named(f.Hyperparameters)}
 		for _, s := range cv.Scores {
 			var cell any
 			if e, ok := f.Scores.Value(s.Name); ok {
