@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -20,7 +21,7 @@ const leastVisits = 20
 func importancePictures(r *reports.Report) []figure.Figure {
 	return each(r, searchedWidely, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
-		names, columns, values := coordinates(c)
+		names, columns, _, values := coordinates(c)
 		bars := figure.Bars{Edges: []float64{-0.4}}
 		for k, x := range columns {
 			at := float64(k)
@@ -43,13 +44,14 @@ func searchedWidely(c reports.Configuration) bool {
 	if !varied(c) || len(c.Grid) < leastVisits {
 		return false
 	}
-	names, _, values := coordinates(c)
+	names, _, _, values := coordinates(c)
 	return len(names) > 1 && len(values) >= leastVisits
 }
 
-// coordinates are the names of the hyperparameters that a search varied, at most mostSlices, what
-// they were at the points that have a value, as logarithms where they are positive, and the values.
-func coordinates(c reports.Configuration) (names []string, columns [][]float64, values []float64) {
+// coordinates are the names of the hyperparameters that a search varied, at most mostSlices; what
+// they were at the points that have a value, as logarithms where they are positive, and from where
+// to where; and the values.
+func coordinates(c reports.Configuration) (names []string, columns [][]float64, ranges []string, values []float64) {
 	var all []visit
 	for _, p := range c.Grid {
 		if figure.Drawable(p.Objective()) {
@@ -68,15 +70,18 @@ func coordinates(c reports.Configuration) (names []string, columns [][]float64, 
 			continue
 		}
 		name := reports.Spaced(h.Name)
+		if base, _, of := strings.Cut(name, "["); of && h.Column != "" {
+			name = base + " of " + h.Column
+		}
+		ranges = append(ranges, fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x)))
 		if slices.Min(x) > 0 {
-			name = "ln " + name
 			for i, v := range x {
 				x[i] = math.Log(v)
 			}
 		}
 		names, columns = append(names, name), append(columns, x)
 	}
-	return names, columns, values
+	return names, columns, ranges, values
 }
 
 // importance is the correlation ratio of the ranks of values between groups of points by x, of

@@ -72,7 +72,7 @@ func TestImportanceAndParallelPictures(t *testing.T) {
 	report := &reports.Report{Configurations: []reports.Configuration{c}}
 	f := single(t, only(report, "importance"))
 	bars := f.Panels[0].Layers[0].(figure.Bars)
-	if h := bars.Heights; len(h) != 5 || h[0] < 0.9 || h[2] > 0.1 || h[4] > 0.1 || f.Panels[0].X.Names[1] != "ln length scale" {
+	if h := bars.Heights; len(h) != 5 || h[0] < 0.9 || h[2] > 0.1 || h[4] > 0.1 || f.Panels[0].X.Names[1] != "length scale" {
 		t.Errorf("%+v over %q", bars, f.Panels[0].X.Names)
 	}
 	p := single(t, only(report, "parallel")).Panels[0]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -23,15 +24,16 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		if !searchedWidely(c) {
 			return false
 		}
-		names, _, _ := coordinates(c)
+		names, _, _, _ := coordinates(c)
 		return len(names) > 2
 	}
 	return each(r, wide, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
-		names, columns, values := coordinates(c)
-		columns, names = append(columns, values), append(names, objectiveLabel(c))
-		for k, x := range columns {
-			names[k] += fmt.Sprintf(" from %.4g to %.4g", slices.Min(x), slices.Max(x))
+		names, columns, ranges, values := coordinates(c)
+		ranges = append(ranges, fmt.Sprintf("%.4g to %.4g", slices.Min(values), slices.Max(values)))
+		columns, names = append(columns, values), append(names, reports.Spaced(c.Maximised()))
+		for k := range names {
+			names[k] += ": " + strings.ReplaceAll(ranges[k], "-", "−")
 		}
 		order := make([]int, len(values))
 		for i := range order {
@@ -39,7 +41,7 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 		order = order[:min(len(order), mostParallel)]
-		p := figure.Panel{X: figure.Axis{Names: names}, Y: figure.Axis{Label: "place between least and greatest",
+		p := figure.Panel{X: figure.Axis{Names: names}, Y: figure.Axis{Label: "place between least and greatest (logarithms)",
 			Lo: -0.02, Hi: 1.02}}
 		for place, i := range slices.Backward(order) { // the best ones on top
 			l := figure.Line{Faint: place >= bestParallel}
