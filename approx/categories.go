@@ -36,7 +36,9 @@ type processes interface {
 	// latentMean adds to mean[j] that of f_c at new inputs beyond the prior's.
 	latentMean(mean []float64, c int, cross *mat.Dense)
 	// project sets q and x, of some rows, to what class c contributes to the covariance of the
-	// latent values at new inputs: between classes c and d it is δ_cd q_c + x_cᵀx_d.
+	// latent values at new inputs, and couple ends that for any number of columns, of any classes:
+	// then between classes c and d it is δ_cd q_c + x_cᵀx_d.
+	couple(x blas64.General)
 	project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64)
 	rows() int
 	// marginals calls visit for every case, perhaps for several at once, with the covariance of its

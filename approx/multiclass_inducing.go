@@ -190,6 +190,8 @@ func (p inducedProcesses) project(q []float64, x blas64.General, c int, cross *m
 	p.told.Project(q, x, c, cross, diag)
 }
 
+func (p inducedProcesses) couple(blas64.General) {}
+
 func (p inducedProcesses) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
 	p.k.Covariances(visit)
 }

@@ -75,7 +75,8 @@ func (p *progress) event(e search.Event) {
 func (p *progress) described(e search.Event) string {
 	text := fmt.Sprintf("jobs, %d failed", e.Failed)
 	if e.Best != nil && p.objective != "" {
-		text += fmt.Sprintf(", best %s so far %s (#%d)", p.objective, reports.Readable(e.Best.Value), e.Best.Configuration)
+		text += fmt.Sprintf(", best %s so far %s (#%d)", p.objective, reports.Readable(e.Best.Value),
+			e.Best.Configuration)
 	}
 	if e.Done > 0 && e.Rate > 0 {
 		left := time.Duration(float64(e.Total-e.Done-e.Skipped) / e.Rate * float64(time.Second))

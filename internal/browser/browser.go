@@ -46,7 +46,7 @@ func Start(t *testing.T, prefixes ...string) *Browser {
 	from, out, err := os.Pipe()
 	b.must(err)
 	b.from = bufio.NewReader(from)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
 	c := exec.CommandContext(ctx, *program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{in, out}

@@ -343,8 +343,8 @@ func rank(c table.Cell) float64 {
 // The notes of a document.
 const (
 	nothingWrong = "Nothing is missing, nothing failed, and there are no warnings."
-	unitsNote    = "Log evidence in nats, information in bits per case. Every number to its last digit is in " +
-		"results.json and results.csv."
+	unitsNote    = "Log evidence and log losses in nats, information in bits per case. Every number to its last " +
+		"digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
 		"has no times: they are in timings.json."
 )

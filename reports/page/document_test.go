@@ -30,16 +30,12 @@ func TestContestNumbers(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
 	const z = 1.959963984540054
-	between := func(mean, half float64) string {
-		digits := 4 - int(math.Ceil(math.Log10(mean+half)))
-		return fmt.Sprintf("%.*f – %.*f", digits, mean-half, digits, mean+half)
-	}
 	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
 	want := []string{
 		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 job)",
 		"#0 cut after fold 1: rank 2 of 2, of whom 1 go on (best #1)",
 		"scores in the race",
-		"#1 0.75 " + between(0.75, z/4) + " 2",
+		"#1 0.75 " + fmt.Sprintf("%.4f", 0.75-z/4) + " – 1.0000 2", // no more than 1 bit
 		"#0 0 (1 of 2 folds)  1",
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
 		"chosen: #0 in 1 of 1 outer folds",
@@ -60,8 +56,8 @@ func TestContestNumbers(t *testing.T) {
 		"outer folds",
 		"0 6 2  #0 " + reports.Readable(loss) + " #1 " + reports.Readable(2*loss) + " 1 0  -3.000 amplitude=2",
 		"scores in the competitions",
-		"0 #0 " + reports.Readable(loss) + " " + between(loss, z*error) + " 2 winner",
-		"0 #1 " + reports.Readable(2*loss) + " " + between(2*loss, 0) + " 2 ",
+		"0 #0 " + reports.Readable(loss) + " 0.0000 – " + fmt.Sprintf("%.4f", loss+z*error) + " 2 winner",
+		"0 #1 " + reports.Readable(2*loss) + " " + fmt.Sprintf("%.4f – %.4f", 2*loss, 2*loss) + " 2 ",
 	}
 	var got []string
 	for _, c := range table.Contests(r, true) {

@@ -258,9 +258,8 @@ func raceContest(r reports.Race, all bool) Contested {
 			}
 		}
 		if ties > 0 {
-			out.Notes = append(out.Notes,
-				fmt.Sprintf("%s equal to #%d, which is the first of them in the file", Counted(ties, "other is", "others are"),
-					*r.Winner))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s equal to #%d, which is the first of them in the file",
+				Counted(ties, "other is", "others are"), *r.Winner))
 		}
 	}
 	if !all {

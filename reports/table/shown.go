@@ -144,7 +144,8 @@ type HeadedRows struct {
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, r.Start, r.End, chosen(r.Chosen))
+		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, r.Start, r.End,
+			chosen(r.Chosen))
 	}
 	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
@@ -154,8 +155,8 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
 			of := e.Scores.Partial
-			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, Cell{Numeric: true, Value: float64(s.Value), Partial: of},
-				interval(s.Lo, s.Hi, of), string(e.Status))
+			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name,
+				Cell{Numeric: true, Value: float64(s.Value), Partial: of}, interval(s.Lo, s.Hi, of), string(e.Status))
 		}
 	}
 	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence",

@@ -319,14 +319,15 @@ func Text(out io.Writer, r *reports.Report) error { return TextOn(out, r, Screen
 func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	w := new(bytes.Buffer)
 	on = on.signed()
+	facts := Answered(r, MostAnswered)
 	answer := func() {
-		for _, f := range Answered(r, MostAnswered) {
+		for _, f := range facts {
 			text := on.wrap(terminal.OneLine(f.Name+": "+f.Text), "    ")
 			name, rest, _ := strings.Cut(text, ":")
 			fmt.Fprintf(w, "%s:%s\n", on.bold(name), rest)
 		}
 	}
-	if on.Width == 0 {
+	if on.Width == 0 && len(facts) > 0 {
 		answer()
 		fmt.Fprintln(w)
 	}
