@@ -138,18 +138,6 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	return where, best > clear
 }
 
-// known lists the values that are there.
-func known(z [][]float64) (out []float64) {
-	for _, row := range z {
-		for _, v := range row {
-			if Drawable(v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
 // Levels are those that Contours of the values would have, for contours of one scale.
 func Levels(values []float64) []float64 {
 	at, _ := levels(values)

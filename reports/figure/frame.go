@@ -62,6 +62,14 @@ func (a Axis) shown(spans []span) span {
 	return union(spans)
 }
 
+// ticks are those of the axis over a span.
+func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
+	if a.Log {
+		return s.logTicks(most)
+	}
+	return s.ticks(most)
+}
+
 // left is the width of what stands left of the data area.
 func (f *frame) left() vg.Length {
 	var widest vg.Length

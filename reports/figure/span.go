@@ -11,6 +11,18 @@ import (
 // Drawable says if a number can be drawn; the bound keeps differences finite.
 func Drawable(v float64) bool { return math.Abs(v) < 1e150 }
 
+// known lists the values that are there.
+func known(z [][]float64) (out []float64) {
+	for _, row := range z {
+		for _, v := range row {
+			if Drawable(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // span is what an axis shows. At an end that is snug there is no margin.
 type span struct {
 	lo, hi float64
@@ -60,11 +72,8 @@ func union(spans []span) span {
 	return all
 }
 
-// ticks are those of an axis that shows a span.
-func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
-	if !a.Log {
-		return s.ticks(most)
-	}
+// logTicks are those of a span of logarithms: round values, and their labels.
+func (s span) logTicks(most int) (at []float64, labels []string) {
 	all := decades(s, []float64{1, 2, 5})
 	if len(all) > most {
 		all = decades(s, []float64{1})
