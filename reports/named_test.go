@@ -19,7 +19,7 @@ func TestNamed(t *testing.T) {
 		want string
 	}{
 		{c.Named(c.Hyperparameters), "[{amplitude 2} {length_scale[age] 5} {length_scale[dose] 3}]"},
-		{c.ByInput(), "[{amplitude 2} {length_scale[dose] 3} {length_scale[age] 5}]"},
+		{c.ByInput(c.Hyperparameters), "[{amplitude 2} {length_scale[dose] 3} {length_scale[age] 5}]"},
 		{c.Named(c.Hyperparameters[:1]), "[{amplitude 2}]"},
 	} {
 		if got := fmt.Sprint(of.got); got != of.want {
