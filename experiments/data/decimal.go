@@ -104,8 +104,8 @@ func notNumber(s, decimal string) string {
 	case decimal == "comma" && point:
 		return fmt.Sprintf("%q has a decimal point, where decimal: comma says otherwise", s)
 	case decimal == "" && (comma || point) && withoutCurrency(s) != s:
-		return fmt.Sprintf("%q has the sign of a currency; set decimal: point or decimal: comma, as the column is written",
-			s)
+		return fmt.Sprintf("%q has the sign of a currency; set decimal: point or decimal: comma, as the column is "+
+			"written", s)
 	case decimal == "" && comma && point:
 		return fmt.Sprintf("%q has a comma: decimal: comma says that decimals follow, decimal: point that it parts "+
 			"thousands", s)

@@ -38,8 +38,8 @@ const (
 type Fault struct {
 	Line, Column int
 	Message      string
-	Also         []int // further lines
-	More         int   // lines beyond those
+	lines        []int // further ones
+	further      int   // lines beyond those
 	kind         fault
 }
 
@@ -51,24 +51,24 @@ type fault struct {
 
 // also says in which further lines the same is wrong.
 func (f Fault) also() string {
-	if len(f.Also) == 0 {
+	if len(f.lines) == 0 {
 		return ""
 	}
 	text := "; likewise in line"
-	if len(f.Also)+f.More > 1 {
+	if len(f.lines)+f.further > 1 {
 		text += "s"
 	}
-	for i, line := range f.Also {
+	for i, line := range f.lines {
 		switch {
-		case i > 0 && i == len(f.Also)-1 && f.More == 0:
+		case i > 0 && i == len(f.lines)-1 && f.further == 0:
 			text += " and"
 		case i > 0:
 			text += ","
 		}
 		text += fmt.Sprintf(" %d", line)
 	}
-	if f.More > 0 {
-		text += fmt.Sprintf(" and %d more", f.More)
+	if f.further > 0 {
+		text += fmt.Sprintf(" and %d more", f.further)
 	}
 	return text
 }
@@ -113,10 +113,10 @@ func (e *FileError) repeats(kind fault, line int) bool {
 		switch {
 		case f.kind != kind:
 			continue
-		case len(f.Also) < maxAlso:
-			f.Also = append(f.Also, line)
+		case len(f.lines) < maxAlso:
+			f.lines = append(f.lines, line)
 		default:
-			f.More++
+			f.further++
 		}
 		return true
 	}
@@ -219,10 +219,11 @@ func decode(path string, r io.Reader, limit, size int64) (source, error) {
 		line := 1 + strings.Count(content[:at], "\n")
 		wayOut := "a data file is CSV or svmlight, plain or under gzip or bzip2"
 		if content[at] != 0 {
-			wayOut = "save it as UTF-8 (if it is Western text of Windows: iconv -f windows-1252 -t utf-8 FILE > NEW); " +
-				wayOut
+			wayOut = "save it as UTF-8 (if it is Western text of Windows: iconv -f windows-1252 -t utf-8 FILE > " +
+				"NEW); " + wayOut
 		}
-		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; %s", content[at], wayOut)
+		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; %s", content[at],
+			wayOut)
 		return source{}, e
 	}
 	if first, _, _ := strings.Cut(content, "\n"); isNote(first) {

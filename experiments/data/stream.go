@@ -81,8 +81,8 @@ func (s *Schema) readPart(name, first, text string, lines int) (*Data, error) {
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {
 			f := &faults.Faults[i]
-			for k := range f.Also {
-				f.Also[k] += lines - strings.Count(first, "\n")
+			for k := range f.lines {
+				f.lines[k] += lines - strings.Count(first, "\n")
 			}
 			if f.Line > 0 {
 				f.Line += lines - strings.Count(first, "\n")
