@@ -304,3 +304,18 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("links %v", got)
 	}
 }
+
+// docs/architecture.md says of every room what it knows, and of none that is not there.
+func TestEveryRoomIsOnItsPage(t *testing.T) {
+	text := page(t, "docs/architecture.md")
+	for room := range allowed {
+		if !strings.Contains(text, "`"+room+"`") {
+			t.Errorf("no %s", room)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)`").FindAllStringSubmatch(text, -1) {
+		if _, is := allowed[m[1]]; !is && strings.Contains(m[1], "/") {
+			t.Errorf("there is no room %s", m[1])
+		}
+	}
+}
