@@ -117,14 +117,15 @@ the inference method asks for them:
 inference: {laplace: {inducing: 500}}
 ` + "```" + `
 
-[Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other methods and options. ` + "`gpc-tune plan`" + ` says
-from how many cases on they take far less time than the exact covariance, and how much time and memory a run takes.
+[Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other methods and options.
+` + "`gpc-tune plan`" + ` says from how many cases on they take far less time than the exact covariance, and how much
+time and memory a run takes.
 They cost accuracy, and this page says how much. More inducing inputs are more accurate and slower: time grows as m².
 
 ## What they cost in accuracy
 
-Here they are beside the exact covariance on %d cases (%s, %d inputs, standardised). The model is Laplace's method with
-logit and one length scale, tuned by one climb of the log evidence from the start values. The log evidence is of all
+Here they are beside the exact covariance on %d cases (%s, %d inputs, standardised). The model is Laplace's method
+with logit and one length scale, tuned by one climb of the log evidence from the start values. The log evidence is of all
 cases. The scores are of a fifth of them, held out and predicted by a model that was tuned on the others. The seconds are
 of both.
 
