@@ -126,8 +126,8 @@ They cost accuracy, and this page says how much. More inducing inputs are more a
 
 Here they are beside the exact covariance on %d cases (%s, %d inputs, standardised). The model is Laplace's method
 with logit and one length scale, tuned by one climb of the log evidence from the start values. The log evidence is of
-all cases. The scores are of a fifth of them, held out and predicted by a model that was tuned on the others. The seconds
-are of both.
+all cases. The scores are of a fifth of them, held out and predicted by a model that was tuned on the others.
+The seconds are of both.
 
 ![log evidence and test information by the number of inducing inputs](%s)
 
