@@ -20,8 +20,8 @@ func (p *multiclass) approach(
 	return a.approach(ctx, at, next, start, maxIterations)
 }
 
-// pivotedColumns is the preconditioner with V Vᵀ in place of K, where V, n×r, has r columns of K's Cholesky factor
-// with pivots:
+// pivotedColumns is the preconditioner with V Vᵀ in place of K, where V, n×r, has r columns of K's
+// Cholesky factor with pivots:
 //
 //	(I + Rᵀ V Vᵀ R)⁻¹ = I - Rᵀ V (I + Vᵀ W V)⁻¹ Vᵀ R
 //

@@ -249,8 +249,8 @@ func (k *Classes) Multiply(dst, x []float64) {
 	k.lift(dst, 1, y)
 }
 
-// project sets dst, Cm, to V̂ x, and lift sets dst, Cn, to V̂ᵀ y + beta dst: a prior that the classes
-// share passes from memory once for all of them.
+// project sets dst, Cm, to V̂ x, and lift sets dst, Cn, to V̂ᵀ y + beta dst: a prior that the
+// classes share passes from memory once for all of them.
 func (k *Classes) project(dst, x []float64) {
 	if len(k.priors) == 1 {
 		linalg.Gemm(blas.NoTrans, blas.Trans, 1, k.perClass(x), k.priors[0].v, 0, k.perClass(dst))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,7 +50,7 @@ func write(name, cases string, rows []row) error {
 			cmp.Or(r.name, "exact"), points, share, evidence, evidence-float64(exact.LogEvidence), bits.Value,
 			errors.Value, r.result.Scores.N, loss.Value, r.seconds, humanize.IBytes(uint64(r.memory)))
 	}
-	fmt.Fprintf(&b, tail, tolerance, most, today(), machine.CPU(), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(&b, tail, tolerance, most)
 	for _, r := range rows {
 		if r.name == "" || r.points > 0 || r.result.Inducing == nil {
 			continue
@@ -58,7 +59,8 @@ func write(name, cases string, rows []row) error {
 			fmt.Fprintf(&b, "| %s | %d | %.2f |\n", r.name, of.Points, float64(of.LogEvidence))
 		}
 	}
-	b.WriteString(road)
+	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
+	b.WriteString(beside + "\n" + ten + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
@@ -97,40 +99,68 @@ func drawn(rows []row) figure.Figure {
 	return f
 }
 
+// beside is what `go run ./bench -only large` measured, and ten what runs of the digits came to.
+//
+//go:embed beside.md
+var beside string
+
+//go:embed ten.md
+var ten string
+
 const head = `# Many cases
 
-[Inducing inputs](inference.md#inducing-inputs-for-many-cases) take O(n m²) time and O(n m) memory where the exact
-covariance takes O(n³) and O(n²). Here is what they cost in evidence and in predictions, beside the exact one, on %d
-cases (%s, %d inputs, standardised): Laplace's method, logit, one length scale, one climb of the log evidence from
-the start values. The log evidence is of all cases; the scores are of a fifth of them, held out and predicted by the
-model that was tuned on the others. The seconds are of both.
+The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000 cases every matrix is 0.8 GB, and
+Laplace's method with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory. One option of
+the inference method asks for them:
+
+` + "```yaml" + `
+inference: {laplace: {inducing: 500}}
+` + "```" + `
+
+[Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other methods and options.
+` + "`gpc-tune plan`" + ` says from how many cases on they take far less time than the exact covariance, and how much
+time and memory a run takes.
+They cost accuracy, and this page says how much. More inducing inputs are more accurate and slower: time grows as m².
+
+## What they cost in accuracy
+
+Here they are beside the exact covariance on %d cases (%s, %d inputs, standardised). The model is Laplace's method
+with logit and one length scale, tuned by one climb of the log evidence from the start values. The log evidence is of
+all cases. The scores are of a fifth of them, held out and predicted by a model that was tuned on the others.
+The seconds are of both.
 
 ![log evidence and test information by the number of inducing inputs](%s)
 
 `
 
 const tail = `
-FITC changes the prior: its log evidence is that of another model, which may be above the exact one. VFE subtracts what
-the inducing inputs leave. *Found* is a number that was doubled until that changed the log evidence by no more than %v
-nats a case, or that is the most that there may be, %d, as inducing: auto does with at most 2000. What that took is in
-its seconds. *Unexplained* is the share of the prior variance of the cases that the inducing inputs leave: with few of
-them the evidence prefers kernels that are smooth enough for these.
+FITC changes the prior: its log evidence is that of another model, and may be above the exact one. VFE subtracts what
+the inducing inputs leave.
 
-Run on %s with ` + "`go run ./experiments/large`" + `, whose comment says more; %s, %d threads.
+*Unexplained* is the share of the prior variance of the cases that the inducing inputs leave. With few inducing inputs
+the evidence prefers kernels that are smooth enough for these.
 
-What was tried for the numbers found, and where climbs of at most 20 evaluations ended:
+*Found* is a number that a tolerance asks for. It was doubled until that changed the log evidence by no more than %v
+nats a case, or until it was the largest allowed, %d. That is what inducing: auto does with up to 2000. The seconds
+include the search. These numbers were tried, each by a climb of at most 20 evaluations:
 
 | correction | inducing inputs | log evidence |
 | --- | --: | --: |
 `
 
-const road = `
-## Further
+const origin = `
+Run on %s with ` + "`go run ./experiments/large`" + `, whose comment says more; %s, %d threads.
 
-What follows is not here. Mini-batches: the variational bound is a sum over cases, so that some of them at a time give
-an unbiased estimate of its gradient (Hensman, Fusi & Lawrence 2013); it would be a criterion of its own beside
-log_evidence, with the Gaussian of the inducing variables as parameters, and an optimiser for noisy gradients beside the
-local ones. Graphics cards: nearly all time is in products of m×n and m×m matrices, which all go through
-internal/linalg; a card would be another implementation of that package, and single precision a question for the checks
-in approx/approxtest.
+`
+
+const road = `
+## What is not here
+
+*Mini-batches.* The variational bound is a sum over cases, so that some of them at a time give an unbiased estimate of
+its gradient (Hensman, Fusi & Lawrence 2013). It would be a criterion of its own beside log_evidence, whose parameters
+include the Gaussian of the inducing variables. It needs an optimiser for noisy gradients beside the present ones.
+
+*Graphics cards.* Nearly all time is in products of m × n and m × m matrices, and all of these go through the package
+internal/linalg. A card would be another implementation of that package. Whether single precision is enough would be
+for the checks in approx/approxtest to say.
 `
