@@ -150,8 +150,8 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 
 // dockerfile is the Dockerfile of the repository, below the command that builds the image with it.
 func (e *kubernetes) dockerfile(r *Run) string {
-	build := terminal.CommandLine("docker", "build", "--tag", e.image, "--build-arg", "PROGRAM="+filepath.Base(r.Program),
-		"--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	build := terminal.CommandLine("docker", "build", "--tag", e.image,
+		"--build-arg", "PROGRAM="+filepath.Base(r.Program), "--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
 	_, instructions, _ := strings.Cut(gpctune.Dockerfile, "\nFROM ")
 	return "# " + strings.ReplaceAll(build, "\n", "?") + "\nFROM " + instructions
 }

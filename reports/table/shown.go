@@ -144,8 +144,8 @@ type HeadedRows struct {
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
-			chosen(r.Chosen))
+		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient,
+			c.Named(r.Start), c.Named(r.End), chosen(r.Chosen))
 	}
 	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
