@@ -15,7 +15,7 @@ import (
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: on a terminal a bar with failures, the best so far and time left, a
+// progress shows how a run goes: on a terminal a bar with failures, the best so far, time left; a
 // line now and then elsewhere.
 type progress struct {
 	w         io.Writer
