@@ -74,6 +74,8 @@ type (
 	PublishedRecord = record.Published
 	// FigureRecord is one of these figures: its name in results, its value, how sure it is.
 	FigureRecord = record.Figure
+	// Print is how figures are printed: width and font in points, and whether without titles.
+	Print = record.Print
 	// Spelled is a Number whose infinities and NaN are words in JSON.
 	Spelled = record.Spelled
 	// Vector is a list of numbers, Matrix a list of lists; JSON packs the long ones.

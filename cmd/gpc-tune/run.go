@@ -42,7 +42,7 @@ processes may run the same file in one folder; they share the work.`,
 				return printPlan(c, plan, e.dir, options.Workers, options.MemoryLimit)
 			}
 			bar, done := begin(c, signals, &options)
-			bar.of(plan)
+			bar.of(plan.Manifest.Configurations)
 			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)
 			done()
 			bar.finish()
