@@ -35,8 +35,8 @@ func decisions(r *reports.Report) []figure.Figure {
 func decision(part []Member, n Naming) (f figure.Figure) {
 	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note),
 		First: classNames(part[0].Configuration.Classes)}
-	for len(f.First) < 4 {
-		f.First = append(f.First, "") // the next look is black
+	for n := len(f.First); n > 0 && n < 4; n++ {
+		f.First = append(f.First, fmt.Sprint(n)) // no class, so that the next look is black
 	}
 	if len(part) == 1 {
 		f.Title = n.Members[0] + " " + f.Title
