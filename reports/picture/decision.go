@@ -228,7 +228,7 @@ func (v view) maps() (panels []figure.Panel) {
 	}
 	half := []float64{0.5}
 	if len(v.c.Classes) > 2 {
-		layers := []figure.Layer{v.borders()}
+		layers := []figure.Layer{borders(v.axes[0], v.axes[1], v.Proba)}
 		for k := range v.Truth {
 			z := lead(v.Truth[k:], 0)
 			for i := range z { // every border once: dashes over dashes are a line
