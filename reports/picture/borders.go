@@ -3,27 +3,28 @@ package picture
 import (
 	"math"
 
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
 // borders are where two classes share the largest probability, of probabilities that are known at
 // the points of a lattice and linear over the halves of its cells: so borders of three classes meet
 // in a point. Pieces are apart in the line.
-func (v view) borders() figure.Line {
+func borders(x, y []float64, proba [][]record.Number) figure.Line {
 	out := figure.Line{Name: "border of decisions"}
-	nx := len(v.axes[0])
+	nx := len(x)
 	place := func(i, j int) corner {
-		c := corner{x: v.axes[0][j], y: v.axes[1][i]}
-		for k := range v.Proba {
-			c.p = append(c.p, float64(v.Proba[k][i*nx+j]))
+		c := corner{x: x[j], y: y[i]}
+		for k := range proba {
+			c.p = append(c.p, float64(proba[k][i*nx+j]))
 		}
 		return c
 	}
-	for i := range len(v.axes[1]) - 1 {
+	for i := range len(y) - 1 {
 		for j := range nx - 1 {
 			a, b, c, d := place(i, j), place(i, j+1), place(i+1, j+1), place(i+1, j)
 			for _, triangle := range [][3]corner{{a, b, c}, {a, c, d}} {
-				for first := range v.Proba {
+				for first := range proba {
 					for second := range first {
 						border(&out, triangle, first, second)
 					}
@@ -83,12 +84,4 @@ func border(out *figure.Line, triangle [3]corner, first, second int) {
 	}
 	start, end := ends[0].toward(ends[1], from), ends[0].toward(ends[1], to)
 	out.X, out.Y = append(out.X, start.x, end.x, math.NaN()), append(out.Y, start.y, end.y, math.NaN())
-}
-
-// classNames are those of the points of the classes, which have one look in all figures.
-func classNames(classes []string) (names []string) {
-	for _, class := range classes {
-		names = append(names, "class "+class)
-	}
-	return names
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// planes is a view of probabilities that are the planes a + b x + c y.
-func planes(axis []float64, of ...[3]float64) view {
-	v := view{axes: [][]float64{axis, axis}, Surface: &record.Surface{}}
+// planes are probabilities a + b x + c y.
+func planes(axis []float64, of ...[3]float64) (proba [][]record.Number) {
 	for _, p := range of {
 		var z []record.Number
 		for _, y := range axis {
@@ -19,16 +18,16 @@ func planes(axis []float64, of ...[3]float64) view {
 				z = append(z, record.Number(p[0]+p[1]*x+p[2]*y))
 			}
 		}
-		v.Proba = append(v.Proba, z)
+		proba = append(proba, z)
 	}
-	return v
+	return proba
 }
 
 // The regions of x, y and 1-x-y in the unit square meet in (1/3, 1/3), from where the borders go to (1, 1), (1/2, 0) and (0, 1/2),
 // whatever the lattice.
 func TestBordersMeet(t *testing.T) {
 	for _, axis := range [][]float64{{0, 1}, {0, 0.3, 1}, {0, 0.1, 0.2, 0.4, 0.8, 1}} {
-		line := planes(axis, [3]float64{0, 1, 0}, [3]float64{0, 0, 1}, [3]float64{1, -1, -1}).borders()
+		line := borders(axis, axis, planes(axis, [3]float64{0, 1, 0}, [3]float64{0, 0, 1}, [3]float64{1, -1, -1}))
 		length := 0.0
 		for i := 0; i < len(line.X); i += 3 {
 			length += math.Hypot(line.X[i+1]-line.X[i], line.Y[i+1]-line.Y[i])

@@ -118,8 +118,9 @@ func linesExtent(p figure.Panel) (left, right, low, high float64) {
 	return left, right, low, high
 }
 
-// curvePanel draws the curves of a kind of all members that have one, banded with their pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
-// few, and may leave the panel where less than a quarter of them is left.
+// curvePanel draws the curves of a kind of all members that have one, banded with their pointwise
+// intervals: bands, or bars where points are few. Bands grow without end as cases become few, and
+// may leave the panel where less than a quarter of them is left.
 func curvePanel(kind cv.Curve, group []Member, names []string, banded bool) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}

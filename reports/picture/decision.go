@@ -35,8 +35,8 @@ func decisions(r *reports.Report) []figure.Figure {
 func decision(part []Member, n Naming) (f figure.Figure) {
 	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note),
 		First: classNames(part[0].Configuration.Classes)}
-	for len(f.First) < 4 {
-		f.First = append(f.First, "") // the next look is black
+	for n := len(f.First); n > 0 && n < 4; n++ {
+		f.First = append(f.First, fmt.Sprint(n)) // no class, so that the next look is black
 	}
 	if len(part) == 1 {
 		f.Title = n.Members[0] + " " + f.Title
@@ -228,7 +228,7 @@ func (v view) maps() (panels []figure.Panel) {
 	}
 	half := []float64{0.5}
 	if len(v.c.Classes) > 2 {
-		layers := []figure.Layer{v.borders()}
+		layers := []figure.Layer{borders(v.axes[0], v.axes[1], v.Proba)}
 		for k := range v.Truth {
 			z := lead(v.Truth[k:], 0)
 			for i := range z { // every border once: dashes over dashes are a line

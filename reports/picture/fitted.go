@@ -93,3 +93,11 @@ func frequent(c reports.Configuration, fit *record.Fit) (classes []int, note []s
 
 // className is the name of a class in a legend.
 func className(c reports.Configuration, k int) string { return "class " + c.Classes[k] }
+
+// classNames are those of the points of the classes, which have one look in all figures.
+func classNames(classes []string) (names []string) {
+	for _, class := range classes {
+		names = append(names, "class "+class)
+	}
+	return names
+}

@@ -11,8 +11,8 @@ import (
 
 // gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
 // the tuning objective and the test information as contours over their natural logarithms, and the
-// errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data. Local optimisers of the same objective leave
-// their paths on its contours.
+// errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data.
+// Local optimisers of the same objective leave their paths on its contours.
 func gridPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, c := range r.Configurations {

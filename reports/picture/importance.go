@@ -30,9 +30,10 @@ func importancePictures(r *reports.Report) []figure.Figure {
 				bars.Edges, bars.Heights = append(bars.Edges, at+0.6), append(bars.Heights, math.NaN())
 			}
 		}
-		return figure.Figure{Name: "importance", Title: fmt.Sprintf("%s %s · importance of hyperparameters", n.Members[0],
-			n.Heading), Columns: 1, Notes: remarks(n.Note, fmt.Sprintf("%d points of the search", len(values)),
-			"what is missing to 1 is due to several hyperparameters together"),
+		return figure.Figure{Name: "importance", Title: n.Members[0] + " " + n.Heading +
+			" · importance of hyperparameters", Columns: 1,
+			Notes: remarks(n.Note, fmt.Sprintf("%d points of the search", len(values)),
+				"what is missing to 1 is due to several hyperparameters together"),
 			Panels: []figure.Panel{{X: figure.Axis{Names: names}, Y: figure.Axis{Lo: 0, Hi: 1,
 				Label: "share of the variance of ranks due to it alone"}, Layers: []figure.Layer{bars}}}}
 	})

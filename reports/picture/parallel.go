@@ -41,8 +41,9 @@ func parallelPictures(r *reports.Report) []figure.Figure {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 		order = order[:min(len(order), mostParallel)]
-		p := figure.Panel{X: figure.Axis{Names: names}, Y: figure.Axis{Label: "place between least and greatest (logarithms)",
-			Lo: -0.02, Hi: 1.02}}
+		p := figure.Panel{X: figure.Axis{Names: names}, Y: figure.Axis{
+			Label: "place between least and greatest (logarithms)",
+			Lo:    -0.02, Hi: 1.02}}
 		for place, i := range slices.Backward(order) { // the best ones on top
 			l := figure.Line{Faint: place >= bestParallel}
 			switch {

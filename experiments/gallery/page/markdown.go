@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -17,6 +19,15 @@ func counted(n int, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
+}
+
+// sentence is a text with a capital and a full stop; nothing is none.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
 // cell is a text as Markdown shows it.

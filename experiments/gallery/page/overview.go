@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery/ledger"
@@ -179,15 +178,6 @@ func reasons(entries []ledger.Entry, of ledger.Verdict) (which, why []string) {
 		}
 	}
 	return which, why
-}
-
-// sentence is a text with a capital and a full stop; nothing is none.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
 // anchor is the place of a heading on the page, as GitHub names it.
