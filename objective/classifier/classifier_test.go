@@ -202,7 +202,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"input NaN in row 1, column 2":                proba([]float64{1, math.NaN()}),
 		"input -Inf in row 1, column 1":               proba([]float64{math.Inf(-1), 0}),
 		context.Canceled.Error():                      cancelled,
-		"classifier: line 1, column 1: no model file": load("x1,x2\n"),
+		"classifier: line 1, column 1: not a model file": load("x1,x2\n"),
 		"its schema is":                               load(`{"schema": "other/1"}`),
 		"a kernel of type classifier.private":         unnamed(t),
 		"columns, preprocess: one of them":            load(`{"schema": "gpc-tune/model/1"}`),
