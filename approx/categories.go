@@ -28,6 +28,7 @@ type categories struct {
 	storage    processes
 	outcome
 	f, pi, g []float64 // C, of one case
+	z        []float64 // n, of passing use
 }
 
 // processes is the joint posterior of the classes' processes, stored in one way or another.
@@ -35,7 +36,9 @@ type processes interface {
 	// latentMean adds to mean[j] that of f_c at new inputs beyond the prior's.
 	latentMean(mean []float64, c int, cross *mat.Dense)
 	// project sets q and x, of some rows, to what class c contributes to the covariance of the
-	// latent values at new inputs: between classes c and d it is δ_cd q_c + x_cᵀx_d.
+	// latent values at new inputs, and couple ends that for any number of columns, of any classes:
+	// then between classes c and d it is δ_cd q_c + x_cᵀx_d.
+	couple(x blas64.General)
 	project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64)
 	rows() int
 	// marginals calls visit for every case, perhaps for several at once, with the covariance of its
@@ -73,6 +76,7 @@ func newCategories(tolerance float64, points int, cov []Cov, y Targets, lik like
 	p := &categories{
 		n: n, classes: classes, y: y.Index, lik: lik.(likelihood.Multinomial), tolerance: tolerance, points: points,
 		mean: v(classes * n), b: v(classes * n), f: v(classes), pi: v(classes), g: v(classes),
+		z: v(n),
 	}
 	for c := range classes {
 		if mean := share(cov, c).Mean; mean != nil {

@@ -29,6 +29,7 @@ func (p *categories) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 	}
 	x := linalg.NewGeneral(p.storage.rows(), len(diag))
 	p.storage.project(variance, x, class, cross, diag)
+	p.storage.couple(x)
 	addSquares(1, variance, x)
 }
 
@@ -38,7 +39,7 @@ func (p *categories) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, d
 }
 
 // inputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
-// triangle is read three times for all of them. Threads take inputsEach of them.
+// triangle is read twice for all of them. Threads take inputsEach of them.
 const inputsAtOnce, inputsEach = 384, 16
 
 // covariances calls visit with the covariance of the latent values at every new input, and with the
@@ -48,29 +49,27 @@ const inputsAtOnce, inputsEach = 384, 16
 func (p *categories) covariances(
 	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense),
 ) {
-	block := min(inputsAtOnce, len(diag[0]))
-	x, q := make([]blas64.General, p.classes), make([][]float64, p.classes)
-	for c := range x {
-		x[c] = linalg.NewGeneral(p.storage.rows(), block)
-	}
+	block, classes := min(inputsAtOnce, len(diag[0])), p.classes
+	all, q := linalg.NewGeneral(p.storage.rows(), classes*block), make([][]float64, classes)
 	for from := 0; from < len(diag[0]); from += block {
 		to := min(from+block, len(diag[0]))
-		for c := range x {
-			x[c].Cols, q[c] = to-from, make([]float64, to-from)
+		m := to - from
+		x := all // x_c in columns c·m to (c+1)·m
+		x.Cols = classes * m
+		for c := range classes {
+			q[c] = make([]float64, m)
 			of := share(cross, c)
 			known, _ := of.Dims()
-			p.storage.project(q[c], x[c], c, of.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
+			part := of.Slice(0, known, from, to).(*mat.Dense)
+			p.storage.project(q[c], columns(x, c*m, m), c, part, share(diag, c)[from:to])
 		}
-		linalg.Parallel((to-from+inputsEach-1)/inputsEach, func(job int) {
+		p.storage.couple(x)
+		linalg.Parallel((m+inputsEach-1)/inputsEach, func(job int) {
 			first := job * inputsEach
-			columns := min(inputsEach, to-from-first)
-			sum := gram(x, first, columns, differences)
-			s, own := mat.NewSymDense(p.classes, nil), make([]float64, p.classes)
-			for j := range columns {
-				for c := range p.classes {
-					for d := c; d < p.classes; d++ {
-						s.SetSym(c, d, sum[(c*p.classes+d)*columns+j])
-					}
+			end := min(first+inputsEach, m)
+			own := make([]float64, classes)
+			for j, s := range gram(x, m, first, end, differences) {
+				for c := range classes {
 					own[c] = q[c][first+j]
 					s.SetSym(c, c, s.At(c, c)+own[c])
 				}
@@ -80,36 +79,41 @@ func (p *categories) covariances(
 	}
 }
 
-// gram returns the products x_cᵀx_d of some columns, row c·C + d of classes c ≤ d. Of differences
-// every number is taken less the mean of those in its place.
-func gram(x []blas64.General, first, columns int, differences bool) []float64 {
-	classes := len(x)
-	sum, at := make([]float64, classes*classes*columns), make([]float64, classes*columns)
-	mean := make([]float64, columns)
-	for i := range x[0].Rows {
-		clear(mean)
-		for c, x := range x {
-			row := at[c*columns : (c+1)*columns]
-			copy(row, x.Data[i*x.Stride+first:])
-			floats.Add(mean, row)
-		}
-		for c := range classes {
-			row := at[c*columns : (c+1)*columns]
-			if differences {
-				floats.AddScaled(row, -1/float64(classes), mean)
+// columns are m columns of x from one on.
+func columns(x blas64.General, from, m int) blas64.General {
+	x.Data, x.Cols = x.Data[min(from, len(x.Data)):], m
+	return x
+}
+
+// gram returns, for inputs first to end of m, the products x_cᵀx_d, where x_c are the columns from
+// c·m on. Of differences every number is taken less the mean of those in its place.
+func gram(x blas64.General, m, first, end int, differences bool) []*mat.SymDense {
+	classes := x.Cols / m
+	sums, at := make([]*mat.SymDense, end-first), make([]float64, classes)
+	for j := range sums {
+		sums[j] = mat.NewSymDense(classes, nil)
+	}
+	for i := range x.Rows {
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		for j, sum := range sums {
+			mean := 0.0
+			for c := range at {
+				at[c] = row[c*m+first+j]
+				mean += at[c]
 			}
-		}
-		for c := range classes {
-			row := at[c*columns : (c+1)*columns]
-			for d := c; d < classes; d++ {
-				to := sum[(c*classes+d)*columns : (c*classes+d+1)*columns]
-				for j, v := range at[d*columns : (d+1)*columns] {
-					to[j] += row[j] * v
+			if differences {
+				floats.AddConst(-mean/float64(classes), at)
+			}
+			to := sum.RawSymmetric().Data
+			for c, v := range at {
+				part := to[c*classes+c : (c+1)*classes]
+				for d, w := range at[c:] {
+					part[d] += v * w
 				}
 			}
 		}
 	}
-	return sum
+	return sums
 }
 
 // PredictProba implements Posterior by averaging over the latent Gaussian as GPML Algorithm 3.4

@@ -37,7 +37,6 @@ type multiclass struct {
 
 	work blas64.Triangular // n×n
 	e    []float64         // Cn
-	z    []float64         // n
 }
 
 func newMulticlass(
@@ -51,7 +50,7 @@ func newMulticlass(
 	}
 	p := &multiclass{
 		categories: base, room: work, root: v(classes * n), left: v(classes * n), m: triangle(),
-		work: triangle(), e: v(classes * n), z: v(n),
+		work: triangle(), e: v(classes * n),
 	}
 	p.storage = p
 	for j, prior := range cov {

@@ -1,6 +1,7 @@
 package approx
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -44,6 +45,48 @@ func newInducedMulticlass(
 	}
 	p := &inducedMulticlass{categories: base, k: lowrank.NewClasses(priors, base.classes), count: len(cov)}
 	return p, nil
+}
+
+// approach implements approacher.
+func (p *inducedMulticlass) approach(
+	ctx context.Context, at, next *point, start State, maxIterations int,
+) (_, _ *point, iterations int, last float64, err error) {
+	multiply := func(dst, x []float64) {
+		p.diagnostics.Products++
+		p.k.Multiply(dst, x)
+	}
+	near := &leadingInputs{categories: p.categories, Classes: p.k.Leading(), kx: make([]float64, p.classes*p.n)}
+	a := ascent{p.categories, p, multiply, near, conjugateSteps(p.n)}
+	return a.approach(ctx, at, next, start, maxIterations)
+}
+
+// leadingInputs is the preconditioner with a prior K̃ in place of K̂ that the first of the inducing
+// inputs tell:
+//
+//	(I + Rᵀ K̃ R)⁻¹ = I - Rᵀ K̃ (I + W K̃)⁻¹ R
+type leadingInputs struct {
+	*categories
+	*lowrank.Classes
+	ok bool // whether rounding leaves one
+	kx []float64
+}
+
+// factorise implements preconditioner.
+func (s *leadingInputs) factorise(pi []float64) { s.ok = s.Factorise(pi) == nil }
+
+// solve implements preconditioner.
+func (s *leadingInputs) solve(dst, x, root []float64) {
+	if !s.ok {
+		copy(dst, x)
+		return
+	}
+	s.uncenter(dst, x, root)
+	s.Shrink(dst, dst)
+	s.Multiply(s.kx, dst)
+	s.center(dst, s.kx, root)
+	for j, v := range x {
+		dst[j] = v - dst[j]
+	}
 }
 
 // latentAt implements latentModel.
@@ -146,6 +189,8 @@ func (p inducedProcesses) rows() int { return p.told.Rows() }
 func (p inducedProcesses) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	p.told.Project(q, x, c, cross, diag)
 }
+
+func (p inducedProcesses) couple(blas64.General) {}
 
 func (p inducedProcesses) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
 	p.k.Covariances(visit)

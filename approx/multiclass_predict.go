@@ -23,7 +23,8 @@ func (p *multiclass) latentMean(mean []float64, c int, cross *mat.Dense) {
 //
 //	q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
-// q_c is floored at 0, which only rounding can reach. It takes 3 n² operations for each input.
+// where couple multiplies by M⁻ᵀ. q_c is floored at 0, which only rounding can reach. Both together
+// take 3 n² operations for each input.
 func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	n, m := cross.Dims()
 	if n != p.n || len(diag) != m {
@@ -42,8 +43,10 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 	}
 	linalg.SolveTri(blas.NoTrans, p.u[c], x)
 	eachRow(n, func(i int) { floats.Scale(root[i], row(i)) })
-	linalg.SolveTri(blas.Trans, p.m, x)
 }
+
+// couple implements processes.
+func (p *multiclass) couple(x blas64.General) { linalg.SolveTri(blas.Trans, p.m, x) }
 
 // marginals implements processes.
 func (p *multiclass) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {

@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&s.python, "python", "/usr/bin/python3", "a Python with scikit-learn and, for tune, GPBoost")
 	flag.StringVar(&s.rscript, "rscript", "Rscript", "an R with kernlab")
 	flag.StringVar(&s.core, "core", "SKYLAKEX", "OPENBLAS_CORETYPE of the second way to run Python")
-	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten unless given")
+	flag.StringVar(&s.only, "only", "", "sections to run, by name, between commas; all but ten and large unless given")
 	flag.IntVar(&b.stride, "stride", 4, "of the 17 x 23 grid, every so many values of each axis; 1 is all of it")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often the contenders take turns in the shorter sections")
 	flag.Parse()
@@ -78,6 +78,7 @@ var sections = []struct {
 	{"methods", true, (*bench).methods},
 	{"schedule", true, (*bench).schedule},
 	{"ten", false, (*bench).tenClasses},
+	{"large", false, (*bench).large},
 }
 
 // run runs the sections; the first failure ends it.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -91,7 +92,7 @@ func (f *tunedFits) add(s set) {
 	}
 	python, plan := f.ways[1], f.plan(s, begin)
 	f.hand(python, s)
-	contenders := []contender{{"`gpc-tune fit`", func() answer { return f.process(plan) }}}
+	contenders := []contender{{"`gpc-tune fit`", func() answer { return f.process(f.program, plan) }}}
 	var absent []string
 	theirs := func(name, op string) {
 		expected := f.last[name] * math.Pow(float64(n)/float64(f.lastN), 3)
@@ -181,16 +182,17 @@ tune: {method: bfgs}
 	return path
 }
 
-// process runs the program until its model file is there.
-func (f *tunedFits) process(plan string) answer {
-	model := filepath.Join(f.dir, "model.json")
-	fit := exec.Command(f.program, "fit", plan, "-m", model, "-j", strconv.Itoa(tuningThreads))
+// process runs the program until its model file, model.json, is there.
+func (b *bench) process(program, plan string) answer {
+	model := filepath.Join(b.dir, "model.json")
+	fit := exec.Command(program, "fit", plan, "-m", model, "-j", strconv.Itoa(tuningThreads))
 	started := time.Now()
 	if said, err := fit.CombinedOutput(); err != nil {
 		must(fmt.Errorf("%w: %s", err, said))
 	}
 	a := answer{Wall: time.Since(started).Seconds()}
 	a.CPU = (fit.ProcessState.UserTime() + fit.ProcessState.SystemTime()).Seconds()
+	a.Bytes = 1024 * float64(fit.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // of the whole process
 	var found struct {
 		Evidence float64 `json:"log_evidence"`
 		Theta    struct {

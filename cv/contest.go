@@ -124,7 +124,7 @@ func (c Contest) failed(attempts [][]Attempt, parts [][]Predictions, s *Standing
 		}
 		if reason == "" {
 			var ok bool
-			if s.Scores[k], ok = c.Score.Func(Pool(parts[k]...)); !ok {
+			if s.Scores[k], ok = c.Score.Of(Pool(parts[k]...)); !ok {
 				reason = c.Score.Name + " is not defined for its held-out cases"
 			}
 		}

@@ -47,7 +47,13 @@ type Column struct {
 	Brief    bool   // also where there is room for few: of outer folds, of the best points of a grid
 }
 
-func information(p Predictions) (Estimate, bool) { return mean(p.information(), p.Cases), true }
+// information has an interval that ends where every class would be known for certain.
+func information(p Predictions) (Estimate, bool) {
+	e := mean(p.information(), p.Cases)
+	most := -floats.Sum(p.Base) / float64(len(p.Base)) / math.Ln2
+	e.Hi = math.Min(e.Hi, math.Max(most, e.Value)) // NaN stays
+	return e, true
+}
 
 func errorCount(p Predictions) (Estimate, bool) { return withoutInterval(floats.Sum(p.wrong())), true }
 

@@ -81,19 +81,18 @@ var Scores = []Score{
 	{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Column: Column{Heading: "auc", Digits: 4},
-		Doc: "area under the ROC curve, two classes only: the probability that a case of the second class gets a " +
-			"larger predicted probability than one of the first; ties count half; Newcombe's score interval " +
-			"(2006, method 5)",
+		Doc: "area under the ROC curve of two classes: the probability that a case of the second gets a larger " +
+			"probability of it than one of the first; ties count half; Newcombe's interval (2006, method 5)",
 	},
 	{
 		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
-		Doc: "area under the precision-recall curve in steps, two classes only: the mean precision with the " +
-			"cases of the second class as thresholds; guessing scores the share of that class; Wilson's interval",
+		Doc: "area under the precision-recall curve of two classes: the mean precision with each case of the second " +
+			"as the threshold; guessing scores the share of that class; Wilson's interval",
 	},
 	{
 		Name: "balanced_accuracy", Unit: "share of cases", Greater: true, Func: balancedAccuracy,
-		Doc: "the mean over the classes of the share of correct decisions: guessing scores 1 / number of " +
-			"classes, whatever their sizes; the interval combines Wilson's intervals of the classes",
+		Doc: "share of correct decisions, averaged over the classes: guessing scores 1 / number of classes; the " +
+			"interval combines Wilson's intervals of the classes",
 	},
 	{
 		Name: "sensitivity", Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
@@ -106,8 +105,8 @@ var Scores = []Score{
 	},
 	{
 		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
-		Doc: "2 TP/(2 TP + FP + FN) of the second of two classes, the harmonic mean of precision and recall, with " +
-			"Wilson's interval transformed; of more classes the mean over them, with the normal interval",
+		Doc: "2 TP/(2 TP + FP + FN) of the second class, the harmonic mean of precision and recall, Wilson's interval " +
+			"transformed; of more classes their mean, normal interval",
 	},
 	{
 		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,

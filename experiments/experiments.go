@@ -7,9 +7,8 @@
 //	job    one trial, or one assessment
 //	run    the folder of a run: jobs → journal → results
 //
-// Everything else stands beside these: classifier (model files), ask (one model at one point),
-// check (gradients and bounds against differences and sampling), doctor (how fast this machine is),
-// catalogue (what a file can name), submit (other machines), live (a run over HTTP).
+// Package data reads data sets, and takes readers of other programs. The other packages in this
+// folder serve the command alone.
 package experiments
 
 import (

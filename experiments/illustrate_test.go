@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
-	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
+	"github.com/gpc-tune/gpc-tune/internal/check"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/reports/picture"

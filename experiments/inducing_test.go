@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0, 0),

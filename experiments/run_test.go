@@ -20,12 +20,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"

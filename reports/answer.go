@@ -70,6 +70,7 @@ type Trust struct {
 	Cause  string `json:"cause"`  // in words
 	Count  int    `json:"count"`  // how often it was met, in what the cause says
 	Remedy string `json:"remedy"` // what to do
+	Text   string `json:"-"`      // the cause with its count, for people
 }
 
 // Standing of a configuration in an Answer.

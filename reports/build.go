@@ -60,7 +60,7 @@ func mixed(m record.Manifest, lines []record.Line) []string {
 	}
 	var all []string
 	for _, by := range slices.Sorted(maps.Keys(jobs)) {
-		all = append(all, fmt.Sprintf("%s (%d jobs)", by, len(jobs[by])))
+		all = append(all, fmt.Sprintf("%s (jobs: %d)", by, len(jobs[by])))
 	}
 	return []string{"computed by more than one build or instruction set, which may differ in the last digits, and " +
 		"in what follows from these: " + strings.Join(all, ", ")}

@@ -33,6 +33,7 @@ type kind struct {
 // warningKinds are the causes of warnings: the first whose pattern a text has is its own. The texts
 // are those of journals, which may be older than this table; what no row knows is its own cause.
 var warningKinds = []kind{
+	{`^illustration \d+, .*: fails: `, false, "approximations failed", "they have no moments, and the figures say so", ""},
 	{`length_scale\[[^]]*\] ended at (its upper bound|the upper end)`, true, "inputs have no influence",
 		"a length scale at its upper bound switches an input off", ""},
 	{`ended at its (lower|upper) bound`, false, "hyperparameters ended at a bound",
@@ -45,6 +46,8 @@ var warningKinds = []kind{
 		"a better value may be near", "a higher limit of evaluations"},
 	{`^stopped without a better point`, false, "the optimiser stopped where the gradient is not 0",
 		"a better value may be near", "more restarts"},
+	{`^ended on a plateau`, false, "the optimiser ended on a plateau",
+		"there the model predicts as a constant does", "start length scales elsewhere, or more restarts"},
 	{`no standard error|the standard errors are those`, false, "standard errors are missing or rough",
 		"only the errors of hyperparameters; scores stand", ""},
 	{`the chains do not agree`, false, "Markov chains do not agree", "averages over them may be off",
@@ -122,7 +125,7 @@ func summary(text string) string {
 	text = wrapped.ReplaceAllString(text, "")
 	const most = 160
 	if letters := []rune(text); len(letters) > most {
-		text = string(letters[:most]) + " …"
+		text = string(letters[:most]) + "…"
 	}
 	return text
 }

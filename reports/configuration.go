@@ -370,8 +370,8 @@ func (p GridPoint) by(name, objective string) (v float64, known bool) {
 // ByInput are the hyperparameters for readers: where there is one for each input, by the name of
 // the input, "length_scale[age]", and of length scales the shortest, of the most relevant input,
 // first.
-func (c Configuration) ByInput() Values {
-	out := slices.Clone(c.Hyperparameters)
+func (c Configuration) ByInput(values Values) Values {
+	out := slices.Clone(values)
 	if len(out) != len(c.Record.Hyperparameters) {
 		return out
 	}

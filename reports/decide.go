@@ -353,28 +353,35 @@ func (r *Report) keep(configuration int) string {
 // trust lists what speaks against trusting an answer.
 func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Trust {
 	out := []Trust{}
-	add := func(count int, remedy, cause string) {
+	add := func(count int, remedy, cause, text string, args ...any) {
 		if count > 0 {
-			out = append(out, Trust{cause, count, remedy})
+			out = append(out, Trust{cause, count, remedy, fmt.Sprintf(text, args...)})
 		}
 	}
 	c := r.Configurations[a.Configuration]
-	add(r.Missing, "resume the run", "the run is not complete: jobs are missing")
-	failed := 0
+	add(r.Missing, "resume the run", "the run is not complete: jobs are missing",
+		"the run is not complete; missing jobs: at least %d", r.Missing)
+	failed, cut := 0, 0
 	for _, k := range group {
-		if s := r.Configurations[k].Status; s == Failed {
+		switch r.Configurations[k].Status {
+		case Failed:
 			failed++
+		case Cut:
+			cut++
 		}
 	}
-	add(failed, "see the failures", "configurations failed and did not compete")
-	add(len(c.Failures), "see the failures", "failures while it was tuned or scored")
+	add(failed, "see the failures", "configurations failed and did not compete",
+		"configurations that failed and did not compete: %d", failed)
+	add(len(c.Failures), "see the failures", "failures while it was tuned or scored",
+		"failures while it was tuned or scored: %d", len(c.Failures))
 	for _, cause := range causes(c.ended(), warningKinds, "", "") {
 		if !cause.Note {
-			add(cause.Count, cause.Remedy, cause.Cause)
+			add(cause.Count, cause.Remedy, cause.Cause, "%s: %d", cause.Cause, cause.Count)
 		}
 	}
 	if o := c.Optima(); len(c.Posterior) == 0 && o.Restarts > 1 && o.AtBest == 1 {
-		add(o.Restarts-1, "raise restarts", "restarts ended elsewhere: one alone found the best optimum")
+		add(o.Restarts-1, "raise restarts", "restarts ended elsewhere: one alone found the best optimum",
+			"only 1 of %d restarts found the best optimum", o.Restarts)
 	}
 	surplus, cases := []float64{}, []int{}
 	for _, s := range folds {
@@ -384,11 +391,18 @@ func (r *Report) trust(of contested, a Answer, group []int, folds []*Study) []Tr
 	}
 	if len(surplus) > 0 {
 		if t := cv.CaseT(surplus, cases); t.P <= calibrated {
-			add(len(surplus), "look at the calibration curve", miscalibration(c, t.Value))
+			cause := miscalibration(c, t.Value)
+			add(len(surplus), "look at the calibration curve", cause, "%s", cause)
 		}
 	}
-	if of.nested == nil && of.score != nil && a.Competed > 1 {
-		add(a.Competed, "evaluate: nested", "its score is a little too good, as the best of several on the same cases")
+	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
+		add(n.Folds-n.Wins, "judge by the score, which is that of choosing",
+			"the choice is unstable: other configurations were chosen in most outer folds",
+			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
+	}
+	if chosen := a.Competed + cut; of.nested == nil && of.score != nil && chosen > 1 {
+		add(chosen, "evaluate: nested", "the score is optimistic: the best was selected on the same cases",
+			"the score is optimistic, because the best of %d was selected on the same cases", chosen)
 	}
 	return out
 }
@@ -401,9 +415,9 @@ func miscalibration(c Configuration, surplus float64) string {
 	case len(c.Classes) == 0:
 		return "predicted variances are too large"
 	case surplus > 0:
-		return fmt.Sprintf("its probabilities are too sure, by %.2g on average", surplus)
+		return fmt.Sprintf("its probabilities are overconfident, by %.2g on average", surplus)
 	}
-	return fmt.Sprintf("its probabilities are not sure enough, by %.2g on average", -surplus)
+	return fmt.Sprintf("its probabilities are underconfident, by %.2g on average", -surplus)
 }
 
 // ended are the warnings of the fits that count: of the trials that were chosen, and of the fits.

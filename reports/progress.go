@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -52,7 +53,7 @@ type ConfigurationProgress struct {
 	Failed     int              `json:"failed"`
 	Known      int              `json:"known"`
 	Seconds    float64          `json:"seconds"`
-	Left       Number           `json:"left"`
+	Left       Number           `json:"left"`     // null before its first job is done
 	Failures   int              `json:"failures"` // of jobs, and of single points within jobs
 	// FirstFailure is the first of them: where, and why.
 	FirstFailure string `json:"first_failure,omitempty"`
@@ -73,7 +74,8 @@ func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
 // BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job
 // that is left is taken to last as long as the mean of its kind, trial or fit, in its
-// configuration, or if there is none yet as that of all jobs.
+// configuration, or if there is none yet as that of all jobs: a configuration without any job done
+// has no time left of its own.
 func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	studies, _, err := arrange(m, lines)
 	if err != nil {
@@ -129,6 +131,9 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 		}
 		out.Left = Number(left)
 		p.Done, p.Failed, p.Known, p.Left = p.Done+out.Done, p.Failed+out.Failed, p.Known+out.Known, p.Left+out.Left
+		if out.Done == 0 && out.Known > 0 {
+			out.Left = Number(math.NaN())
+		}
 		p.Configurations = append(p.Configurations, out)
 	}
 	p.Finished = p.Done == p.Known

@@ -257,7 +257,7 @@ func TestMixedBuilds(t *testing.T) {
 		t.Errorf("one build, which a line names: %q", got)
 	}
 	lines[0].Build = "1 go1 there"
-	want := fmt.Sprintf(": 1 go1 here (%d jobs), 1 go1 there (1 jobs)", len(lines)-1)
+	want := fmt.Sprintf(": 1 go1 here (jobs: %d), 1 go1 there (jobs: 1)", len(lines)-1)
 	if got := mixing(); len(got) != 1 || !strings.HasSuffix(got[0], want) {
 		t.Errorf("two builds: %q, want %q", got, want)
 	}

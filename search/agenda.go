@@ -111,6 +111,7 @@ type agenda struct {
 	gates   [][]*gate        // of each study, the stages that wait for it
 	leads   map[string]*lead // jobs to run, running or on record, by key and by what they share
 	closed  int              // stages that have not opened
+	best    *Best            // nil: none yet
 
 	shared    bool          // other processes write to the journal's folder
 	refreshed time.Time     // when the journal was last read
@@ -349,7 +350,18 @@ func (a *agenda) enter(j job) error {
 		a.summary.Failed++
 	}
 	j.of.waiting--
+	if !j.assess && j.of.Index == 0 {
+		a.compare(j.of.Configuration, *line.Trial)
+	}
 	return nil
+}
+
+// compare takes the best point of a trial for the best so far, if it is.
+func (a *agenda) compare(configuration int, t record.Trial) {
+	_, p, err := Winner([]record.Trial{t})
+	if err == nil && (a.best == nil || float64(p.Value) > a.best.Value) {
+		a.best = &Best{configuration, float64(p.Value)}
+	}
 }
 
 // accept enters a job that has just been recorded, and asks for more where its batch is complete.

@@ -52,6 +52,14 @@ type Options struct {
 type Event struct {
 	Summary
 	Rate float64 // jobs run per second, so far
+	Best *Best   // among the trials on all of the training data; nil: none yet
+}
+
+// Best is the largest value of the tuning objective so far, and whose it is. Values of
+// configurations with other objectives or data do not compare.
+type Best struct {
+	Configuration int
+	Value         float64
 }
 
 // Run brings every study to its assessment, and records each finished job in the journal. Jobs on
@@ -251,6 +259,6 @@ func (s *scheduler) share(threads int) {
 func (s *scheduler) report() {
 	if s.Progress != nil {
 		sum := s.agenda.summary
-		s.Progress(Event{sum, float64(sum.Done) / max(time.Since(s.began).Seconds(), 1e-9)})
+		s.Progress(Event{sum, float64(sum.Done) / max(time.Since(s.began).Seconds(), 1e-9), s.agenda.best})
 	}
 }

@@ -38,16 +38,24 @@ type gumbelMaximum struct {
 
 const block = 256
 
+// gumbelPool has memory of earlier averages.
+var gumbelPool sync.Pool
+
+// newGumbelMaximum makes one, or makes one of the pool anew.
 func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
-	g := &gumbelMaximum{at: make([]float64, len(mean)), which: make([]int, block)}
-	for _, x := range []*[]float64{&g.t, &g.total, &g.slope, &g.weight, &g.want, &g.lo, &g.hi} {
-		*x = make([]float64, block)
+	classes := len(mean)
+	g, _ := gumbelPool.Get().(*gumbelMaximum)
+	if g == nil || len(g.tables) != classes {
+		v := func(n int) []float64 { return make([]float64, n) }
+		g = &gumbelMaximum{
+			mean: v(classes), sd: v(classes), tables: make([]gumbelNormal, classes), at: v(classes),
+			t: v(block), total: v(block), slope: v(block), weight: v(block), want: v(block), lo: v(block), hi: v(block),
+			means: linalg.NewGeneral(classes, block), h: linalg.NewGeneral(classes, block), which: make([]int, block),
+		}
 	}
-	g.means, g.h = linalg.NewGeneral(len(mean), block), linalg.NewGeneral(len(mean), block)
 	for c, v := range lambda {
-		g.mean = append(g.mean, mean[c]+gumbelMean)
-		g.sd = append(g.sd, math.Sqrt(v+gumbelVariance))
-		g.tables = append(g.tables, newGumbelNormal(v))
+		g.mean[c], g.sd[c] = mean[c]+gumbelMean, math.Sqrt(v+gumbelVariance)
+		g.tables[c].tabulate(v)
 	}
 	return g
 }
@@ -104,14 +112,11 @@ func (g *gumbelMaximum) add(p, u []float64) {
 			}
 			from += width
 		}
-		for c, m := range g.at {
-			row := g.means.Data[c*block : c*block+n]
-			for j := range row {
-				row[j] = m
-			}
-		}
-		g.evaluate(g.all(n))
 		total := g.total[:n]
+		clear(total)
+		for c, m := range g.at {
+			g.tables[c].along(total, g.h.Data[c*block:c*block+n], g.t, m, g.sd[c])
+		}
 		linalg.Exp(total, total)
 		floats.Mul(total, g.weight[:n])
 		for c := range p {
@@ -124,7 +129,7 @@ func (g *gumbelMaximum) add(p, u []float64) {
 // Gumbel variate plus a normal one, in units of the standard deviation of the sum and from its
 // mean: a cubic polynomial each in every interval.
 type gumbelNormal struct {
-	cubic    [][8]float64
+	cubic    [tableSize - 1][8]float64
 	from, to float64 // where F = e^-35 and 1 - F = 1e-9
 }
 
@@ -134,20 +139,33 @@ const (
 	tableSize          = (tableTo-tableFrom)/tableStep + 1
 )
 
+// place finds the interval of x, which counts intervals from tableFrom on, and where in it x is.
+func (g *gumbelNormal) place(x float64) (c *[8]float64, rest float64) {
+	if !(x > 0) {
+		x = 0
+	} else if x >= tableSize-1 {
+		x = tableSize - 1 - 1e-9
+	}
+	return &g.cubic[int(x)], x - float64(int(x))
+}
+
+// along sets h and adds log F to total, at every t, for a sum of this mean and standard deviation.
+func (g *gumbelNormal) along(total, h, t []float64, mean, sd float64) {
+	scale, perUnit := 1/(sd*tableStep), 1/sd
+	t, h = t[:len(total)], h[:len(total)]
+	for j, t := range t {
+		c, x := g.place((t-mean)*scale - tableFrom/tableStep)
+		total[j] += c[0] + x*(c[1]+x*(c[2]+x*c[3]))
+		h[j] = (c[4] + x*(c[5]+x*(c[6]+x*c[7]))) * perUnit
+	}
+}
+
 // evaluate sets h, adds it to slope and log F to total, at the t of some points, for a sum of
 // standard deviation sd.
 func (g *gumbelNormal) evaluate(total, slope, h, t, means []float64, sd float64, which []int) {
 	scale, perUnit := 1/(sd*tableStep), 1/sd
 	for _, j := range which {
-		x := (t[j]-means[j])*scale - tableFrom/tableStep
-		if !(x > 0) {
-			x = 0
-		} else if x >= tableSize-1 {
-			x = tableSize - 1 - 1e-9
-		}
-		k := int(x)
-		x -= float64(k)
-		c := &g.cubic[k]
+		c, x := g.place((t[j]-means[j])*scale - tableFrom/tableStep)
 		total[j] += c[0] + x*(c[1]+x*(c[2]+x*c[3]))
 		v := (c[4] + x*(c[5]+x*(c[6]+x*c[7]))) * perUnit
 		h[j] = v
@@ -174,7 +192,8 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 // gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals.
 type gumbelTable [3][tableSize]float64
 
-func newGumbelNormal(variance float64) gumbelNormal {
+// tabulate makes g that of a normal variate of a variance.
+func (g *gumbelNormal) tabulate(variance float64) {
 	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
 	first := min(int(x)-2, gumbelTableSize-6)
 	var v gumbelTable
@@ -194,7 +213,7 @@ func newGumbelNormal(variance float64) gumbelNormal {
 	}
 	linalg.Exp(v[0][:], v[0][:])
 	linalg.Exp(v[1][:], v[1][:])
-	g := gumbelNormal{cubic: make([][8]float64, tableSize-1), from: tableFrom, to: tableTo}
+	g.from, g.to = tableFrom, tableTo
 	for i := range g.cubic { // by values and slopes at both ends
 		h0, h1 := v[1][i], v[1][i+1]
 		l0, l1, s0, s1 := -v[0][i], -v[0][i+1], h0*tableStep, h1*tableStep
@@ -207,7 +226,6 @@ func newGumbelNormal(variance float64) gumbelNormal {
 		g.cubic[i] = [8]float64{l0, s0, 3*(l1-l0) - 2*s0 - s1, s0 + s1 - 2*(l1-l0), h0, d0, 3*(h1-h0) - 2*d0 - d1,
 			d0 + d1 - 2*(h1-h0)}
 	}
-	return g
 }
 
 // newGumbelTable sums, for a normal variate of standard deviation s, over that if it is narrow and

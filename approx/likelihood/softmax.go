@@ -3,7 +3,9 @@ package likelihood
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -106,6 +108,7 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 		return 0
 	}
 	g, centre := newGumbelMaximum(mean, lambda), make([]float64, classes)
+	defer gumbelPool.Put(g)
 	g.add(centre, make([]float64, classes))
 	switch copy(pi, centre); {
 	case a.Cols == 0:
@@ -267,13 +270,27 @@ func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	return lambda
 }
 
-// inverted is the inverse of x less what is common to all entries; nil if x is not definite.
+// inverted is the inverse of x less what is common to all entries; nil if x is not definite beyond
+// rounding. x is overwritten.
 func inverted(x *mat.SymDense, common float64) *mat.SymDense {
-	var f mat.Cholesky
-	if !f.Factorize(x) || f.InverseTo(x) != nil {
+	u, ok := factor(x)
+	if !ok {
 		return nil
 	}
-	return symmetric(x.SymmetricDim(), func(c, d int) float64 { return x.At(c, d) - common })
+	inverse := linalg.InverseCholesky(u)
+	return symmetric(u.N, func(c, d int) float64 { return inverse.Data[c*u.Stride+d] - common })
+}
+
+// factor is the Cholesky factor of x, in its place. ok is false if x is not definite beyond
+// rounding.
+func factor(x *mat.SymDense) (u blas64.Triangular, ok bool) {
+	u, ok = linalg.Cholesky(x.RawSymmetric())
+	least, most := math.Inf(1), 0.0
+	for i := range u.N {
+		v := u.Data[i*(u.Stride+1)]
+		least, most = min(least, v), max(most, v)
+	}
+	return u, ok && most < 1e8*least
 }
 
 // maximize changes lambda, given values λ⁰ that leave S - HΛH without negative eigenvalues, to the
@@ -325,7 +342,7 @@ func (b *barrier) rest(lambda []float64) *mat.SymDense {
 // it.
 func (b *barrier) step(height float64) bool {
 	classes := len(b.at)
-	gradient := mat.NewVecDense(classes, nil)
+	gradient := make([]float64, classes)
 	hessian := symmetric(classes, func(c, d int) float64 {
 		v := b.inverse.At(c, d) * b.inverse.At(c, d)
 		if c == d {
@@ -334,22 +351,24 @@ func (b *barrier) step(height float64) bool {
 		return v
 	})
 	for c, v := range b.at {
-		gradient.SetVec(c, b.weights[c]/height-b.inverse.At(c, c)+1/v)
+		gradient[c] = b.weights[c]/height - b.inverse.At(c, c) + 1/v
 	}
-	var f mat.Cholesky
-	var step mat.VecDense
-	if !f.Factorize(hessian) || f.SolveVecTo(&step, gradient) != nil {
+	u, ok := factor(hessian)
+	if !ok {
 		return false
 	}
+	step := slices.Clone(gradient)
+	linalg.SolveTriVec(blas.Trans, u, step)
+	linalg.SolveTriVec(blas.NoTrans, u, step)
 	next := make([]float64, classes)
 	for scale := 1.0; scale > 1e-6; scale /= 2 {
-		floats.AddScaledTo(next, b.at, scale, step.RawVector().Data)
+		floats.AddScaledTo(next, b.at, scale, step)
 		if !(floats.Min(next) > 0) {
 			continue
 		}
 		if z := b.rest(next); z != nil {
 			b.inverse, b.at = z, next
-			return !(mat.Dot(&step, gradient) < 0.1)
+			return !(floats.Dot(step, gradient) < 0.1)
 		}
 	}
 	return false

@@ -88,8 +88,13 @@ func (k *Classes) Factorise(pi []float64) error {
 	return nil
 }
 
-// others fills the blocks M_cd, c < d, -V_c diag(ε_c ε_d/s) V_dᵀ, by one product for each c.
+// others fills the blocks M_cd, c < d, -V_c diag(ε_c ε_d/s) V_dᵀ: of a shared prior, where they are
+// symmetric, by a triangle each, and else by one product for each c.
 func (k *Classes) others(a blas64.Symmetric) {
+	if len(k.priors) == 1 {
+		k.othersOfShared(a)
+		return
+	}
 	m, root := k.size(), make([]float64, k.n)
 	for j0 := 0; j0 < k.n; j0 += casesAtOnce {
 		j1 := min(k.n, j0+casesAtOnce)
@@ -108,6 +113,24 @@ func (k *Classes) others(a blas64.Symmetric) {
 		}
 		giveBack()
 	}
+}
+
+func (k *Classes) othersOfShared(a blas64.Symmetric) {
+	m := k.size()
+	var pairs [][2]int
+	for c := range k.classes {
+		for d := c + 1; d < k.classes; d++ {
+			pairs = append(pairs, [2]int{c, d})
+		}
+	}
+	linalg.Parallel(len(pairs), func(job int) {
+		c, d := pairs[job][0], pairs[job][1]
+		weights := make([]float64, k.n)
+		k.coupling(weights, c, d, 0)
+		block := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: a.Stride, Data: a.Data[c*m*a.Stride+d*m:]}
+		linalg.SyrkDiag(blas.NoTrans, 1, k.priors[0].v, weights, 0, block)
+		linalg.Reflect(blas.Lower, general(block), general(block))
+	})
 }
 
 // coupling sets dst to the entries E_cd of cases j0, j0 + 1 and on. On the diagonal it is
@@ -205,11 +228,55 @@ func (k *Classes) PenaltySlopes(dst []float64) {
 	}
 }
 
+// Leading is a posterior without sites yet of priors that the first inducing inputs tell: an eighth
+// of them and 16 more, with which a factorisation takes little time beside one of k.
+func (k *Classes) Leading() *Classes {
+	m := k.size()
+	priors := make([]*Prior, len(k.priors))
+	for j, p := range k.priors {
+		priors[j] = p.leading(min(m, 16+m/8))
+	}
+	return NewClasses(priors, k.classes)
+}
+
 // Multiply sets dst = K̂ x. They must not share memory.
 func (k *Classes) Multiply(dst, x []float64) {
 	for c := range k.classes {
-		k.prior(c).Multiply(k.of(c, dst), k.of(c, x))
+		floats.MulTo(k.of(c, dst), k.prior(c).lambda, k.of(c, x))
 	}
+	y := make([]float64, k.classes*k.size())
+	k.project(y, x)
+	k.lift(dst, 1, y)
+}
+
+// project sets dst, Cm, to V̂ x, and lift sets dst, Cn, to V̂ᵀ y + beta dst: a prior that the classes
+// share passes from memory once for all of them.
+func (k *Classes) project(dst, x []float64) {
+	if len(k.priors) == 1 {
+		linalg.Gemm(blas.NoTrans, blas.Trans, 1, k.perClass(x), k.priors[0].v, 0, k.perClass(dst))
+		return
+	}
+	m := k.size()
+	for c := range k.classes {
+		k.prior(c).project(dst[c*m:(c+1)*m], k.of(c, x))
+	}
+}
+
+func (k *Classes) lift(dst []float64, beta float64, y []float64) {
+	if len(k.priors) == 1 {
+		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, k.perClass(y), k.priors[0].v, beta, k.perClass(dst))
+		return
+	}
+	m := k.size()
+	for c := range k.classes {
+		linalg.Gemv(blas.Trans, 1, k.prior(c).v, y[c*m:(c+1)*m], beta, k.of(c, dst))
+	}
+}
+
+// perClass has a row for every class.
+func (k *Classes) perClass(x []float64) blas64.General {
+	each := len(x) / k.classes
+	return blas64.General{Rows: k.classes, Cols: each, Stride: max(1, each), Data: x}
 }
 
 // Shrink sets dst = (I + W K̂)⁻¹ x; dst may be x.
@@ -227,14 +294,14 @@ func (k *Classes) Shrink(dst, x []float64) {
 			j := c*n + i
 			z[j] = v/(1+k.pi[j]*k.prior(c).lambda[i]) + k.e[j]*common[i]
 		}
-		k.prior(c).project(y[c*m:(c+1)*m], k.of(c, z))
 	}
+	k.project(y, z)
 	linalg.SolveTriVec(blas.Trans, k.um, y)
 	linalg.SolveTriVec(blas.NoTrans, k.um, y)
 	w := make([]float64, len(x))
+	k.lift(w, 0, y)
 	clear(common)
 	for c := range k.classes {
-		k.prior(c).lift(k.of(c, w), 1, y[c*m:(c+1)*m])
 		for i, v := range k.of(c, w) {
 			common[i] += k.e[c*n+i] * v / k.sum[i]
 		}
@@ -263,10 +330,13 @@ func (k *Classes) Variances(q, r []float64) {
 	k.invert()
 	k.eachCentred(func(j0 int, y, w [][]float64) { // of one row of U_M⁻ᵀ V̂_i
 		for c := range k.classes {
-			qc, rc, ec := k.of(c, q)[j0:], k.of(c, r)[j0:], k.of(c, k.e)[j0:]
-			for i, v := range y[c] {
-				rc[i] -= ec[i] * ec[i] * v * v
-				qc[i] += w[c][i] * w[c][i]
+			y, w := y[c], w[c]
+			j1 := j0 + len(y)
+			qc, rc, ec := k.of(c, q)[j0:j1], k.of(c, r)[j0:j1], k.of(c, k.e)[j0:j1]
+			for i, v := range y {
+				ev := ec[i] * v
+				rc[i] -= ev * ev
+				qc[i] += w[i] * w[i]
 			}
 		}
 	})
@@ -355,18 +425,20 @@ func (k *Classes) eachCentred(visit func(j0 int, y, w [][]float64)) {
 			clear(mean)
 			for c := range x {
 				from, e := x[c].Data[row*b:(row+1)*b], k.of(c, k.e)[j0:j1]
-				copy(y[c], from)
 				for i, v := range from {
 					common[i] += e[i] * v
 				}
 			}
 			floats.Div(common, k.sum[j0:j1])
 			for c := range x {
-				pi := k.of(c, k.pi)[j0:j1]
-				for i := range b {
-					y[c][i] -= common[i]
-					w[c][i] = y[c][i] * left[c][i]
-					mean[i] += pi[i] * w[c][i]
+				from, pi, left := x[c].Data[row*b:(row+1)*b], k.of(c, k.pi)[j0:j1], left[c][:b]
+				y, w, common, mean := y[c][:b], w[c][:b], common[:b], mean[:b]
+				for i, v := range from {
+					v -= common[i]
+					y[i] = v
+					v *= left[i]
+					w[i] = v
+					mean[i] += pi[i] * v
 				}
 			}
 			for c := range x {
@@ -499,7 +571,10 @@ func (k *Classes) invertFull() {
 		return
 	}
 	m := k.size()
-	k.full = full(linalg.InverseCholesky(copyOf(k.um)))
+	k.invert()
+	k.full = general(linalg.SquareTri(k.inverse))
+	k.inverse.Data = nil // whose memory it is
+	linalg.Reflect(blas.Lower, k.full, k.full)
 	if len(k.priors) > 1 {
 		return
 	}
@@ -513,4 +588,9 @@ func (k *Classes) invertFull() {
 			}
 		}
 	}
+}
+
+// general is a symmetric matrix as one whose lower triangle is still to be filled.
+func general(s blas64.Symmetric) blas64.General {
+	return blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}
 }

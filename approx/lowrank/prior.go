@@ -98,6 +98,14 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 	return p, nil
 }
 
+// leading is the prior that the first r inducing inputs tell, in the same memory: what the others
+// tell of a case is a variance of its own, beside Λ.
+func (p *Prior) leading(r int) *Prior {
+	own, rest := slices.Clone(p.lambda), rows(p.v, r, p.Points())
+	addSquares(1, own, rest)
+	return &Prior{v: rows(p.v, 0, r), vars: p.vars, lambda: own, spare: p.spare, power: p.power}
+}
+
 // factorInducing sets U, with as much jitter as it takes.
 func (p *Prior) factorInducing(k blas64.Symmetric) error {
 	m := k.N

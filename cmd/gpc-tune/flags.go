@@ -15,6 +15,7 @@ import (
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -169,8 +170,8 @@ func failures(c *cobra.Command, s search.Summary, reason string) error {
 	if s.Failed == 0 {
 		return nil
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %d jobs failed; %s, and --retry-failed runs them again\n",
-		s.Failed, s.Total, reason)
+	fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %d of %s failed; %s, and --retry-failed runs failed jobs again\n",
+		s.Failed, table.Counted(s.Total, "job", "jobs"), reason)
 	return exitCode(exitFailures)
 }
 

@@ -871,7 +871,7 @@ func (c *kubernetesCluster) testWaves(t *testing.T) {
 			r.signal(syscall.SIGSTOP, rest...) // lest it do everything
 			until(t, "the first wave", func() bool { _, complete := r.jobs()["w0"].condition("Complete"); return complete })
 			first := r.done()
-			if out := r.status(); !strings.Contains(out, fmt.Sprintf("kubernetes: 1 blocks running, 0 in the queue, %d suspended\n", before["w1"].Spec.Completions)) {
+			if out := r.status(); !strings.Contains(out, fmt.Sprintf("kubernetes: 1 block running, 0 in the queue, %d suspended\n", before["w1"].Spec.Completions)) {
 				t.Error(out)
 			}
 			if again {

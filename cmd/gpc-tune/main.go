@@ -29,6 +29,17 @@ func main() {
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// commands are those of the program.
+func commands(signals *interrupts) []*cobra.Command {
+	return []*cobra.Command{
+		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
+		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
+		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
+		sampleCommand(), listCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(), versionCommand(),
+	}
+}
+
 // run is the whole program: it parses args, does the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -64,14 +75,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 			guard(below)
 		}
 	}
-	for _, c := range []*cobra.Command{
-		runCommand(signals), validateCommand(), planCommand(), submitCommand(signals), workerCommand(signals),
-		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
-		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
-		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(),
-		versionCommand(),
-	} {
+	for _, c := range commands(signals) {
 		guard(c)
 		completed(c)
 		root.AddCommand(c)

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/rates"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 func validateCommand() *cobra.Command {
@@ -108,7 +109,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	if n := p.Shared(); n > 0 {
 		shared = fmt.Sprintf("%s%d of them reuse results of other jobs, ", atMost[most], n)
 	}
-	_, err = fmt.Fprintf(out, "%s%d jobs, %s%s%s\n", atMost[most], jobs, contested, shared, state)
+	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], table.Counted(jobs, "job", "jobs"), contested, shared, state)
 	if seconds, known := plan.Expected(overview, workers); rates == nil {
 		fmt.Fprintln(out, note)
 	} else if known {

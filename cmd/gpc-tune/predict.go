@@ -66,7 +66,7 @@ and with --reject a case may be rejected at a cost.`,
 			}
 			warnAll(c, table.Warnings)
 			if table.Labelled > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "scores of %d cases:\n", table.Labelled)
+				fmt.Fprintf(c.ErrOrStderr(), "scores, labelled cases: %d\n", table.Labelled)
 			}
 			for _, name := range slices.Sorted(maps.Keys(table.Scores)) {
 				s := table.Scores[name]

@@ -8,18 +8,35 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: a bar with failures and time left on a terminal, a line now and
-// then elsewhere.
+// progress shows how a run goes: a bar with failures, the best so far and time left on a terminal, a
+// line now and then elsewhere.
 type progress struct {
-	w    io.Writer
-	bar  *progressbar.ProgressBar // nil where w is no terminal
-	last time.Time                // of the last line
+	w         io.Writer
+	bar       *progressbar.ProgressBar // nil where w is no terminal
+	last      time.Time                // of the last line
+	objective string                   // of all configurations; empty: their values do not compare
+}
+
+// of takes the name of the objective from what runs, if all configurations have one and the same
+// data.
+func (p *progress) of(all []record.Configuration) {
+	for i, c := range all {
+		if c.Objective != all[0].Objective || c.DataHash != all[0].DataHash {
+			p.objective = ""
+			return
+		}
+		if i == 0 {
+			p.objective = reports.Configuration{Objective: c.Objective}.Maximised()
+		}
+	}
 }
 
 func newProgress(w io.Writer) *progress {
@@ -43,7 +60,7 @@ func newProgress(w io.Writer) *progress {
 func (p *progress) event(e search.Event) {
 	if p.bar != nil {
 		p.bar.ChangeMax(e.Total)
-		p.bar.Describe(described(e))
+		p.bar.Describe(p.described(e))
 		_ = p.bar.Set(e.Done + e.Skipped) // a terminal that cannot be written to must not stop the run
 		return
 	}
@@ -51,12 +68,16 @@ func (p *progress) event(e search.Event) {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprintf(p.w, "%d of %d %s\n", e.Done+e.Skipped, e.Total, described(e))
+	fmt.Fprintf(p.w, "%d of %d %s\n", e.Done+e.Skipped, e.Total, p.described(e))
 }
 
-// described says how jobs go: failures, rate and time left.
-func described(e search.Event) string {
+// described says how jobs go: failures, the best so far, rate and time left.
+func (p *progress) described(e search.Event) string {
 	text := fmt.Sprintf("jobs, %d failed", e.Failed)
+	if e.Best != nil && p.objective != "" {
+		text += fmt.Sprintf(", best %s so far %s (#%d)", p.objective, reports.Readable(e.Best.Value),
+			e.Best.Configuration)
+	}
 	if e.Done > 0 && e.Rate > 0 {
 		left := time.Duration(float64(e.Total-e.Done-e.Skipped) / e.Rate * float64(time.Second))
 		text += fmt.Sprintf(", %.2g jobs/s, %s left", e.Rate, left.Round(time.Second))

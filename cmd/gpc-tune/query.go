@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -62,6 +62,7 @@ var drawnForms = table.Forms[*ask.Drawn]{
 	{Name: "csv", Render: drawnTable},
 	{Name: "json", Render: func(w io.Writer, d *ask.Drawn) error { return json.NewEncoder(w).Encode(d) }},
 	{Name: "svg", Render: drawnAs(figure.SVG)},
+	{Name: "pdf", Render: drawnAs(figure.PDF)},
 	{Name: "png", Render: drawnAs(figure.PNG)},
 }
 

@@ -20,8 +20,8 @@ func reportCommand() *cobra.Command {
 		Short: "Write the report files of a run again, and print the report",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder
 again, from its journal; nothing is computed again, and the files are byte-identical to those of the
-run. If the run is not finished, they say what is missing. The formats svg and png write each figure
-to its own file, figures/NAME.svg; gpc-tune list figures lists the figures.`,
+run. If the run is not finished, they say what is missing. The formats svg, pdf and png write each
+figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figures.`,
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
 			"report runs/crabs --format png --figure curves-test > curves.png",
 		Args: cobra.ExactArgs(1),
@@ -88,6 +88,6 @@ func printFigures(c *cobra.Command, report *reports.Report, names, formats []str
 			return format.Draw(forPrograms(c), drawn...)
 		}
 	}
-	return usage("--figure %s: a figure is printed as svg, png, not %s",
+	return usage("--figure %s: a figure is printed as svg, pdf or png, not %s",
 		strings.Join(names, ","), strings.Join(formats, ", "))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // restBlock names the end of a run where a block is asked for.
@@ -69,7 +70,7 @@ Exit codes:
 			if err != nil {
 				return fmt.Errorf("block %v: %w", b, err)
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "block %v: %d jobs done", b, summary.Done)
+			fmt.Fprintf(c.ErrOrStderr(), "block %v: %s done", b, table.Counted(summary.Done, "job", "jobs"))
 			if waits > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "; training sets that wait for other blocks: %d", waits)
 			}

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/experiments/rates"
+	"github.com/gpc-tune/gpc-tune/internal/rates"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -66,6 +67,7 @@ var studies = []study{
 	{kernels: []string{same, trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, folds: 5},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1},
+	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 500, steps: 60},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 200, steps: 40},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 100, steps: 30},
 	{kernels: []string{trend}, inference: []string{"laplace"}, restarts: 1, inducing: 50, steps: 30},
@@ -126,19 +128,20 @@ func (s study) model(p problem) (likelihood string, inference []string, also str
 	return likelihood, append(inference, "base_rate", "logistic_regression"), also
 }
 
-// evaluation is how the study is evaluated.
+// evaluation is how the study is evaluated. A part is held out only where it has some twenty cases of
+// every class: fewer say little of how well that class is told.
 func (s study) evaluation(p problem) string {
 	smallest := p.smallest()
 	if s.subsample > 0 {
 		smallest = smallest * s.subsample / p.cases
 	}
-	folds := min(s.folds, smallest, p.cases/4)
+	folds := min(cmp.Or(s.folds, 5), smallest, p.cases/4)
 	switch {
 	case p.test != nil:
 		return "test"
 	case p.grouped:
-		return fmt.Sprintf("{group_kfold: {k: %d}}", max(2, min(5, s.folds)))
-	case s.folds == 0 && smallest >= 10:
+		return fmt.Sprintf("{group_kfold: {k: %d}}", min(5, cmp.Or(s.folds, 2)))
+	case s.folds == 0 && smallest >= 100:
 		return "{hold_out: {test_size: 0.2}}"
 	}
 	return fmt.Sprintf("{kfold: {k: %d}}", max(2, folds))

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 )
 
-var update = flag.Bool("update", false, "write docs/file.md")
+var update = flag.Bool("update", false, "write docs/file.md and docs/names.md")
 
 // described visits the properties of a schema, within its parts too.
 func described(s any, visit func(name string, property jsonschema.Schema)) {
@@ -57,20 +58,23 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	}
 }
 
-// docs/file.md is what writeKeys writes.
-func TestGuideOfKeys(t *testing.T) {
-	const name = "../../docs/file.md"
-	var got bytes.Buffer
-	if err := writeKeys(&got); err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(name, got.Bytes(), 0o666); err != nil {
+// docs/file.md is what writeKeys writes, docs/names.md what writeNames does.
+func TestGuide(t *testing.T) {
+	for name, write := range map[string]func(io.Writer) error{
+		"../../docs/file.md": writeKeys, "../../docs/names.md": writeNames,
+	} {
+		var got bytes.Buffer
+		if err := write(&got); err != nil {
 			t.Fatal(err)
 		}
+		if *update {
+			if err := os.WriteFile(name, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, _ := os.ReadFile(name)
+		golden.Equal(t, name+" (if it is meant: go test ./experiments/catalogue -update)", got.Bytes(), want)
 	}
-	want, _ := os.ReadFile(name)
-	golden.Equal(t, name+" (if it is meant: go test ./experiments/catalogue -update)", got.Bytes(), want)
 }
 
 // Names of every kind are explained: a component, a key, a column, a score, a field of the results.

@@ -46,6 +46,9 @@ func TestPageGrowsInBrowser(t *testing.T) {
 	grow(t, dir, jobs(t, "k", 0, 15)...)
 	until("begun", rows+` === 15 && document.title.startsWith('sweep')`)
 	b.Photograph("begun-1200-light")
+	for _, f := range b.Violations() {
+		t.Error(f)
+	}
 
 	// what somebody does to the page …
 	b.View(360, "light")

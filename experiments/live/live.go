@@ -136,7 +136,7 @@ func local(host string) bool {
 // contentTypes are those of files, by extension; others are text.
 var contentTypes = map[string]string{
 	"": "text/html; charset=utf-8", ".html": "text/html; charset=utf-8", ".json": "application/json",
-	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf",
 }
 
 // current is the state of about now.

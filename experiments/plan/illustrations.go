@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 )

@@ -55,6 +55,7 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 		Curves:     s.Report.Curves,
 		Formats:    s.Report.Formats,
 		Figures:    s.Report.Figures,
+		Print:      s.Report.Figure.Print(),
 	}}}
 	for _, section := range s.Data {
 		if err := ctx.Err(); err != nil {

@@ -3,8 +3,8 @@ package spec
 import (
 	"slices"
 
-	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 

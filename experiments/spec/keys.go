@@ -279,8 +279,17 @@ var Sections = []Section{
 		{"formats", "formats of the report (gpc-tune list formats)",
 			"text", "report: {formats: [text, html, svg]}"},
 		{"curves", "curves in the report (gpc-tune list curves)", "none", "report: {curves: [calibration]}"},
-		{"figures", "figures written by svg and png, by name or kind (gpc-tune list figures)",
+		{"figures", "figures written by svg, pdf and png, by name or kind (gpc-tune list figures)",
 			"all", "report: {figures: [roc]}"},
+		{"figure", "size and font of the figures in files", "as on a screen",
+			"figure: {width: 84mm, font: 8pt, title: none}"},
+	}},
+	{"figure", "size and font of the figures in files", []string{"Printing"}, []Key{
+		{"width", "width of a figure, in mm, cm, in or pt (1/72 inch), from 50mm to 1000mm; panels that do not " +
+			"fit side by side are placed below each other", "by the number of panels, 460pt to 860pt", "width: 84mm"},
+		{"font", "size of the labels, in the same units, from 6.75pt to 24pt; lines and symbols grow with it, and " +
+			"no text is smaller than 6pt", "9pt", "font: 8pt"},
+		{"title", "none leaves out the title and the notes below it, for the caption of a paper", "shown", "title: none"},
 	}},
 	{"published", "published numbers, shown beside the results of this run", []string{"publishing", "uncertain"}, []Key{
 		{"source", "publication and place in it", "", `source: "GPML, Figure 3.7"`},

@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
-	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/illustrate"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
@@ -90,9 +90,8 @@ func Kinds() []Kind {
 		{Name: "training", Doc: "the training cases themselves: how well the model fits; optimistic for new cases"}},
 		splitters.Entries...)
 	splitters.Entries = append(splitters.Entries,
-		Entry{Name: "nested", Doc: "outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits; in " +
-			"each outer training set, the configuration that is best over the inner folds is selected and scored " +
-			"on the outer fold (score: log_evidence needs no inner folds)"})
+		Entry{Name: "nested", Doc: "in each outer training set, the inner folds select a configuration, and the " +
+			"outer fold scores it (outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries,
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +

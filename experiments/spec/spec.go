@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
-	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/illustrate"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -191,7 +191,8 @@ type Race struct {
 type Report struct {
 	Formats []string `yaml:"formats"`
 	Curves  []string `yaml:"curves"`  // error_reject | information_reject | calibration
-	Figures []string `yaml:"figures"` // that svg and png draw, by name or kind; empty: all
+	Figures []string `yaml:"figures"` // that svg, png and pdf draw, by name or kind; empty: all
+	Figure  Printing `yaml:"figure"`
 }
 
 // Illustration is an illustration with its place in the file.
@@ -213,7 +214,7 @@ func (s *Spec) String() string {
 			methods = append(methods, m.Tune.Method)
 		}
 	}
-	return fmt.Sprintf("%s: %d data set(s) × %d model(s), tuned by %s", s.Name, len(s.Data), len(s.Models),
+	return fmt.Sprintf("%s: data sets %d, models %d, tuned by %s", s.Name, len(s.Data), len(s.Models),
 		strings.Join(methods, ", "))
 }
 

@@ -3,7 +3,7 @@ package spec
 import (
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/seed"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"

@@ -32,7 +32,7 @@ var kept = map[string]string{
 	"internal/panicked.Error":        "errors.As finds the value of the panic",
 	"internal/strictyaml.NewDecoder": "tests read manifests of Kubernetes",
 	"internal/strictyaml.Unmarshal":  "tests read files as the library does",
-	"experiments/rates.Times":        "what Rates.Phases returns",
+	"internal/rates.Times":           "what Rates.Phases returns",
 	"internal/registry.CheckName":    "packages of the library register by it",
 	"internal/registry.Register":     "packages of the library register by it",
 }

@@ -19,6 +19,7 @@ import (
 var (
 	program     = flag.String("browser", "", "Chromium, for the tests of pages in it")
 	screenshots = flag.String("screenshots", "", "folder for pictures of the pages that tests open in the browser")
+	axe         = flag.String("axe", "", "axe.min.js of the npm package axe-core, which tests pages for accessibility")
 )
 
 // Browser is a headless Chromium, spoken to in its DevTools protocol over a pair of pipes: JSON
@@ -45,7 +46,7 @@ func Start(t *testing.T, prefixes ...string) *Browser {
 	from, out, err := os.Pipe()
 	b.must(err)
 	b.from = bufio.NewReader(from)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
 	c := exec.CommandContext(ctx, *program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{in, out}
@@ -162,6 +163,21 @@ func (b *Browser) Eval(expression string, value any) {
 			b.t.Fatalf("%s: %v", expression, err)
 		}
 	}
+}
+
+// Violations are what axe-core finds wrong with the open page; nil where there is no axe-core.
+func (b *Browser) Violations() (found []string) {
+	b.t.Helper()
+	if *axe == "" {
+		b.t.Log("accessibility is not tested: make test-browser fetches axe-core, where npm is")
+		return nil
+	}
+	program, err := os.ReadFile(*axe)
+	b.must(err)
+	b.Eval(string(program)+"\n;0", nil)
+	b.Eval(`axe.run().then(all => all.violations.map(v =>
+		v.id + ' (' + v.nodes.length + '): ' + v.help + ': ' + v.nodes[0].html.slice(0, 200)))`, &found)
+	return found
 }
 
 // View sets the width of the window, and light or dark.

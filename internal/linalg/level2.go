@@ -184,6 +184,21 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	packPool.Put(ws)
 }
 
+// solveColumn is solveVector for a matrix of one column.
+func solveColumn(trans bool, u blas64.Triangular, b blas64.General) {
+	if b.Stride == 1 {
+		solveVector(trans, u.N, u.Data, u.Stride, b.Data[:u.N])
+		return
+	}
+	ws := solverPool.Get().(*solver)
+	ws.copy = grow(ws.copy, u.N)
+	x := ws.copy[:u.N]
+	active.copy(u.N, 1, b.Data, b.Stride, x, 1)
+	solveVector(trans, u.N, u.Data, u.Stride, x)
+	active.copy(u.N, 1, x, 1, b.Data, b.Stride)
+	solverPool.Put(ws)
+}
+
 // substitution is one solveVector.
 type substitution struct {
 	trans bool
@@ -287,9 +302,11 @@ func solveVectorBlock(trans bool, n int, u []float64, ldu int, x []float64) {
 	for i := 0; i < n; i += block {
 		end := min(n, i+block)
 		for r := i; r < end; r++ {
-			x[r] /= u[r*ldu+r]
-			for c := r + 1; c < end; c++ {
-				x[c] -= u[r*ldu+c] * x[r]
+			row, left := u[r*ldu+r:r*ldu+end], x[r:end]
+			v := left[0] / row[0]
+			left[0] = v
+			for c := 1; c < len(row) && c < len(left); c++ {
+				left[c] -= row[c] * v
 			}
 		}
 		if end < n {

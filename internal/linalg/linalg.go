@@ -63,8 +63,8 @@ func SolveTri(t blas.Transpose, u blas64.Triangular, b blas64.General) {
 	if trans {
 		s = leftTrans
 	}
-	if b.Cols == 1 && b.Stride == 1 { // U is read once, and need not be packed
-		solveVector(trans, u.N, u.Data, u.Stride, b.Data[:u.N])
+	if b.Cols == 1 { // U is read once, and need not be packed
+		solveColumn(trans, u, b)
 		return
 	}
 	solveTriangular(s, u.N, u.Data, u.Stride, b.Cols, b.Data, b.Stride)

@@ -27,6 +27,7 @@ type Manifest struct {
 	Curves   []string  `json:"curves"`
 	Formats  []string  `json:"formats"`
 	Figures  []string  `json:"figures,omitempty"` // that are drawn into files; empty: all
+	Print    *Print    `json:"print,omitempty"`   // of the figures in files; nil: as on a screen
 	// what the texts say of those that are more than a word
 	Components     []Declared      `json:"components,omitempty"`
 	Configurations []Configuration `json:"configurations"`
@@ -38,6 +39,13 @@ type Manifest struct {
 	// the run was begun before there were checksums: lines of its journal may have none
 	Unprotected bool   `json:"unprotected,omitempty"`
 	Sum         string `json:"sum,omitempty"` // checksum of the bytes before it
+}
+
+// Print is how figures are printed, lengths in points; what is 0 or false is as on a screen.
+type Print struct {
+	Width    float64 `json:"width,omitempty"`
+	Font     float64 `json:"font,omitempty"`
+	Untitled bool    `json:"untitled,omitempty"`
 }
 
 // IDs are the columns of a file that only identify cases.

@@ -62,11 +62,11 @@ func (l Contours) draw(p *pane, named look) {
 		}
 	}
 	for k := len(at) - 1; k >= 0 && l.Name == ""; k-- {
-		width := tiny.width(labels[k])
+		width := small.width(labels[k])
 		if spot, ok := p.room(places[k], width/2); ok {
 			p.busy = append(p.busy, spot)
 			p.fill(color.NRGBA{0xff, 0xff, 0xff, 0xb0}, rectangle(spot, width/2+1, 4))
-			tiny.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*tiny.size}, 0.5, labels[k])
+			small.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*small.size}, 0.5, labels[k])
 		}
 	}
 }

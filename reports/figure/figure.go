@@ -12,6 +12,7 @@ type Figure struct {
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // panels side by side
 	Panels  []Panel  `json:"panels"`
+	Print   Print    `json:"-"`
 	part    int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
 }
 

@@ -25,7 +25,7 @@ type frame struct {
 const tick = 3.5 // length
 
 func newFrame(panel Panel, width vg.Length) *frame {
-	f := &frame{Panel: panel, height: 225}
+	f := &frame{Panel: panel, height: min(225, 0.8*width)}
 	var xs, ys []span
 	for _, l := range panel.Layers {
 		x, y := l.extent()

@@ -50,12 +50,12 @@ func (l Numbers) draw(p *pane, _ look) {
 	for _, v := range known(l.Z) {
 		characters = max(characters, utf8.RuneCountInString(Number(v, 0)))
 	}
-	const smallest, largest = 5.5, 9
-	em := 0.6 * vg.Length(characters) // width of the longest with some room, in sizes
+	const largest = 9
+	em := 0.62 * vg.Length(characters) // width of the longest with some room, in sizes
 	wide := narrowest(left, func(x float64) vg.Length { at, _ := p.at(x, p.y.lo); return at.X }) / em
 	high := narrowest(low, func(y float64) vg.Length { at, _ := p.at(p.x.lo, y); return at.Y }) / 1.05
 	every := func(room vg.Length, n int) int {
-		return int(min(max(1, math.Ceil(float64(smallest/room))), float64(n)))
+		return int(min(max(1, math.Ceil(float64(p.least/room))), float64(n)))
 	}
 	stepX, stepY := every(wide, len(l.X)), every(high, len(l.Y))
 	digits := plain

@@ -20,7 +20,7 @@ import (
 func SVG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
 	c := vgsvg.New(p.width, p.depth)
-	p.draw(c)
+	p.draw(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
@@ -41,10 +41,11 @@ func SVG(w io.Writer, figures ...Figure) error {
 	}
 	title := html.EscapeString(clean(strings.Join(titles, "; ")))
 	alt := html.EscapeString(clean(strings.Join(alts, "; ")))
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" `+
-		`viewBox="0 0 %[1]g %[2]g"%s role="img" aria-label="%[5]s" `+
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[8]gpt" height="%[9]gpt" `+
+		`viewBox="0 0 %[1]g %[2]g"%[3]s role="img" aria-label="%[5]s" `+
 		`font-family="Liberation Sans,Arial,Helvetica,sans-serif">`+"\n<title>%[4]s</title>%[6]s\n<g %[7]s",
-		p.width.Points(), p.depth.Points(), style, title, alt, paper, body)
+		p.width.Points(), p.depth.Points(), style, title, alt, paper, body,
+		(p.scale * p.width).Points(), (p.scale * p.depth).Points())
 	return err
 }
 
@@ -52,19 +53,19 @@ func SVG(w io.Writer, figures ...Figure) error {
 // its SVG in the pixels of a page.
 func PNG(w io.Writer, figures ...Figure) error {
 	p := stack(figures)
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.depth), vgimg.UseDPI(192))
-	p.draw(c)
+	c := vgimg.NewWith(vgimg.UseWH(p.scale*p.width, p.scale*p.depth), vgimg.UseDPI(192))
+	p.print(c)
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// stack lays figures out, one below the other.
+// stack lays figures out, one below the other; all have the Print of the first.
 func stack(figures []Figure) *page {
-	all := &page{width: 1, depth: 1}
+	all := &page{width: 1, depth: 1, scale: 1}
 	for i, f := range figures {
 		p := f.page()
 		if i == 0 {
-			all.depth = 0
+			all.depth, all.scale = 0, p.scale
 		}
 		from := all.depth
 		all.width, all.depth = max(all.width, p.width), all.depth+p.depth
@@ -143,16 +144,24 @@ func dashed(l Layer) bool {
 const (
 	margin = 10
 	gap    = 12 // of panels
+	// of a panel with what is beside it: as many as have room are side by side
+	narrowestPanel = 210
 )
 
 // page is a drawing that grows downwards, from 0 to -depth.
 type page struct {
 	width, depth vg.Length
+	scale        vg.Length // of what is printed
 	parts        []func(c draw.Canvas)
 }
 
-func (p *page) draw(c vg.CanvasSizer) {
-	canvas := draw.New(c)
+// print draws the page at its scale.
+func (p *page) print(c vg.CanvasSizer) {
+	c.Scale(float64(p.scale), float64(p.scale))
+	p.draw(draw.New(c))
+}
+
+func (p *page) draw(canvas draw.Canvas) {
 	canvas.Translate(point{Y: p.depth})
 	for _, part := range p.parts {
 		part(canvas)
@@ -173,24 +182,31 @@ func (p *page) text(l letters, text string) {
 func (f Figure) page() *page {
 	looks, names := f.looks()
 	if f.part < 0 {
-		p := &page{width: 2*half + 4, depth: 16}
+		p := &page{width: 2*half + 4, depth: 16, scale: 1}
 		p.add(func(c draw.Canvas) { f.sample(c, point{X: half + 2, Y: -8}, looks, names[-f.part-1]) })
 		return p
 	}
 	columns := max(1, min(f.Columns, len(f.Panels)))
-	p := &page{width: []vg.Length{460, 720, 860}[min(columns, 3)-1], depth: 8}
+	p := &page{width: []vg.Length{460, 720, 860}[min(columns, 3)-1], depth: 8, scale: 1}
+	if columns == 1 && len(f.Panels) == 1 && f.Panels[0].Square {
+		p.width = 380
+	}
+	if f.part == 0 {
+		p.scale = f.Print.scale()
+		if f.Print.Width > 0 {
+			p.width = vg.Length(f.Print.Width) / p.scale
+			columns = max(1, min(columns, int((p.width-2*margin)/narrowestPanel)))
+		}
+	}
 	highest := vg.Length(225) // of square panels
 	if columns == 1 {
 		highest = 320
-		if len(f.Panels) == 1 && f.Panels[0].Square {
-			p.width = 380
-		}
 	}
 	width := (p.width - 2*margin - gap*vg.Length(columns-1)) / vg.Length(columns)
 	panels := f.Panels
 	if f.part > 0 {
 		p.width, columns, panels, names = width+2*margin, 1, panels[f.part-1:f.part], nil
-	} else {
+	} else if !f.Print.Untitled {
 		p.text(headline, f.Title)
 		p.depth += 2
 		for _, n := range f.Notes {
@@ -202,6 +218,7 @@ func (f Figure) page() *page {
 	frames := make([]*frame, len(panels))
 	for i, panel := range panels {
 		frames[i] = newFrame(panel, width)
+		frames[i].least = leastText / p.scale
 		left[i%columns] = max(left[i%columns], frames[i].left())
 	}
 	for i := 0; i < len(frames); i += columns {

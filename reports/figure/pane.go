@@ -11,9 +11,10 @@ import (
 type pane struct {
 	draw.Canvas
 	x, y   span
-	down   bool    // y grows downwards
-	busy   []point // places that labels keep away from: those of marks first
-	points []point // places that they should not hide
+	down   bool      // y grows downwards
+	least  vg.Length // size of text
+	busy   []point   // places that labels keep away from: those of marks first
+	points []point   // places that they should not hide
 }
 
 // half is half the width of a sample in the legend.

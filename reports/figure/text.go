@@ -47,7 +47,6 @@ var (
 	heading  = letters{9.5, true, ink}
 	plain    = letters{9, false, ink}
 	small    = letters{8, false, ink}
-	tiny     = letters{7.5, false, ink}
 )
 
 const noBreak = 0xa0 // a space at which no line breaks

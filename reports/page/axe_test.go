@@ -2,47 +2,92 @@ package page
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/browser"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-var axe = flag.String("axe", "", "axe.min.js of the npm package axe-core, for the test of accessibility in the browser")
+var (
+	longestLoad = flag.Duration("load", 0, "how long the browser may need for a page, at the best of three tries; 0: "+
+		"as long as it likes")
+	largestPage = flag.Int64("size", 0, "how many bytes a page may have; 0: any number")
+)
 
 // axe-core finds nothing to complain of, light and dark, on the pages of the tests and on those that follow the flags.
+// No page is larger, or slower to load, than the flags say.
 func TestAccessibleInBrowser(t *testing.T) {
-	if *axe == "" {
-		t.Skip("needs axe-core: npm pack axe-core, tar xf it, and ARGS=\"-axe package/axe.min.js\"")
-	}
-	program, err := os.ReadFile(*axe)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := browser.Start(t, "file://")
 	files := flag.Args()
-	m, lines := reporttest.Run(t)
-	rivals, raced := reporttest.Rivals()
-	stopped, part := reporttest.Stopped()
-	for name, text := range map[string][]byte{"run": Render(t, "html", reporttest.Build(t, m, lines)),
-		"rivals": Render(t, "html", reporttest.Build(t, rivals, raced)), "stopped": Render(t, "html", reporttest.Build(t, stopped, part))} {
+	pages := proseReports(t)
+	m, lines := regressionRun()
+	pages["numbers"] = reporttest.Build(t, m, lines)
+	pages["illustrations"] = reporttest.Build(t, illustrating(), nil)
+	m, lines = large(4, 200)
+	pages["trials"] = reporttest.Build(t, m, lines)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		files = append(files, filepath.Join(t.TempDir(), name+".html"))
-		if err := os.WriteFile(files[len(files)-1], text, 0o666); err != nil {
+		if err := os.WriteFile(files[len(files)-1], Render(t, "html", pages[name]), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, file := range files {
+		name := filepath.Base(file)
+		if info, err := os.Stat(file); err != nil || *largestPage > 0 && info.Size() > *largestPage {
+			t.Errorf("%s: %v, more than %d bytes", name, err, *largestPage)
+		}
 		for _, scheme := range []string{"light", "dark"} {
 			b.View(1280, scheme)
 			b.Open("file://" + file)
-			b.Eval(string(program)+"\n;0", nil)
-			var found []string
-			b.Eval(`axe.run().then(all => all.violations.map(v => v.id + ' (' + v.nodes.length + '): ' + v.help + ': ' + v.nodes[0].html.slice(0, 200)))`, &found)
-			for _, f := range found {
-				t.Errorf("%s, %s: %s", filepath.Base(file), scheme, f)
+			for _, f := range b.Violations() {
+				t.Errorf("%s, %s: %s", name, scheme, f)
+			}
+		}
+		quickest := time.Hour
+		for range 3 {
+			b.Open("file://" + file)
+			var milliseconds float64
+			b.Eval(`performance.getEntriesByType('navigation')[0].loadEventStart`, &milliseconds)
+			quickest = min(quickest, time.Duration(milliseconds*float64(time.Millisecond)))
+		}
+		if t.Logf("%s: loaded after %v", name, quickest); *longestLoad > 0 && quickest > *longestLoad {
+			t.Errorf("%s: loaded after %v, want %v", name, quickest, *longestLoad)
+		}
+	}
+	for _, f := range b.Faults {
+		t.Error(f)
+	}
+}
+
+// Every head of a column says what it is for.
+func TestHeadsAreExplained(t *testing.T) {
+	m, lines := regressionRun()
+	all := proseReports(t)
+	all["numbers"], all["illustrations"] = reporttest.Build(t, m, lines), reporttest.Build(t, illustrating(), nil)
+	for name, r := range all {
+		for _, s := range newDocument(r, longestSummary, longestTable).sheets() {
+			for _, c := range s.Columns {
+				if c.Doc == "" {
+					t.Errorf("%s: %q does not say what its column %q is", name, s.Heading, c.Name)
+				}
 			}
 		}
 	}
+}
+
+// sheets are all tables of a document.
+func (d document) sheets() []sheet {
+	all := append([]sheet{d.Summary, d.Pivot, d.Published}, d.Against...)
+	for _, c := range d.Contests {
+		all = append(all, c.Sheets...)
+	}
+	for _, c := range d.Details {
+		all = append(all, c.Sheets...)
+	}
+	return all
 }

@@ -215,7 +215,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 	for i, c := range r.Configurations[:min(len(r.Configurations), mostDetailed)] {
 		d := detail{Index: i, Title: strings.Join(
 			[]string{c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text], short[c.Inference.Text]}, " · ")}
-		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, sixDigits)...)
+		d.Facts = append([]table.Fact{{Name: "status", Text: string(c.Status)}}, table.Facts(c, table.Readably)...)
 		if o := table.Restarts(c); o != "" {
 			d.Facts = append(d.Facts, table.Fact{Name: "optimisation", Text: o})
 		}
@@ -228,7 +228,7 @@ func details(r *reports.Report, rows int) (out []detail) {
 // configurationSheets are the tables of a configuration, of at most so many rows.
 func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 	values := table.Rows{Columns: []string{"hyperparameter", "value"}}
-	for _, h := range c.ByInput() {
+	for _, h := range c.ByInput(c.Hyperparameters) {
 		values.Add(h.Name, h.Number)
 	}
 	errors := table.Rows{Columns: []string{"hyperparameter", "standard error"}}
@@ -290,7 +290,10 @@ func configurationSheets(c reports.Configuration, most int) (out []sheet) {
 	for _, t := range tables {
 		rest := map[string]string{"restarts": "trials.csv", "points": "trials.csv", "folds": "results.csv"}[t.Heading]
 		rows := t.Spread()
-		out = append(out, newSheet(t.Heading, rows.Table(sixDigits), slices.Index(rows.Columns, c.Maximised()), most,
+		laid := rows.Table(table.Readably)
+		laid.Explain(map[bool]string{true: "cases that are decided for this class",
+			false: "the hyperparameter, in natural units"}[strings.HasPrefix(t.Heading, "decisions")])
+		out = append(out, newSheet(t.Heading, laid, slices.Index(rows.Columns, c.Maximised()), most,
 			cmp.Or(rest, "results.json")+" has all of them"))
 	}
 	return slices.DeleteFunc(out, func(s sheet) bool { return len(s.Rows) == 0 })
@@ -315,6 +318,7 @@ func newSheet(heading string, t table.Table, by, most int, rest string) sheet {
 		s.Rows = s.Rows[:most]
 		s.Note = fmt.Sprintf("the %s %d of %d rows; %s", which, most, s.All, rest)
 	}
+	s.Explain("a number of this name")
 	for c := range s.Columns {
 		column := &s.Columns[c]
 		column.Right = column.Right || !slices.ContainsFunc(s.Rows, func(row []table.Cell) bool {
@@ -336,19 +340,11 @@ func rank(c table.Cell) float64 {
 	return c.Value
 }
 
-// sixDigits is x to six digits; NaN is empty.
-func sixDigits(x reports.Number) string {
-	if math.IsNaN(float64(x)) {
-		return ""
-	}
-	return reports.Significant(float64(x))
-}
-
 // The notes of a document.
 const (
 	nothingWrong = "Nothing is missing, nothing failed, and there are no warnings."
-	unitsNote    = "Log evidence in nats, information in bits per case. Every number to its last digit is in " +
-		"results.json and results.csv."
+	unitsNote    = "Log evidence and log losses in nats, information in bits per case. Every number to its last " +
+		"digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
 		"has no times: they are in timings.json."
 )

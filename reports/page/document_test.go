@@ -30,37 +30,34 @@ func TestContestNumbers(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
 	const z = 1.959963984540054
-	between := func(mean, half float64) string {
-		return reports.Readable(mean-half) + " – " + reports.Readable(mean+half)
-	}
 	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
 	want := []string{
-		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 jobs)",
+		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 job)",
 		"#0 cut after fold 1: rank 2 of 2, of whom 1 go on (best #1)",
 		"scores in the race",
+		"#1 0.75 " + fmt.Sprintf("%.4f", 0.75-z/4) + " – 1.0000 2", // no more than 1 bit
 		"#0 0 (1 of 2 folds)  1",
-		"#1 0.75 " + between(0.75, z/4) + " 2",
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
-		"won: #0 1 times",
+		"chosen: #0 in 1 of 1 outer folds",
 		"outer scores, 2 cases of 1 of 1 folds",
-		"information_bits 1 1 – 1",
+		"information_bits 1 1.0000 – 1.0000",
 		"errors 0 ",
-		"error_rate 0 0 – " + reports.Readable(z*z/(2+z*z)),
-		"log_loss 0 0 – 0",
-		"brier 0 0 – 0",
+		"error_rate 0 0.0000 – " + reports.Readable(z*z/(2+z*z)),
+		"log_loss 0 0.0 – 0.0",
+		"brier 0 0.0 – 0.0",
 		"ece 0 ",
 		"auc 1 ",
-		"average_precision 1 0.2065 – 1", // Wilson's of 1 of 1
-		"balanced_accuracy 1 0.4389 – 1", // 1 - √2 (1 - 0.206549)/2
-		"sensitivity 1 0.2065 – 1",
-		"specificity 1 0.2065 – 1",
-		"f1 1 0.3424 – 1", // 2 · 0.206549/1.206549
+		"average_precision 1 0.2065 – 1.0000", // Wilson's of 1 of 1
+		"balanced_accuracy 1 0.4389 – 1.0000", // 1 - √2 (1 - 0.206549)/2
+		"sensitivity 1 0.2065 – 1.0000",
+		"specificity 1 0.2065 – 1.0000",
+		"f1 1 0.3424 – 1.0000", // 2 · 0.206549/1.206549
 		"matthews 1 ",
 		"outer folds",
-		"0 6 2  #0 " + reports.Significant(loss) + " #1 " + reports.Significant(2*loss) + " 1 0  -3 amplitude=2",
+		"0 6 2  #0 " + reports.Readable(loss) + " #1 " + reports.Readable(2*loss) + " 1 0  -3.000 amplitude=2",
 		"scores in the competitions",
-		"0 #0 " + reports.Significant(loss) + " " + between(loss, z*error) + " 2 winner",
-		"0 #1 " + reports.Significant(2*loss) + " " + between(2*loss, 0) + " 2 ",
+		"0 #0 " + reports.Readable(loss) + " 0.0000 – " + fmt.Sprintf("%.4f", loss+z*error) + " 2 winner",
+		"0 #1 " + reports.Readable(2*loss) + " " + fmt.Sprintf("%.4f – %.4f", 2*loss, 2*loss) + " 2 ",
 	}
 	var got []string
 	for _, c := range table.Contests(r, true) {

@@ -18,6 +18,7 @@ func TestFigureFiles(t *testing.T) {
 	r.Configurations[1].Dataset = "../A b"
 	for format, want := range map[string][]string{
 		"svg": {"figures/progress-0.svg", "figures/slices-0.svg", "figures/grid-0.svg", "figures/curves-a-b-kfold.svg", "figures/evidence-information-0.svg"},
+		"pdf": {"figures/progress-0.pdf", "figures/slices-0.pdf", "figures/grid-0.pdf", "figures/curves-a-b-kfold.pdf", "figures/evidence-information-0.pdf"},
 		"png": {"figures/progress-0.png", "figures/slices-0.png", "figures/grid-0.png", "figures/curves-a-b-kfold.png", "figures/evidence-information-0.png"},
 	} {
 		f, err := FormatNamed(format)

@@ -55,6 +55,7 @@ var Formats = []Format{
 		"predictions.csv", false, "", table.PredictionsCSV, nil},
 	{"svg", "the figures, each a file, for browsers and print", "figures/*.svg", false, "", picture.Draws(figure.SVG),
 		figure.SVG},
+	{"pdf", "the figures, each a file, for papers", "figures/*.pdf", false, "", picture.Draws(figure.PDF), figure.PDF},
 	{"png", "the figures, each a file, as pixels", "figures/*.png", false, "", picture.Draws(figure.PNG), figure.PNG},
 	{"markdown", "the tables of the page in Markdown, as GitHub shows it; writes trials.csv too", "report.md", false,
 		"trials", Markdown, nil},

@@ -17,7 +17,7 @@ const paperHead = "% The answer, the results and every configuration beside the 
 	"\\usepackage{booktabs,longtable,siunitx}.\n% The format latex_details has all else.\n"
 
 // widestRow is how many letters a row of a paper has; columns that can be spared are left out.
-const widestRow = 90
+const widestRow = 76
 
 // Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
 // in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.
@@ -69,7 +69,8 @@ func (w *paper) long(name string, s sheet) {
 			align += "l"
 		}
 	}
-	fmt.Fprintf(w, "\n\\begingroup\\small\n\\begin{longtable}{%s}\n\\caption{%s}\\label{%s}\\\\\n\\toprule\n", align,
+	fmt.Fprint(w, "\n\\begingroup\\small\\setlength{\\tabcolsep}{4pt}\\sisetup{group-minimum-digits=99}\n")
+	fmt.Fprintf(w, "\\begin{longtable}{%s}\n\\caption{%s}\\label{%s}\\\\\n\\toprule\n", align,
 		plainLaTeX(caption), w.label("", name))
 	var names []string
 	for _, name := range s.ColumnNames() {

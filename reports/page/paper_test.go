@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 // The rows of a paper's tables are whole, every column of numbers has the room that its numbers need, and pdfLaTeX, where it is, makes at most
 // two pages of them.
 func TestPaper(t *testing.T) {
-	m, lines := reporttest.Rivals()
 	for name, r := range proseReports(t) {
 		text := string(Render(t, "latex", r))
 		begin, column := regexp.MustCompile(`^\\begin\{longtable\}\{(.*)\}$`), regexp.MustCompile(`S\[table-format=(-?)([0-9]+)\.([0-9]+)\]|[lr]`)
@@ -54,15 +54,18 @@ func TestPaper(t *testing.T) {
 		t.Skip("needs pdflatex, with booktabs, longtable and siunitx, to compile report.tex: install them and run it there")
 	}
 	folder := t.TempDir()
+	m, lines := reporttest.Rivals()
 	text := "\\documentclass[a4paper]{article}\\usepackage{booktabs,longtable,siunitx}\\begin{document}\n" +
-		string(Render(t, "latex", reporttest.Build(t, m, lines))) + "\\end{document}\n"
+		string(Render(t, "latex", reporttest.Build(t, m, lines)))
+	m, lines = regressionRun()
+	text += string(Render(t, "latex", reporttest.Build(t, m, lines))) + "\\end{document}\n"
 	if err := os.WriteFile(filepath.Join(folder, "paper.tex"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(program, "-interaction=nonstopmode", "-halt-on-error", "paper.tex")
 	c.Dir = folder
 	said, err := c.CombinedOutput()
-	if err != nil || !regexp.MustCompile(`\([12] pages?,`).Match(said) {
+	if err != nil || !regexp.MustCompile(`\([12] pages?,`).Match(said) || bytes.Contains(said, []byte("Overfull")) {
 		t.Errorf("%v\n%s", err, said)
 	}
 }

@@ -130,6 +130,9 @@ func All(r *reports.Report) (out []figure.Figure) {
 				f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
 			}
 			seen[f.Name], f.Kind = true, p.Name
+			if print := r.Manifest.Print; print != nil {
+				f.Print = figure.Print(*print)
+			}
 			if r.Missing > 0 {
 				f.Notes = append(f.Notes, fmt.Sprintf("incomplete: at least %d jobs are missing", r.Missing))
 			}

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -27,22 +28,23 @@ func against(a reports.Answer) Titled {
 	s := shown(by)
 	t := Table{Columns: []Column{numbers("#"), numbers("difference"), numbers("95 % interval"), numbers("p"),
 		numbers("p (Holm)"), {Name: "verdict", Keep: true, Stays: true}}}
-	digits := commonDigits(s.factor, a.Rivals)
+	var all []reports.Number
+	for _, v := range a.Rivals {
+		all = append(all, v.Difference, v.Low, v.High)
+	}
+	digits := commonDigits(s.factor, all...)
 	cell := func(x reports.Number) Cell { return decimals(s.factor*float64(x), digits) }
 	for _, v := range a.Rivals {
-		verdict := "not told apart"
-		if v.Told {
-			verdict = "worse"
-			if v.Difference > 0 {
-				verdict = "better"
-			}
+		found := verdict(by, v.Told)
+		if v.Told && v.Difference > 0 {
+			found = strings.Replace(found, "worse", "better", 1)
 		}
 		between := Cell{}
 		if !v.Low.None() {
 			between.Text = cell(v.Low).Text + " – " + cell(v.High).Text
 		}
 		t.Rows = append(t.Rows, Row(v.Configuration, cell(v.Difference), between, probability(v.P),
-			probability(v.Holm), verdict))
+			probability(v.Holm), found))
 	}
 	t.Lift()
 	of := ""
@@ -53,18 +55,16 @@ func against(a reports.Answer) Titled {
 		a.Dataset, by, s.unit, of), t}
 }
 
-// commonDigits are so many after the point that the largest number has four in all.
-func commonDigits(factor float64, rivals []reports.Rival) int {
+// commonDigits are so many after the point that the largest of the numbers has four in all.
+func commonDigits(factor float64, all ...reports.Number) int {
 	largest := 0.0
-	for _, v := range rivals {
-		for _, x := range []reports.Number{v.Difference, v.Low, v.High} {
-			if x.Finite() {
-				largest = max(largest, math.Abs(factor*float64(x)))
-			}
+	for _, x := range all {
+		if x.Finite() {
+			largest = max(largest, math.Abs(factor*float64(x)))
 		}
 	}
 	if largest == 0 {
 		return 1
 	}
-	return min(max(3-int(math.Floor(math.Log10(largest))), 0), 6)
+	return min(max(4-int(math.Ceil(math.Log10(largest))), 0), 6)
 }

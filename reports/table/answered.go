@@ -14,12 +14,14 @@ import (
 const MostAnswered = 6
 
 // Answered is the answer in words, of at most so many facts: the best configuration, its score, the
-// margin over the next, what it is worth, what speaks against trusting it, and the command that
-// keeps it. That the best is no better than the base rate comes first. Of several data sets each
+// margin over the next, how it compares with the base rate, what speaks against trusting it, and the
+// command that keeps it. That the best is no better than the base rate comes first. Of several data sets each
 // has one fact.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {
+	case len(r.Illustrations) > 0:
+		return illustrated(r)
 	case len(r.Configurations) == 0:
 		return nil
 	case len(all) == 0 && r.Missing > 0:
@@ -34,7 +36,7 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		if len(out) == most-1 && len(all) > most {
 			return append(out, Fact{"and", fmt.Sprintf("%d more data sets, in the table", len(all)-i)})
 		}
-		name := fmt.Sprintf("%s, %s", modelName(r, a.Configuration), scoreText(a))
+		name := fmt.Sprintf("%s, %s", modelName(r, a.Configuration), scoreText(a, ""))
 		if a.Next != nil {
 			name += fmt.Sprintf("; %s better than #%d (%s)", difference(a, float64(a.Margin)), *a.Next, tested(a.P))
 		}
@@ -44,42 +46,87 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 		case a.Skill != nil && !a.Skill.Better:
 			name = "no skill beyond the base rate: " + name
 		case a.Skill != nil:
-			name += "; better than the base rate (" + worth(a) + ")"
+			name += "; better than the base rate (" + skillText(a) + ")"
 		}
 		out = append(out, Fact{"best on " + a.Dataset, name})
 	}
 	return out
 }
 
-// answered is the answer of one data set.
-func answered(r *reports.Report, a reports.Answer) (out []Fact) {
-	if untested(a) {
-		out = append(out, Fact{"skill untested", skillText(a) + " above the base rate, and too little for a test"})
-	} else if a.Skill != nil && !a.Skill.Better {
-		out = append(out, Fact{"no skill", fmt.Sprintf("the best is not better than the base rate by a test (%s)",
-			skillText(a))})
-	}
-	best := modelName(r, a.Configuration)
-	rest := -a.Competed
-	for _, c := range r.Configurations {
-		if c.Dataset == a.Dataset {
-			rest++
+// illustrated says what a run without data shows.
+func illustrated(r *reports.Report) []Fact {
+	var kinds []string
+	for _, i := range r.Illustrations {
+		if !slices.Contains(kinds, i.Kind) {
+			kinds = append(kinds, i.Kind)
 		}
 	}
-	switch {
-	case rest > 0:
-		best += fmt.Sprintf(" (of %d; %d more were cut, failed or lack folds)", a.Competed, rest)
-	case a.Competed > 1:
-		best += fmt.Sprintf(" (of %d)", a.Competed)
+	return []Fact{{"no data", fmt.Sprintf("nothing is tuned or compared; %s (%s), drawn in the figures of report.html",
+		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
+}
+
+// answered is the answer of one data set.
+func answered(r *reports.Report, a reports.Answer) (out []Fact) {
+	base := "predicting the class frequencies"
+	if len(r.Configurations[a.Configuration].Classes) == 0 {
+		base = "predicting the mean and variance of the targets"
 	}
-	out = append(out, Fact{"best", best}, Fact{"score", longScore(a)})
+	if untested(a) {
+		out = append(out, Fact{"skill untested", fmt.Sprintf("%s better than %s, but too few data for a test",
+			skillText(a), base)})
+	} else if a.Skill != nil && !a.Skill.Better {
+		out = append(out, Fact{"no skill", fmt.Sprintf("the best is not significantly better than %s (%s)", base,
+			skillText(a))})
+	}
+	out = append(out, Fact{"best", modelName(r, a.Configuration) + "; " + field(r, a)}, Fact{"score", longScore(a)})
 	if margin := marginText(a); margin != "" {
 		out = append(out, Fact{"margin", margin})
 	}
-	if a.Skill != nil && a.Skill.Better {
-		out = append(out, Fact{"worth", fmt.Sprintf("better than the base rate (%s)", worth(a))})
+	switch {
+	case a.Skill == nil || !a.Skill.Better:
+	case a.Skill.P.None():
+		out = append(out, Fact{"base rate", fmt.Sprintf("%s better than %s", skillText(a), base)})
+	default:
+		out = append(out, Fact{"base rate", fmt.Sprintf("significantly better than %s (%s)", base, skillText(a))})
 	}
 	return append(out, Fact{"trust", trustText(a.Trust)}, Fact{"keep it", a.Keep})
+}
+
+// field is what the best was chosen among, and what became of those that did not compete.
+func field(r *reports.Report, a reports.Answer) string {
+	all, cut, failed, incomplete := 0, 0, 0, 0
+	for _, c := range r.Configurations {
+		if c.Dataset != a.Dataset {
+			continue
+		}
+		all++
+		switch c.Status {
+		case reports.Cut:
+			cut++
+		case reports.Failed:
+			failed++
+		case reports.Missing:
+			incomplete++
+		}
+	}
+	if all == 1 {
+		return "the only configuration"
+	}
+	var others []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			others = append(others, Counted(n, one, many))
+		}
+	}
+	add(cut, "was cut by the race", "were cut by the race")
+	add(failed, "failed", "failed")
+	add(incomplete, "is incomplete", "are incomplete")
+	add(all-a.Competed-cut-failed-incomplete, "cannot be compared", "cannot be compared")
+	text := fmt.Sprintf("the best of %d configurations", all)
+	if len(others) > 0 {
+		text += " (" + series(others) + ")"
+	}
+	return text
 }
 
 // modelName is a configuration in words: its number, the parts of its model, and what else differs
@@ -109,33 +156,45 @@ func modelName(r *reports.Report, i int) string {
 	return strings.Join(words, ", ")
 }
 
-// scoreText is the score of an answer with its name and unit.
-func scoreText(a reports.Answer) string {
-	return difference(a, float64(a.Score)) + " by " + strings.TrimSpace(a.Evaluation+" "+a.By)
-}
-
-// longScore is the score of an answer with its interval, and what it is of.
-func longScore(a reports.Answer) string {
-	text := scoreText(a)
-	if !a.Low.None() {
-		s := shown(a.By)
-		text += fmt.Sprintf(", 95 %% interval %s – %s", reports.Readable(s.factor*float64(a.Low)),
-			reports.Readable(s.factor*float64(a.High)))
+// scoreText is the score of an answer with its unit, its name, and what is to be said beside that.
+func scoreText(a reports.Answer, beside string) string {
+	s, of := shown(a.By), a.Evaluation
+	if a.Nested != nil {
+		of = "nested " + of
 	}
-	if a.Cases > 0 {
-		text += fmt.Sprintf(", %s", Counted(a.Cases, "held-out case", "held-out cases"))
+	number := reports.Readable(s.factor * float64(a.Score))
+	if !a.Low.None() && beside != "" {
+		number = reports.Decimals(s.factor*float64(a.Score), commonDigits(s.factor, a.Low, a.High))
 	}
-	if s, err := cv.ScoreNamed(a.By); err == nil && s.Base {
-		text += "; the base rate has 0"
-	}
-	if n := a.Nested; n != nil {
-		text = fmt.Sprintf("nested, %s; #%d was chosen in %d of %d outer folds", text, a.Configuration, n.Wins, n.Folds)
+	text := fmt.Sprintf("%s (%s%s)", quantity(number, s.unit), strings.TrimSpace(of+" "+a.By), beside)
+	if !a.Low.None() && beside != "" {
+		text += ", 95 % interval " + interval(s.factor*float64(a.Low), s.factor*float64(a.High), nil)
 	}
 	return text
 }
 
-// marginText is by how much the best is better than the next, and what cannot be told apart from
-// it.
+// longScore is the score of an answer with its interval, and what it is of.
+func longScore(a reports.Answer) string {
+	beside := " of the training data"
+	if a.Cases > 0 {
+		beside = ", " + Counted(a.Cases, "held-out case", "held-out cases")
+	}
+	text := scoreText(a, beside)
+	if s, err := cv.ScoreNamed(a.By); err == nil {
+		of := map[bool]string{true: "higher", false: "lower"}[s.Greater] + " is better"
+		if s.Base {
+			of = "the base rate scores 0, " + of
+		}
+		text += "; " + of
+	}
+	if n := a.Nested; n != nil {
+		text += fmt.Sprintf("; #%d was chosen in %d of %d outer folds", a.Configuration, n.Wins, n.Folds)
+	}
+	return text
+}
+
+// marginText is by how much the best is better than the next, and which are not significantly
+// worse.
 func marginText(a reports.Answer) string {
 	if a.Next == nil {
 		return ""
@@ -144,7 +203,7 @@ func marginText(a reports.Answer) string {
 	if n := a.Nested; n != nil {
 		of.By = n.By
 	}
-	text := fmt.Sprintf("%s over #%d", difference(of, float64(a.Margin)), *a.Next)
+	text := fmt.Sprintf("%s better than #%d, the next best", difference(of, float64(a.Margin)), *a.Next)
 	if a.Nested != nil && a.Nested.By != "log_evidence" {
 		text += " on the inner folds"
 	}
@@ -156,15 +215,34 @@ func marginText(a reports.Answer) string {
 	for _, k := range a.Indistinguishable {
 		numbers = append(numbers, fmt.Sprintf("#%d", k))
 	}
-	switch n := len(numbers); {
-	case n == 0:
-		return text + "; every other one is told apart from it"
-	case n == len(a.Rivals) && n > 1:
-		return fmt.Sprintf("%s; none of the others can be told apart from it", text)
-	case n > most:
+	n := len(numbers)
+	if n > most {
 		numbers = append(numbers[:most-1], fmt.Sprintf("%d more", n-most+1))
 	}
-	return fmt.Sprintf("%s; %s cannot be told apart from it", text, series(numbers))
+	switch {
+	case len(a.Rivals) == 1:
+		return fmt.Sprintf("%s: it is %s", text, verdict(of.By, n == 0))
+	case n == 0:
+		return fmt.Sprintf("%s; all others are %s", text, verdict(of.By, true))
+	case n == len(a.Rivals):
+		return fmt.Sprintf("%s; none of the others is %s", text, verdict(of.By, true))
+	}
+	return fmt.Sprintf("%s; %s %s %s", text, series(numbers), map[bool]string{true: "is", false: "are"}[n == 1],
+		verdict(of.By, false))
+}
+
+// verdict says in words how a configuration compares with the best: by a test of a score, or by the
+// size of a difference of log evidences.
+func verdict(by string, told bool) string {
+	switch tested := by != "log_evidence"; {
+	case tested && told:
+		return "significantly worse"
+	case tested:
+		return "not significantly worse"
+	case told:
+		return "more than 1 nat worse"
+	}
+	return "within 1 nat of the best"
 }
 
 // untested says that there is no test of the best against the base rate.
@@ -172,41 +250,36 @@ func untested(a reports.Answer) bool {
 	return a.Skill != nil && !a.Skill.Better && a.Skill.P.None() && a.Skill.By != "log_evidence"
 }
 
-// skillText is how far an answer is from the base rate.
+// skillText is how far an answer is from the base rate: the p value of that, or without a test how
+// much.
 func skillText(a reports.Answer) string {
 	of := a
 	of.By = a.Skill.By
-	if a.Skill.P.None() {
+	switch {
+	case a.Skill.P.None():
 		return difference(of, float64(a.Skill.Difference))
+	case a.Skill.By != a.By:
+		return tested(a.Skill.P) + " by " + a.Skill.By
 	}
 	return tested(a.Skill.P)
-}
-
-// worth is by how much an answer is better than the base rate.
-func worth(a reports.Answer) string {
-	text := skillText(a)
-	if a.Skill.P.None() {
-		return text + " above it"
-	}
-	return text
 }
 
 // trustText is what speaks against an answer, the first two of it.
 func trustText(trust []reports.Trust) string {
 	if len(trust) == 0 {
-		return "nothing speaks against it: failures, bounds, convergence, restarts, calibration"
+		return "no problem found with failures, bounds, convergence, restarts or calibration"
 	}
 	const most = 2
 	var texts []string
 	for _, t := range trust[:min(most, len(trust))] {
-		text := fmt.Sprintf("%s (%d)", t.Cause, t.Count)
+		text := t.Text
 		if t.Remedy != "" {
-			text += ", remedy: " + t.Remedy
+			text += " (remedy: " + t.Remedy + ")"
 		}
 		texts = append(texts, text)
 	}
 	if n := len(trust) - most; n > 0 {
-		texts = append(texts, Counted(n, "more cause", "more causes"))
+		texts = append(texts, Counted(n, "more cause", "more causes")+" in results.json")
 	}
 	return strings.Join(texts, "; ")
 }
@@ -232,11 +305,15 @@ func shown(by string) scored {
 // difference is a score or a difference of scores with its unit.
 func difference(a reports.Answer, v float64) string {
 	s := shown(a.By)
-	number, unit := reports.Readable(s.factor*v), s.unit
+	return quantity(reports.Readable(s.factor*v), s.unit)
+}
+
+// quantity is a number with its unit.
+func quantity(number, unit string) string {
 	if number == "1" {
 		unit = strings.Replace(unit, "s per", " per", 1) // 1 bit per case
 	}
-	return number + " " + unit
+	return strings.TrimSpace(number + " " + unit)
 }
 
 // tested is a p value in words.

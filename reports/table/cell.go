@@ -96,10 +96,12 @@ func number(text string, x float64) Cell { return Cell{Text: text, Numeric: text
 // probability is a p value, if there is one.
 func probability(p reports.Number) Cell { return number(reports.P(p), float64(p)) }
 
-// interval is from lo to hi, to four digits, if there is such an interval and it is over all folds.
+// interval is from lo to hi, of which the larger has four digits and the other as many after the
+// point, if there is such an interval and it is over all folds.
 func interval[F ~float64](lo, hi F, of *reports.Partial) string {
 	if math.IsNaN(float64(lo)) || of != nil {
 		return ""
 	}
-	return reports.Readable(float64(lo)) + " – " + reports.Readable(float64(hi))
+	digits := commonDigits(1, reports.Number(lo), reports.Number(hi))
+	return reports.Decimals(float64(lo), digits) + " – " + reports.Decimals(float64(hi), digits)
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,12 +40,16 @@ func Contests(r *reports.Report, all bool) (out []Contested) {
 }
 
 // writeContests writes that as text.
-func writeContests(r *reports.Report, w io.Writer, all bool) {
+func writeContests(r *reports.Report, w io.Writer, on Screen, all bool) {
 	for _, c := range Contests(r, all) {
-		fmt.Fprintf(w, "\n%s\n", c.Title)
-		list(w, "", c.Notes)
+		fmt.Fprintf(w, "\n%s\n", on.wrap(c.Title, "    "))
+		var notes bytes.Buffer
+		list(&notes, "", c.Notes)
+		for line := range strings.Lines(notes.String()) {
+			fmt.Fprintln(w, on.wrap(strings.TrimSuffix(line, "\n"), "        "))
+		}
 		for _, t := range c.Tables {
-			t.section(w, t.Heading)
+			t.sectionOn(w, on, t.Heading)
 		}
 	}
 }
@@ -57,17 +62,19 @@ func nestedContest(n reports.Nested, all bool) Contested {
 	scores := Table{Columns: Columns("score", "value", "95 % interval")}
 	for _, s := range n.Scores.Results {
 		of := n.Scores.Partial
-		scores.Rows = append(scores.Rows, Row(s.Name, Significant(s.Value).over(of), interval(s.Lo, s.Hi, of)))
+		scores.Rows = append(scores.Rows, Row(s.Name, readable(s.Value).over(of), interval(s.Lo, s.Hi, of)))
 	}
-	out.Tables = append(out.Tables, Titled{fmt.Sprintf("outer scores, %d cases of %d of %d folds", n.Scores.N,
+	out.Tables = append(out.Tables, Titled{fmt.Sprintf("outer scores, %s of %d of %d folds", Counted(n.Scores.N,
+		"case", "cases"),
 		n.Scored, n.Folds), scores})
-	inner := "inner " + n.Score
+	inner := "inner " + heading(n.Score)
 	if n.Fits == 0 {
 		inner = n.Score
 	}
 	t := Table{Columns: slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next",
 		inner),
-		outerColumns(), Columns("log evidence", "hyperparameters"))}
+		outerColumns(), []Column{{Name: "log evidence", Keep: true, spare: 2},
+			{Name: "hyperparameters", Keep: true, spare: 3}})}
 	repeats, greater := false, true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater
@@ -88,20 +95,20 @@ func nestedContest(n reports.Nested, all bool) Contested {
 			if s.Configuration < 0 {
 				row = append(row, Cell{}, Cell{})
 			} else {
-				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value))...)
+				row = append(row, Row(fmt.Sprintf("#%d", s.Configuration), readable(s.Value))...)
 			}
 		}
 		for _, score := range cv.Scores {
 			if score.Column.Brief {
 				cell := Cell{}
 				if e, ok := f.Scores.Value(score.Name); ok {
-					cell = Significant(e.Value)
+					cell = readable(e.Value)
 				}
 				row = append(row, cell)
 			}
 		}
 		t.Rows = append(t.Rows, append(row,
-			Row(Significant(f.LogEvidence), reports.Assignments(f.Hyperparameters, reports.Significant))...))
+			Row(decimals(f.LogEvidence, 3), reports.Assignments(f.Hyperparameters, reports.Readable))...))
 		if f.Winner != nil {
 			wins[*f.Winner]++
 		} else {
@@ -148,7 +155,7 @@ func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []s
 	var won []string
 	for _, c := range n.Configurations {
 		if wins[c] > 0 {
-			won = append(won, fmt.Sprintf("#%d %d times", c, wins[c]))
+			won = append(won, fmt.Sprintf("#%d in %d of %d outer folds", c, wins[c], len(n.OuterFolds)))
 		}
 	}
 	if len(won) > 0 && undecided > 0 {
@@ -156,7 +163,7 @@ func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []s
 			len(n.OuterFolds)))
 	}
 	if len(won) > 0 {
-		notes = append(notes, "won: "+strings.Join(won, ", "))
+		notes = append(notes, "chosen: "+strings.Join(won, ", "))
 	}
 	if ties > 0 {
 		notes = append(notes, fmt.Sprintf(
@@ -205,7 +212,7 @@ func leaders(f reports.OuterFold, greater bool) [2]reports.Standing {
 
 func standingRow(s reports.Standing) []Cell {
 	lo, hi := standingInterval(s)
-	return Row(fmt.Sprintf("#%d", s.Configuration), Significant(s.Value).over(s.Partial), interval(lo, hi, s.Partial),
+	return Row(fmt.Sprintf("#%d", s.Configuration), readable(s.Value).over(s.Partial), interval(lo, hi, s.Partial),
 		s.Folds)
 }
 
@@ -213,7 +220,7 @@ func standingRow(s reports.Standing) []Cell {
 func outerColumns() (out []Column) {
 	for _, s := range cv.Scores {
 		if s.Column.Brief {
-			out = append(out, Columns(s.Name)...)
+			out = append(out, Columns(heading(s.Name))...)
 		}
 	}
 	out[0].Name = "outer " + out[0].Name
@@ -234,8 +241,8 @@ func raceContest(r reports.Race, all bool) Contested {
 		if r.Winner != nil {
 			winner = fmt.Sprintf("#%d", *r.Winner)
 		}
-		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%d jobs)", winner, len(r.Cuts),
-			len(r.Standings), r.FitsSaved, r.Fits, r.JobsSaved)
+		end = fmt.Sprintf("%s won, %d of %d configurations cut, %d of %d fits saved (%s)", winner, len(r.Cuts),
+			len(r.Standings), r.FitsSaved, r.Fits, Counted(r.JobsSaved, "job", "jobs"))
 	}
 	out := Contested{Title: fmt.Sprintf("race over %s of %s by %s, %s%s: %s", r.Evaluation, r.Dataset, r.Score, r.Rule,
 		options, end)}
@@ -251,19 +258,37 @@ func raceContest(r reports.Race, all bool) Contested {
 			}
 		}
 		if ties > 0 {
-			out.Notes = append(out.Notes,
-				fmt.Sprintf("%d more are equal to #%d, which is the first of them in the file", ties, *r.Winner))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s equal to #%d, which is the first of them in the file",
+				Counted(ties, "other is", "others are"), *r.Winner))
 		}
 	}
 	if !all {
 		return out
 	}
-	t := Table{Columns: Columns("configuration", r.Score, "95 % interval", "folds")}
-	for _, s := range r.Standings {
+	t := Table{Columns: Columns("configuration", heading(r.Score), "95 % interval", "folds")}
+	for _, s := range byStanding(r) {
 		t.Rows = append(t.Rows, standingRow(s))
 	}
 	out.Tables = []Titled{{"scores in the race", t}}
 	return out
+}
+
+// byStanding are those who competed: the winner, then who was longer in the race, the better first.
+func byStanding(r reports.Race) []reports.Standing {
+	sign := -1.0
+	if s, err := cv.ScoreNamed(r.Score); err == nil && !s.Greater {
+		sign = 1
+	}
+	won := func(s reports.Standing) int {
+		if r.Winner != nil && *r.Winner == s.Configuration {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedStableFunc(slices.Values(r.Standings), func(a, b reports.Standing) int {
+		return cmp.Or(cmp.Compare(won(a), won(b)), cmp.Compare(b.Folds, a.Folds),
+			cmp.Compare(sign*float64(a.Value), sign*float64(b.Value)))
+	})
 }
 
 // nestedRows has a row for every configuration in every outer fold: its inner score, and if it has

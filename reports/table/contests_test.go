@@ -26,8 +26,8 @@ func TestRaceUnderWay(t *testing.T) {
 		}
 	}
 	var text bytes.Buffer
-	writeContests(r, &text, true)
-	for _, want := range []string{": 2 of 5 folds done, 2 of 3 configurations left\n", "#0 cut after fold 2: rank 3 of 3, of whom 2 go on (best #1)\n", "#1             0.210607 (2 of 5 folds)  2\n"} {
+	writeContests(r, &text, Screen{}, true)
+	for _, want := range []string{": 2 of 5 folds done, 2 of 3 configurations left\n", "#0 cut after fold 2: rank 3 of 3, of whom 2 go on (best #1)\n", "#1             0.2106 (2 of 5 folds)  2\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
@@ -50,15 +50,15 @@ func TestContestsTellTies(t *testing.T) {
 	again.Configuration = 0
 	r := reporttest.Build(t, m, append(lines, record.Line{Key: "again", Fit: &again}))
 	var text bytes.Buffer
-	writeContests(r, &text, false)
-	for _, want := range []string{"    1 more are equal to #0, which is the first of them in the file\n", "    in 1 of 1 outer folds another configuration is equal to the winner, which is the first of them in the file\n"} {
+	writeContests(r, &text, Screen{}, false)
+	for _, want := range []string{"    1 other is equal to #0, which is the first of them in the file\n", "    in 1 of 1 outer folds another configuration is equal to the winner, which is the first of them in the file\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
 	m, lines = reporttest.Rivals()
 	text.Reset()
-	if writeContests(reporttest.Build(t, m, lines), &text, true); strings.Contains(text.String(), "equal") {
+	if writeContests(reporttest.Build(t, m, lines), &text, Screen{}, true); strings.Contains(text.String(), "equal") {
 		t.Errorf("%s", text.String())
 	}
 }

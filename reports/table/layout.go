@@ -29,11 +29,13 @@ func Columns(names ...string) (out []Column) {
 }
 
 // section writes a table under a heading, if it has rows.
-func (t Table) section(w io.Writer, heading string) {
+func (t Table) section(w io.Writer, heading string) { t.sectionOn(w, Screen{}, heading) }
+
+func (t Table) sectionOn(w io.Writer, on Screen, heading string) {
 	if len(t.Rows) > 0 {
 		t.Lift()
-		fmt.Fprintf(w, "\n%s\n", heading)
-		t.write(w)
+		fmt.Fprintf(w, "\n%s\n", on.wrap(heading, ""))
+		t.writeOn(w, on)
 	}
 }
 

@@ -36,7 +36,7 @@ func progressText(out io.Writer, p *reports.Progress) error {
 	if q := p.Queue; q != nil && q.Failure != "" {
 		fmt.Fprintf(w, "%s does not say what is in its queue: %s\n", q.Engine, q.Failure)
 	} else if q != nil {
-		fmt.Fprintf(w, "%s: %d blocks running, %d in the queue", q.Engine, q.Running, q.Pending)
+		fmt.Fprintf(w, "%s: %s running, %d in the queue", q.Engine, Counted(q.Running, "block", "blocks"), q.Pending)
 		if q.Suspended > 0 {
 			fmt.Fprintf(w, ", %d suspended", q.Suspended)
 		}
@@ -46,7 +46,7 @@ func progressText(out io.Writer, p *reports.Progress) error {
 			fmt.Fprintf(w, "%s: %s\n", q.Engine, m)
 		}
 		if n := len(q.Messages); n > most {
-			fmt.Fprintf(w, "%s: … and %d more\n", q.Engine, n-most)
+			fmt.Fprintf(w, "%s: and %d more\n", q.Engine, n-most)
 		}
 	}
 	if p.Retry != "" {
@@ -66,7 +66,7 @@ func progressTable(p *reports.Progress) Table {
 	}
 	short := reports.ShortNames(parts)
 	for i, c := range p.Configurations {
-		left := "?"
+		left := "not known yet"
 		if !math.IsNaN(float64(c.Left)) {
 			left = reports.Duration(float64(c.Left)).String()
 		}

@@ -18,27 +18,48 @@ import (
 const Widest = 16
 
 // Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a
-// bool, a Number or Values; a row may end early.
+// bool, a Number or Values; for people alone also Nats or a Cell. A row may end early.
 type Rows struct {
 	Columns []string
 	cells   [][]any
 }
 
+// Nats is a log evidence or its like, whose decimals matter whatever its size.
+type Nats reports.Number
+
+// Digits are how numbers are written for people.
+type Digits struct{ Number, Nats func(reports.Number) string }
+
+// Exactly writes numbers to their last digit; Readably to four significant digits, Nats to three
+// decimals. NaN is empty.
+var (
+	Exactly  = Digits{reports.Shortest, reports.Shortest}
+	Readably = Digits{func(x reports.Number) string { return reports.Readable(float64(x)) },
+		func(x reports.Number) string { return reports.Decimals(float64(x), 3) }}
+)
+
 // Add adds a row.
 func (t *Rows) Add(cells ...any) { t.cells = append(t.cells, cells) }
 
-// Table is t for people. Numbers are written by the given function, Values to six digits.
-func (t Rows) Table(show func(reports.Number) string) Table {
+// Table is t for people. A Cell with a number that has no text yet is written like a Number.
+func (t Rows) Table(digits Digits) Table {
 	out := Table{Columns: Columns(t.Columns...)}
 	for _, row := range t.cells {
 		cells := make([]Cell, len(t.Columns))
 		for i, cell := range row {
 			switch v := cell.(type) {
 			case reports.Number:
-				cells[i] = number(show(v), float64(v))
+				cells[i] = number(digits.Number(v), float64(v))
+			case Nats:
+				cells[i] = number(digits.Nats(reports.Number(v)), float64(v))
 			case reports.Values:
-				cells[i].Text = reports.Assignments(v, reports.Significant)
-			case string, int, Cell:
+				cells[i].Text = reports.Assignments(v, reports.Readable)
+			case Cell:
+				if v.Numeric && v.Text == "" {
+					v.Text = digits.Number(reports.Number(v.Value))
+				}
+				cells[i] = v
+			case string, int:
 				cells[i] = Row(v)[0]
 			}
 		}

@@ -65,7 +65,7 @@ func shownText(out io.Writer, s *reports.Shown) error {
 			writeTrial(t, w, c.Maximised())
 		}
 	}
-	writeContests((&reports.Report{Nested: s.Nested, Races: s.Races}), w, true)
+	writeContests((&reports.Report{Nested: s.Nested, Races: s.Races}), w, Screen{}, true)
 	for k, i := range s.Illustrations {
 		if k > 0 {
 			fmt.Fprintln(w)
@@ -83,10 +83,10 @@ func writeAll(c reports.Configuration, w io.Writer) {
 			fmt.Fprintf(t, "%s\t%s\n", terminal.OneLine(name), terminal.OneLine(text))
 		}
 	}
-	for _, f := range Facts(c, reports.Shortest) {
+	for _, f := range Facts(c, Exactly) {
 		line(f.Name, "%s", f.Text)
 	}
-	for _, h := range c.ByInput() {
+	for _, h := range c.ByInput(c.Hyperparameters) {
 		line(h.Name, "%s", reports.Shortest(h.Number))
 	}
 	for _, e := range c.StandardErrors {
@@ -99,7 +99,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	t.Flush() // errors surface in w
 
 	for _, h := range ConfigurationTables(c) {
-		h.Table(reports.Shortest).section(w, h.Heading)
+		h.Table(Exactly).section(w, h.Heading)
 	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
@@ -110,17 +110,18 @@ func writeAll(c reports.Configuration, w io.Writer) {
 }
 
 // Facts say what the configuration is and what its log evidence came to.
-func Facts(c reports.Configuration, number func(reports.Number) string) []Fact {
+func Facts(c reports.Configuration, digits Digits) []Fact {
 	facts := []Fact{
-		{"dataset", fmt.Sprintf("%s, %d cases, %d inputs, preprocess %s", c.Dataset, c.Cases, c.Inputs, c.Preprocess)},
+		{"dataset", fmt.Sprintf("%s, %s, %s, preprocess %s", c.Dataset, Counted(c.Cases, "case", "cases"),
+			Counted(c.Inputs, "input", "inputs"), c.Preprocess)},
 		{"classes", strings.Join(c.Classes, ", ")},
 		{"kernel", c.Kernel.Text},
 		{"mean", c.Mean.Text},
 		{"likelihood", c.Likelihood.Text},
 		{"inference", c.Inference.Text},
 		{"tune", c.Tune + " of " + c.Tuned()},
-		{"log evidence", number(c.LogEvidence) + also(c.Converged)},
-		{"leave one out", number(c.LeftOneOut())},
+		{"log evidence", digits.Nats(c.LogEvidence) + also(c.Converged)},
+		{"leave one out", digits.Number(c.LeftOneOut())},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
@@ -143,18 +144,19 @@ type HeadedRows struct {
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Add(r.Trial, r.Status, r.Evaluations, r.Value, r.Gradient, r.Start, r.End, chosen(r.Chosen))
+		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, r.Start, r.End,
+			chosen(r.Chosen))
 	}
 	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
-		points.Add(i, reports.Number(p.Objective()), p.Point, p.Scores, chosen(p.Chosen))
+		points.Add(i, objective(c, reports.Number(p.Objective())), p.Point, p.Scores, chosen(p.Chosen))
 	}
 	scored := Rows{Columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
 		for _, s := range e.Scores.Results {
 			of := e.Scores.Partial
-			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name, Significant(s.Value).over(of),
-				interval(s.Lo, s.Hi, of), string(e.Status))
+			scored.Add(e.Name, fmt.Sprintf("%d of %d", e.Scored, e.Folds), s.Name,
+				Cell{Numeric: true, Value: float64(s.Value), Partial: of}, interval(s.Lo, s.Hi, of), string(e.Status))
 		}
 	}
 	folds := Rows{Columns: []string{"evaluation", "repeat", "fold", "train", "test", "status", "log evidence",
@@ -164,11 +166,11 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	}
 	for _, f := range c.Folds {
 		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged),
-			f.LogEvidence, f.Hyperparameters}
+			Nats(f.LogEvidence), f.Hyperparameters}
 		for _, s := range cv.Scores {
-			cell := Cell{}
+			var cell any
 			if e, ok := f.Scores.Value(s.Name); ok {
-				cell = Significant(e.Value)
+				cell = reports.Number(e.Value)
 			}
 			row = append(row, cell)
 		}
@@ -177,10 +179,18 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	return []HeadedRows{{"restarts", restarts}, {"points", points}, {"scores", scored}, {"folds", folds}}
 }
 
+// objective is a value of the tuning objective, in nats or as a score.
+func objective(c reports.Configuration, x reports.Number) any {
+	if strings.HasPrefix(c.Objective, "log_") {
+		return Nats(x)
+	}
+	return x
+}
+
 // writeTrial writes a trial: where it started, and every point that it came to.
 func writeTrial(t reports.Trial, w io.Writer, objective string) {
-	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %d evaluations\n", t.Evaluation, t.Repeat, t.Fold, t.Trial,
-		cmp.Or(t.Status, "failed"), t.Evaluations)
+	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %s\n", t.Evaluation, t.Repeat, t.Fold, t.Trial,
+		cmp.Or(t.Status, "failed"), Counted(t.Evaluations, "evaluation", "evaluations"))
 	if len(t.Start) > 0 {
 		fmt.Fprintf(w, "start %s\n", reports.Assignments(t.Start, reports.Exact))
 	}
@@ -188,8 +198,8 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 		"failure")}
 	for i, p := range t.Points {
 		points.Rows = append(points.Rows, Row(i, reports.Shortest(p.Value), reports.Shortest(p.Gradient),
-			reports.Assignments(p.Hyperparameters, reports.Significant),
-			reports.Assignments(p.Theta, reports.Significant), reports.Assignments(p.Scores, reports.Significant),
+			reports.Assignments(p.Hyperparameters, reports.Readable),
+			reports.Assignments(p.Theta, reports.Readable), reports.Assignments(p.Scores, reports.Readable),
 			chosen(p.Chosen), p.Failure))
 	}
 	points.section(w, "points")

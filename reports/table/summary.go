@@ -28,7 +28,7 @@ func illustrations(r *reports.Report) Table {
 	for k, i := range r.Illustrations {
 		var values []string
 		for _, h := range i.Hyperparameters {
-			values = append(values, h.Name+"="+reports.Significant(float64(h.Value)))
+			values = append(values, h.Name+"="+reports.Readable(float64(h.Value)))
 		}
 		jitter := ""
 		if i.Jitter > 0 {
@@ -69,14 +69,14 @@ func Moments(g *record.Gaussian) []Cell {
 	var means, deviations []string
 	correlation, evidence := Cell{}, Cell{}
 	for i, m := range g.Mean {
-		means = append(means, reports.Significant(float64(m)))
-		deviations = append(deviations, reports.Significant(math.Sqrt(float64(g.Covariance[i][i]))))
+		means = append(means, reports.Readable(float64(m)))
+		deviations = append(deviations, reports.Readable(math.Sqrt(float64(g.Covariance[i][i]))))
 	}
 	if c := g.Covariance; len(c) == 2 {
-		correlation = Significant(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
+		correlation = readable(float64(c[0][1]) / math.Sqrt(float64(c[0][0]*c[1][1])))
 	}
 	if g.LogEvidence != nil {
-		evidence = Significant(*g.LogEvidence)
+		evidence = readable(*g.LogEvidence)
 	}
 	return Row(strings.Join(means, ", "), strings.Join(deviations, ", "), correlation, evidence)
 }
@@ -93,7 +93,7 @@ func unconverged(c reports.Configuration, evaluation string) string {
 	case c.Converged != nil:
 		return "not converged"
 	case count > 0:
-		return fmt.Sprintf("%d folds not converged", count)
+		return Counted(count, "fold", "folds") + " not converged"
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func Summary(r *reports.Report) Table {
 	}
 	choice, chooses := choosing(r)
 	if chooses {
-		t.Columns = append(t.Columns, numbers("inner "+choice))
+		t.Columns = append(t.Columns, numbers("inner "+heading(choice)))
 	}
 	short := r.ShortNames()
 	hybrid := slices.ContainsFunc(r.Configurations, reports.Configuration.Hybrid)
@@ -162,7 +162,11 @@ func Summary(r *reports.Report) Table {
 	t.Lift()
 	for _, a := range r.Decided() {
 		if len(a.Indistinguishable) > 0 {
-			t.Caption = append(t.Caption, reports.AsGood+": cannot be told apart from the best")
+			by := a.By
+			if a.Nested != nil {
+				by = a.Nested.By
+			}
+			t.Caption = append(t.Caption, reports.AsGood+": "+verdict(by, false))
 			break
 		}
 	}
@@ -218,6 +222,12 @@ func choosing(r *reports.Report) (by string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// heading is the name of a score in summaries, or without one its whole name.
+func heading(score string) string {
+	s, _ := cv.ScoreNamed(score)
+	return cmp.Or(s.Column.Heading, score)
 }
 
 // inner is the score of a configuration on the inner folds of nested cross-validation.
@@ -316,7 +326,7 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 			fmt.Fprintf(w, "%s:%s\n", on.bold(name), rest)
 		}
 	}
-	if on.Width == 0 && len(r.Configurations) > 0 {
+	if on.Width == 0 {
 		answer()
 		fmt.Fprintln(w)
 	}
@@ -350,6 +360,9 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	writeCauses(w, on, "warning", r.WarningCauses())
 	writeCauses(w, on, "FAILED", r.FailureCauses())
 	for i, c := range r.Configurations {
+		if c.Status == reports.Cut {
+			continue // the summary says so
+		}
 		var of bytes.Buffer
 		writeConfiguration(c, &of, i)
 		fmt.Fprintln(w)
@@ -357,8 +370,8 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 			fmt.Fprintln(w, on.wrap(strings.TrimSuffix(line, "\n"), "        "))
 		}
 	}
-	writeContests(r, w, false)
-	if on.Width > 0 && len(r.Configurations) > 0 {
+	writeContests(r, w, on, false)
+	if on.Width > 0 {
 		fmt.Fprintln(w)
 		answer()
 	}
@@ -395,7 +408,7 @@ func writeCauses(w io.Writer, on Screen, label string, all []reports.Cause) {
 
 // CauseText is a cause in a line: what, how often, where, what that means and what to do.
 func CauseText(c reports.Cause) string {
-	text := fmt.Sprintf("%s (%d)", terminal.OneLine(c.Cause), c.Count)
+	text := fmt.Sprintf("%s (%s)", terminal.OneLine(c.Cause), Counted(c.Count, "time", "times"))
 	var of []string
 	const most = 4
 	for _, n := range c.Notices {
@@ -422,14 +435,12 @@ func CauseText(c reports.Cause) string {
 func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	text := "no hyperparameters"
 	switch {
-	case c.Status == reports.Cut:
-		text = "cut by the race"
 	case c.Status == reports.Missing:
 		text = "not fitted to all of the training data yet"
 	case c.Status == reports.Failed:
 		text = "the fit to all of the training data has failed"
 	case len(c.Hyperparameters) > 0:
-		text = reports.Assignments(c.ByInput(), reports.Readable)
+		text = reports.Assignments(c.ByInput(c.Hyperparameters), reports.Readable)
 	}
 	fmt.Fprintf(w, "#%d  %s\n", index, text)
 	if len(c.StandardErrors) > 0 {
@@ -454,7 +465,7 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 		}
 		if by == c.Tuned() || brief(by) {
 			fmt.Fprintf(w, "    best %s of %s: %s at %s%s\n", by, c.Among(b.By), reports.Readable(float64(b.Value)),
-				reports.Assignments(c.Grid[b.Point].Point, reports.Readable), c.Equals(b))
+				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable), c.Equals(b))
 		}
 	}
 	for _, e := range c.Evaluations {
@@ -501,15 +512,18 @@ func Restarts(c reports.Configuration) string {
 			"averages over all samples", o.Restarts, o.Failed)
 	case o.Restarts == 0:
 		return ""
+	}
+	text := fmt.Sprintf("%s%s (%d failed)", Counted(o.Restarts, "restart", "restarts"), c.SoFar(), o.Failed)
+	switch {
 	case o.Distinct == 0:
-		return fmt.Sprintf("restarts %d%s (%d failed)", o.Restarts, c.SoFar(), o.Failed)
+		return text
+	case o.Distinct == 1 && o.Restarts-o.Failed == 1:
+		return fmt.Sprintf("%s, ended at %s %.3f", text, c.Tuned(), o.Hi)
+	case o.Distinct == 1:
+		return fmt.Sprintf("%s, all at %s %.3f", text, c.Tuned(), o.Hi)
 	}
-	if o.Distinct == 1 {
-		return fmt.Sprintf("restarts %d%s (%d failed), all at %s %.3f", o.Restarts, c.SoFar(), o.Failed, c.Tuned(),
-			o.Hi)
-	}
-	return fmt.Sprintf("restarts %d%s (%d failed), distinct optima %d, %s %.3f … %.3f (best reached by %d)",
-		o.Restarts, c.SoFar(), o.Failed, o.Distinct, c.Tuned(), o.Lo, o.Hi, o.AtBest)
+	return fmt.Sprintf("%s, %d different optima: %s from %.3f to %.3f, the best found by %s", text, o.Distinct,
+		c.Tuned(), o.Lo, o.Hi, Counted(o.AtBest, "restart", "restarts"))
 }
 
 // tried says which numbers of inducing inputs were tried, and what they came to.

@@ -64,7 +64,7 @@ type CriterionRate struct {
 var (
 	Nominal       = &Rates{}
 	nominalKernel = KernelRates{First: Rate{1e-10, 1e-9}, Gram: Rate{0, 1e-8}, Pullback: Rate{1e-9, 1e-9}}
-	NominalMethod = MethodRates{Fit: Rate{1e-10, 1e-7, 1e-6}, Again: Rate{3e-11, 3e-8, 1e-6},
+	NominalMethod = MethodRates{Fit: Rate{1e-10, 2e-8, 1e-6}, Again: Rate{3e-11, 1e-8, 1e-6},
 		Predict:  Rate{1e-9, 1e-8, 1e-6},
 		Criteria: map[string]CriterionRate{"log_evidence": {Gradient: Rate{5e-11, 1e-8}}}}
 )

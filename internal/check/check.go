@@ -14,11 +14,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/experiments/ask"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
-	"github.com/gpc-tune/gpc-tune/experiments/model"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/internal/ask"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"

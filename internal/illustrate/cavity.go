@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 

@@ -6,7 +6,7 @@ package illustrate
 import (
 	"context"
 
-	"github.com/gpc-tune/gpc-tune/experiments/model"
+	"github.com/gpc-tune/gpc-tune/internal/model"
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )

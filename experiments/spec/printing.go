@@ -1,0 +1,72 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// Printing is how the figures in files are printed.
+type Printing struct {
+	Width width    `yaml:"width"`
+	Font  fontSize `yaml:"font"`
+	Title titled   `yaml:"title"`
+}
+
+// Print is what a manifest says of it, nil if nothing is asked for.
+func (p Printing) Print() *record.Print {
+	print := record.Print{Width: p.Width.points, Font: p.Font.points, Untitled: p.Title == "none"}
+	if print == (record.Print{}) {
+		return nil
+	}
+	return &print
+}
+
+// width is that of a figure: "84mm".
+type width struct{ points float64 }
+
+// UnmarshalText reads a length between a narrow column and a poster.
+func (w *width) UnmarshalText(text []byte) (err error) {
+	w.points, err = within(string(text), "50mm", "1000mm")
+	return err
+}
+
+// fontSize is that of the labels of a figure: "8pt".
+type fontSize struct{ points float64 }
+
+// UnmarshalText reads a size at which no text of a figure is too small to be read.
+func (s *fontSize) UnmarshalText(text []byte) (err error) {
+	s.points, err = within(string(text), fmt.Sprintf("%gpt", figure.LeastFont), "24pt")
+	return err
+}
+
+// within reads a length that is within bounds.
+func within(text, least, most string) (float64, error) {
+	points, err := figure.Length(text)
+	if err != nil {
+		return 0, err
+	}
+	lo, err1 := figure.Length(least)
+	hi, err2 := figure.Length(most)
+	if err1 == nil && err2 == nil && lo <= points && points <= hi {
+		return points, nil
+	}
+	return 0, fmt.Errorf("%s is not from %s to %s", text, least, most)
+}
+
+// titled says whether a figure has its title: "shown" or "none".
+type titled string
+
+// Names are the values that there are.
+func (titled) Names() []string { return []string{"shown", "none"} }
+
+// UnmarshalText reads one of them.
+func (t *titled) UnmarshalText(text []byte) error {
+	if *t = titled(text); !slices.Contains(t.Names(), string(text)) {
+		return fmt.Errorf("unknown title %q%s", string(text), registry.Suggest(string(text), t.Names()))
+	}
+	return nil
+}
