@@ -36,7 +36,8 @@ func commands(signals *interrupts) []*cobra.Command {
 		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
 		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
 		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(), versionCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(),
+		manCommand(), versionCommand(),
 	}
 }
 
