@@ -1,7 +1,9 @@
 package approx
 
 import (
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
@@ -20,6 +22,25 @@ func In(w *Work, m Approximation) Approximation {
 		return i.in(w)
 	}
 	return m
+}
+
+// Spare is how many bytes a fit of m in a Work leaves there for what comes after it.
+func Spare(m Approximation, s Size) int64 {
+	if _, ok := m.(interface{ in(*Work) Approximation }); !ok {
+		return 0
+	}
+	s.New = 0
+	return m.Memory(s).Fit.Passing
+}
+
+// Reset gives everything back, as the start of a fit does.
+func (w *Work) Reset() { w.release(0) }
+
+// Symmetric is an n×n matrix of undefined values, valid until the next fit.
+func (w *Work) Symmetric(n int) *mat.SymDense {
+	var s mat.SymDense
+	s.SetRawSymmetric(blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: w.take(n * n)})
+	return &s
 }
 
 // take returns n numbers of undefined value.

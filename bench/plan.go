@@ -21,5 +21,5 @@ func (b *bench) runPlan(text string, workers int) []record.Line {
 	o := experiments.Options{Warn: func(string, ...any) {}, Options: search.Options{Workers: workers}}
 	_, _, err := experiments.Run(ctx, plan, dir, o)
 	must(err)
-	return got(journal.Open(dir, journal.Options{Plan: plan.Manifest.Key})).Lines()
+	return got(journal.Open(dir, journal.Options{Plan: plan.Manifest().Key})).Lines()
 }

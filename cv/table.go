@@ -105,8 +105,8 @@ var Scores = []Score{
 	},
 	{
 		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
-		Doc: "2 TP/(2 TP + FP + FN) of the second class, the harmonic mean of precision and recall, Wilson's interval " +
-			"transformed; of more classes their mean, normal interval",
+		Doc: "2 TP/(2 TP + FP + FN) of the second class, the harmonic mean of precision and recall, with Wilson's " +
+			"interval transformed; of more classes their mean, normal interval",
 	},
 	{
 		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,

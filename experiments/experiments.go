@@ -19,18 +19,40 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Plan is a checked experiment with its data: what will run.
-type Plan = plan.Plan
+// Plan is a checked experiment with its data: what will run. It comes from Load or Parse.
+type Plan struct{ of *plan.Plan }
+
+// Name is the experiment's name.
+func (p *Plan) Name() string { return p.of.Name() }
+
+// Manifest is what the folder of a run of the plan begins with: its configurations and studies, and
+// the key of all that determines the results.
+func (p *Plan) Manifest() reports.Manifest { return p.of.Manifest }
+
+// Jobs is how many jobs a run has, trials and assessments; atMost says that it may end with fewer.
+func (p *Plan) Jobs() (n int, atMost bool) { return p.of.Jobs() }
 
 // Options of Run.
 type Options = run.Options
 
+// Memory is how many bytes the largest of the jobs takes.
+func (p *Plan) Memory() (most int64) {
+	for _, c := range p.of.Overview(nil) {
+		most = max(most, c.Memory)
+	}
+	return most
+}
+
 // Problems are all the mistakes of a file, each with its place.
 type Problems = spec.Problems
+
+// Problem is one mistake in a file: where it stands, what was expected, and what to do.
+type Problem = strictyaml.Problem
 
 // What went wrong, for errors.Is.
 var (
@@ -48,18 +70,25 @@ var (
 // plan; settings are assignments path=value, which change the file first. The error is Problems, or
 // that of ctx.
 func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
-	return plan.Load(ctx, path, settings)
+	return planned(plan.Load(ctx, path, settings))
 }
 
 // Parse is Load on text; file names it in messages, and its folder is where relative paths start.
 func Parse(ctx context.Context, file string, text []byte, settings ...string) (*Plan, error) {
-	return plan.Parse(ctx, file, text, settings)
+	return planned(plan.Parse(ctx, file, text, settings))
+}
+
+func planned(p *plan.Plan, err error) (*Plan, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{p}, nil
 }
 
 // Run does what is missing of a plan in the run folder dir, and writes the results there. The
 // report covers what is done, even where the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
-	return run.Run(ctx, p, dir, o)
+	return run.Run(ctx, p.of, dir, o)
 }
 
 // Report is the report of what a run folder has on record, whether the run has ended or goes on.

@@ -5,7 +5,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/internal/ask"
+	"github.com/gpc-tune/gpc-tune/internal/rates"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0, 0),
@@ -48,5 +51,32 @@ evaluate: training
 	want := runs(t, fmt.Sprintf(file, "ep")).Configurations[0]
 	if got.LogEvidence != want.LogEvidence {
 		t.Errorf("log evidence %v, exactly %v", got.LogEvidence, want.LogEvidence)
+	}
+}
+
+// TestCostsOfATolerance: what a tolerance asks for is found by a climb with 64 inducing inputs and one with 128, of which
+// the second takes as long as the climb of the only trial, by as many evaluations.
+func TestCostsOfATolerance(t *testing.T) {
+	const file = `
+version: 1
+name: costs
+data: {dataset: crabs}
+model: {kernel: se, likelihood: logit, inference: {laplace: {inducing: %s}}}
+tune: {method: bfgs, restarts: 1}
+`
+	costs := func(inducing string) plan.Costs {
+		c, ok := plantest.Planned(t, fmt.Sprintf(file, inducing)).Studies[0].Costs(rates.Nominal)
+		if !ok {
+			t.Fatal("no costs")
+		}
+		return c
+	}
+	given, found := costs("128"), costs("{points: 128, tolerance: 0.001}")
+	for what, more := range map[string]float64{
+		"all": found.All - given.All, "path": found.Path - given.Path, "longest": found.Longest - given.Longest,
+	} {
+		if !(more > given.Trials && more < 2*given.Trials) {
+			t.Errorf("%s: %v s more, want one to two times %v", what, more, given.Trials)
+		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // Zero options run a plan and fit it, and the settings of the process stay as they are while that goes on.
 func TestZeroOptions(t *testing.T) {
 	const file = "data: {dataset: crabs, preprocess: standardize, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\ntune: {method: bfgs}\n"
-	plan, err := experiments.Parse(t.Context(), "t.yaml", []byte(file))
+	checked, err := experiments.Parse(t.Context(), "t.yaml", []byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +31,17 @@ func TestZeroOptions(t *testing.T) {
 			t.Errorf("a run has the process at %v, before %v", settings(), before)
 		}
 	}
-	if _, _, err := experiments.Run(t.Context(), plan, filepath.Join(t.TempDir(), "run"), o); err != nil {
+	if _, _, err := experiments.Run(t.Context(), checked, filepath.Join(t.TempDir(), "run"), o); err != nil {
 		t.Fatal(err)
 	}
 	if events == 0 {
 		t.Error("nothing was heard")
 	}
-	if _, _, err := classifier.Fit(t.Context(), plan, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{Configuration: -1}); err != nil {
+	p, err := plan.Parse(t.Context(), "t.yaml", []byte(file), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := classifier.Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{Configuration: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if settings() != before {

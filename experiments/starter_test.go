@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,8 @@ func TestStarter(t *testing.T) {
 		"words.csv":     {"x,w,c\n1,p,a\n2,q,a\n3,p,b\n4,q,b\n", "categorical: one_hot"},
 		"bare.csv":      {"1,2,0\n3,4,1\n5,6,0\n7,8,1\n", `label: "3"`},
 		"numbers.csv":   {"x,y\n1,0.5\n2,0.25\n3,7.5\n4,1\n", "likelihood: gaussian"},
+		"long.csv":      {long(9000, "0."), "inference: [{exact: {inducing: "},
+		"kinds.csv":     {long(9000, "k"), "inference: [{laplace: {inducing: "},
 		"classes.csv":   {"x,c\n1,a\n2,a\n3,b\n4,b\n5,c\n6,c\n", "likelihood: softmax"},
 		"control.csv":   {"x\x07,c\n1,a\n2,a\n3,b\n4,b\n", "#   x: whole numbers, 1 to 4"},
 		"sub dir/x.csv": {"x,c\n1,a\n2,a\n3,b\n4,b\n", "train: sub dir/x.csv "},
@@ -74,6 +77,16 @@ func TestStarter(t *testing.T) {
 			t.Errorf("%s: %s", source, text.Text)
 		}
 	}
+}
+
+// long is a table of so many rows whose labels are three texts, or numbers.
+func long(rows int, label string) string {
+	var text strings.Builder
+	text.WriteString("x,y\n")
+	for i := range rows {
+		fmt.Fprintf(&text, "%d.25,%s%d\n", i*7919%rows, label, i%3)
+	}
+	return text.String()
 }
 
 // Every name is explained, with a place in a file that is valid.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
 
@@ -86,6 +87,19 @@ const fewest = 64
 // few hyperparameters mostly end before.
 const climbed = 20
 
+// Climbs are the numbers of inducing inputs that a choice with a tolerance tries at most, and how
+// many evaluations it may take with each.
+func Climbs(option approx.Inducing) (points []int, evaluations int) {
+	m := option.Points
+	for m > fewest {
+		m = (m + 1) / 2
+	}
+	for ; m < option.Points; m *= 2 {
+		points = append(points, m)
+	}
+	return append(points, option.Points), climbed
+}
+
 // enough finds how many inducing inputs are enough. It begins with the most points that there may
 // be, halved until there are at most fewest, and doubles them; each time the hyperparameters climb
 // the log evidence from where they start, if that has a gradient. (At hyperparameters that few
@@ -94,11 +108,8 @@ const climbed = 20
 // nats a case; with the most points; or where there are no more.
 func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 	option, start := o.inducing.option, o.Layout.Start()
-	m := option.Points
-	for m > fewest {
-		m = (m + 1) / 2
-	}
-	for {
+	points, _ := Climbs(option)
+	for _, m := range points {
 		more, err := selected(ctx, o, start, m)
 		if err != nil {
 			return c, err
@@ -123,11 +134,9 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 					found, change, option.Tolerance)
 			}
 		}
-		if c.Choice = more; m == option.Points {
-			return c, nil
-		}
-		m = min(2*m, option.Points)
+		c.Choice = more
 	}
+	return c, nil
 }
 
 // reached is the log evidence with these inducing inputs where the hyperparameters have come to.

@@ -61,7 +61,7 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 		sum = sum.And(c.Memory(method, gradient))
 	}
 	if gradient {
-		covariances += n * n // the adjoint
+		covariances += max(0, n*n-approx.Spare(m.Inference, s)/8) // the adjoint
 	}
 	return 8*covariances + m.Kernels[0].Memory(s.Cases, s.New, dim) + sum.Kept + sum.Passing
 }

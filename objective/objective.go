@@ -38,6 +38,7 @@ type Objective struct {
 
 // room is memory for what points have beside their posterior.
 type room struct {
+	work    *approx.Work // of the fits; nil: none
 	cov     []approx.Cov
 	adjoint approx.Cov
 	cross   [][]float64
@@ -178,6 +179,10 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 				r.cov[j].K = mat.NewSymDense(n, linalg.Floats(n*n))
 			}
 		}
+	}
+	if r.work != nil && chosen == nil {
+		r.work.Reset()
+		r.adjoint = approx.Cov{} // which lay there
 	}
 	p.cov = r.cov
 	var mean []float64
@@ -323,7 +328,7 @@ func (p *Point) pullback(grad []float64) error {
 			if o.inducing != nil {
 				*adjoint = o.inducing.chosen.adjoint()
 			} else {
-				adjoint.K = mat.NewSymDense(n, linalg.Floats(n*n))
+				adjoint.K = cmp.Or(o.room, &room{}).work.Symmetric(n)
 			}
 			if o.needsMean {
 				adjoint.Mean = make([]float64, n)

@@ -118,10 +118,10 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		c.lo, c.hi = append(c.lo, lo), append(c.hi, hi)
 	}
 	if start, err = o.tuned(ctx, start); err != nil {
-		return Optimum{}, err
+		return none, err
 	}
 	if len(start) > mostMoved && s.Method == "bfgs" {
-		return Optimum{}, fmt.Errorf("bfgs keeps a matrix of %d rows, the hyperparameters and all numbers of the "+
+		return none, fmt.Errorf("bfgs keeps a matrix of %d rows, the hyperparameters and all numbers of the "+
 			"inducing inputs; use method: lbfgs, or fewer points", len(start))
 	}
 	for len(c.lo) < len(start) {

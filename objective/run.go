@@ -183,14 +183,15 @@ func lagrange(at []float64) []float64 {
 // NewRun starts a run, cold. The end of ctx fails later evaluations.
 func NewRun(ctx context.Context, o *Objective) *Run {
 	own := *o
-	own.model.Inference = approx.In(new(approx.Work), o.model.Inference)
+	work := new(approx.Work)
+	own.model.Inference = approx.In(work, o.model.Inference)
 	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
 	for j, k := range o.model.Kernels {
 		if own.model.Kernels[j] = k; o.inducing == nil { // whose parts threads share
 			own.model.Kernels[j] = kernel.Remember(k)
 		}
 	}
-	own.room = &room{cross: make([][]float64, len(o.model.Kernels))}
+	own.room = &room{work: work, cross: make([][]float64, len(o.model.Kernels))}
 	return &Run{ctx: ctx, objective: &own}
 }
 

@@ -33,7 +33,8 @@ type kind struct {
 // warningKinds are the causes of warnings: the first whose pattern a text has is its own. The texts
 // are those of journals, which may be older than this table; what no row knows is its own cause.
 var warningKinds = []kind{
-	{`^illustration \d+, .*: fails: `, false, "approximations failed", "they have no moments, and the figures say so", ""},
+	{`^illustration \d+, .*: fails: `, false, "approximations failed",
+		"they have no moments, and the figures say so", ""},
 	{`length_scale\[[^]]*\] ended at (its upper bound|the upper end)`, true, "inputs have no influence",
 		"a length scale at its upper bound switches an input off", ""},
 	{`ended at its (lower|upper) bound`, false, "hyperparameters ended at a bound",

@@ -367,11 +367,25 @@ func (p GridPoint) by(name, objective string) (v float64, known bool) {
 	return v, known && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// ByInput are the hyperparameters for readers: where there is one for each input, by the name of
-// the input, "length_scale[age]", and of length scales the shortest, of the most relevant input,
-// first.
-func (c Configuration) ByInput(values Values) Values {
+// Named are values of the hyperparameters, in their order, where there is one for each input by the
+// name of the input: "length_scale[age]".
+func (c Configuration) Named(values Values) Values {
 	out := slices.Clone(values)
+	if len(out) != len(c.Record.Hyperparameters) {
+		return out
+	}
+	for i, h := range c.Record.Hyperparameters {
+		if name, _, each := strings.Cut(h.Name, "["); each && h.Column != "" {
+			out[i].Name = name + "[" + h.Column + "]"
+		}
+	}
+	return out
+}
+
+// ByInput are the hyperparameters for readers: by the names of the inputs, and of length scales the
+// shortest, of the most relevant input, first.
+func (c Configuration) ByInput(values Values) Values {
+	out := c.Named(values)
 	if len(out) != len(c.Record.Hyperparameters) {
 		return out
 	}
@@ -385,7 +399,6 @@ func (c Configuration) ByInput(values Values) Values {
 		if name != of {
 			first, of = i, name
 		}
-		out[i].Name = name + "[" + h.Column + "]"
 		if strings.HasSuffix(name, "length_scale") {
 			slices.SortStableFunc(out[first:i+1], func(a, b Value) int { return cmp.Compare(a.Number, b.Number) })
 		}

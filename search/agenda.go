@@ -26,6 +26,13 @@ type Summary struct {
 	Total int
 }
 
+// Best is the largest value of the tuning objective so far, and whose it is. Values of
+// configurations with other objectives or data do not compare.
+type Best struct {
+	Configuration int
+	Value         float64
+}
+
 // Check finds what makes it impossible to run the studies within so many bytes; 0: no limit.
 func Check(studies []Study, memoryLimit int64) error {
 	var errs []error

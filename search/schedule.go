@@ -55,13 +55,6 @@ type Event struct {
 	Best *Best   // among the trials on all of the training data; nil: none yet
 }
 
-// Best is the largest value of the tuning objective so far, and whose it is. Values of
-// configurations with other objectives or data do not compare.
-type Best struct {
-	Configuration int
-	Value         float64
-}
-
 // Run brings every study to its assessment, and records each finished job in the journal. Jobs on
 // record are not run again: their trials are the history from which the strategies go on. A job
 // that another plan finished in this folder is recorded again with its place in this plan.

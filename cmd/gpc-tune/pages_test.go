@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,18 +52,18 @@ func blocks(t *testing.T, language string) (all []block) {
 // shellWord is one of a command line, quoted or not, or what ends a command.
 var shellWord = regexp.MustCompile(`#.*|'[^']*'|[|&;<>]+|[^\s'|&;<>]+`)
 
-// typed are the arguments of every gpc-tune in a block for the shell.
-func typed(text string) (all [][]string) {
+// typed are the arguments of every gpc-tune in a block for the shell, and the file that its output goes to.
+func typed(text string) (all []call) {
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		var args []string
+		var c call
 		end := func() {
-			if len(args) > 2 && args[0] == "go" && args[1] == "run" && args[2] == "./cmd/gpc-tune" {
-				args = args[2:]
+			if len(c.args) > 2 && c.args[0] == "go" && c.args[1] == "run" && c.args[2] == "./cmd/gpc-tune" {
+				c.args = c.args[2:]
 			}
-			if len(args) > 0 && filepath.Base(args[0]) == "gpc-tune" {
-				all = append(all, args[1:])
+			if len(c.args) > 0 && filepath.Base(c.args[0]) == "gpc-tune" {
+				all = append(all, call{c.args[1:], c.to})
 			}
-			args = nil
+			c = call{}
 		}
 		redirected := false
 		for _, w := range shellWord.FindAllString(line, -1) {
@@ -73,9 +74,9 @@ func typed(text string) (all [][]string) {
 			case strings.ContainsAny(w[:1], "|&;"):
 				end()
 			case redirected:
-				redirected = false
+				c.to, redirected = w, false
 			default:
-				args = append(args, strings.Trim(w, "'"))
+				c.args = append(c.args, strings.Trim(w, "'"))
 			}
 		}
 		end()
@@ -83,11 +84,20 @@ func typed(text string) (all [][]string) {
 	return all
 }
 
+// call is a command line.
+type call struct {
+	args []string
+	to   string
+}
+
+func (c call) String() string { return "gpc-tune " + strings.Join(c.args, " ") }
+
 func TestTyped(t *testing.T) {
 	got := typed("zcat a.gz | ./gpc-tune predict m.json - > out.csv   # comment\n" +
 		"go run ./cmd/gpc-tune run f.yaml --set 'a={b: {}}' \\\n  -j 1\nmake\ngpc-tune run x &\n")
-	want := [][]string{{"predict", "m.json", "-"}, {"run", "f.yaml", "--set", "a={b: {}}", "-j", "1"}, {"run", "x"}}
-	if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+	want := []call{{[]string{"predict", "m.json", "-"}, "out.csv"},
+		{[]string{"run", "f.yaml", "--set", "a={b: {}}", "-j", "1"}, ""}, {[]string{"run", "x"}, ""}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -98,10 +108,11 @@ func TestTyped(t *testing.T) {
 func TestCommandsOfPages(t *testing.T) {
 	count := 0
 	for _, b := range blocks(t, "sh") {
-		for _, args := range typed(b.text) {
+		for _, c := range typed(b.text) {
 			count++
+			args := c.args
 			if err := parses(args); err != nil {
-				t.Errorf("%s:%d: gpc-tune %s: %v", b.page, b.line, strings.Join(args, " "), err)
+				t.Errorf("%s:%d: %s: %v", b.page, b.line, c, err)
 			}
 			for _, a := range args {
 				if strings.HasPrefix(a, "gallery:") {
@@ -118,7 +129,7 @@ func TestCommandsOfPages(t *testing.T) {
 			if args[0] == "explain" || args[0] == "list" {
 				var out, log bytes.Buffer
 				if code := run(t.Context(), nil, args, nil, &out, &log); code != exitDone {
-					t.Errorf("%s:%d: gpc-tune %s: %s", b.page, b.line, strings.Join(args, " "), log.String())
+					t.Errorf("%s:%d: %s: %s", b.page, b.line, c, log.String())
 				}
 			}
 			if i := slices.Index(args, "--data"); i >= 0 && !strings.Contains(args[i+1], ".") {
@@ -171,5 +182,74 @@ func TestExperimentsOfPages(t *testing.T) {
 	}
 	if len(all) < 15 {
 		t.Errorf("only %d examples", len(all))
+	}
+}
+
+// The command lines of these pages do, one after the other in one folder, what the page says: on 40 cases, with
+// two folds and one start.
+func TestPagesRun(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := []string{"--set", "data.subsample=40", "--set", "evaluate={kfold: {k: 2}}", "--set", "tune.restarts=1"}
+	sets := filepath.Join(root, "experiments", "data", "sets")
+	for page, before := range map[string]struct{ cases, text string }{
+		"README.md":           {},
+		"docs/first-study.md": {cases: "pima_test.csv"},
+		"docs/run-folder.md": {"crabs.csv", "gpc-tune run gallery:crabs\n" +
+			"gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit\n"},
+		"docs/one-model.md": {},
+		"docs/resuming.md":  {text: "gpc-tune init FILE.yaml\ngpc-tune run FILE.yaml -o DIR\n"},
+	} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Symlink(filepath.Join(root, "experiments"), filepath.Join(dir, "experiments")); err != nil {
+				t.Skip(err)
+			}
+			cases := filepath.Join(dir, "new.csv")
+			if before.cases != "" {
+				if err := os.Symlink(filepath.Join(sets, before.cases), cases); err != nil {
+					t.Fatal(err)
+				}
+			}
+			calls := typed(before.text)
+			for _, b := range blocks(t, "sh") {
+				if b.page == "../../"+page {
+					calls = append(calls, typed(b.text)...)
+				}
+			}
+			done := 0
+			for _, c := range calls {
+				switch c.args[0] {
+				case "serve", "serve-model", "submit", "doctor": // they do not end, need a cluster, or take minutes
+					continue
+				case "run", "fit", "plan":
+					c.args = append(c.args, small...)
+				case "check":
+					c.args = append(c.args, "--set", "data.subsample=40", "--no-sampling")
+				}
+				program := gpcTune(t, dir, c.args...)
+				var out, log bytes.Buffer
+				program.Stdout, program.Stderr = &out, &log
+				if slices.Contains(c.args, "-") {
+					if program.Stdin, err = os.Open(cases); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := program.Run(); err != nil {
+					t.Fatalf("%s: %v\n%s", c, err, log.String())
+				}
+				if c.to != "" {
+					if err := os.WriteFile(filepath.Join(dir, c.to), out.Bytes(), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				done++
+			}
+			if done < 4 {
+				t.Errorf("only %d commands", done)
+			}
+		})
 	}
 }

@@ -109,7 +109,8 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	if n := p.Shared(); n > 0 {
 		shared = fmt.Sprintf("%s%d of them reuse results of other jobs, ", atMost[most], n)
 	}
-	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], table.Counted(jobs, "job", "jobs"), contested, shared, state)
+	counted := table.Counted(jobs, "job", "jobs")
+	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], counted, contested, shared, state)
 	if seconds, known := plan.Expected(overview, workers); rates == nil {
 		fmt.Fprintln(out, note)
 	} else if known {

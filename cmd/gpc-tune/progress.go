@@ -8,7 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/gpc-tune/gpc-tune/internal/record"
+	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -16,8 +16,8 @@ import (
 // quietInterval is how often a line of progress is written where there is no terminal.
 const quietInterval = 10 * time.Second
 
-// progress shows how a run goes: a bar with failures, the best so far and time left on a terminal, a
-// line now and then elsewhere.
+// progress shows how a run goes: a bar with failures, the best so far and time left on a terminal,
+// a line now and then elsewhere.
 type progress struct {
 	w         io.Writer
 	bar       *progressbar.ProgressBar // nil where w is no terminal
@@ -27,7 +27,8 @@ type progress struct {
 
 // of takes the name of the objective from what runs, if all configurations have one and the same
 // data.
-func (p *progress) of(all []record.Configuration) {
+func (p *progress) of(runs *plan.Plan) {
+	all := runs.Manifest.Configurations
 	for i, c := range all {
 		if c.Objective != all[0].Objective || c.DataHash != all[0].DataHash {
 			p.objective = ""

@@ -43,7 +43,7 @@ what is new. Several processes may run the same file in one folder; they share t
 				return printPlan(c, plan, e.dir, options.Workers, options.MemoryLimit)
 			}
 			bar, done := begin(c, signals, &options)
-			bar.of(plan.Manifest.Configurations)
+			bar.of(plan)
 			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)
 			done()
 			bar.finish()

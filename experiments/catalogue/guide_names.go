@@ -10,10 +10,10 @@ import (
 // for the gallery, which have pages of their own.
 func writeNames(w io.Writer) error {
 	var text strings.Builder
-	text.WriteString("# Names\n\nEvery name that an [experiment's file](file.md) can have, as `gpc-tune list` prints them. " +
-		"`gpc-tune explain NAME`\nshows its options, defaults and bounds. The tables of what goes together are in\n" +
-		"[Inference](inference.md#the-pairs), published experiments in the [gallery](gallery.md). This page is made by\n" +
-		"`go test ./experiments/catalogue -update`.\n")
+	text.WriteString("# Names\n\nEvery name that an [experiment's file](file.md) can have, as `gpc-tune list` " +
+		"prints them. `gpc-tune explain NAME`\nshows its options, defaults and bounds. The tables of what goes " +
+		"together are in\n[Inference](inference.md#the-pairs), published experiments in the [gallery](gallery.md). " +
+		"This page is made by\n`go test ./experiments/catalogue -update`.\n")
 	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace
 	for _, k := range All() {
 		if k.Name == "pairs" || k.Name == "gallery" {

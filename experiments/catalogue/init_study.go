@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -106,30 +107,27 @@ func expected(ctx context.Context, r *rates.Rates, path, text string) (float64, 
 	return seconds, nil
 }
 
-// model is the likelihood, the inference methods, with the comparators, and a key more.
-func (s study) model(p problem) (likelihood string, inference []string, also string) {
-	likelihood = "probit"
+// model is the likelihood and the inference methods, with the comparators.
+func (s study) model(p problem) (likelihood string, inference []string) {
+	comparators := []string{"base_rate", "logistic_regression"}
 	switch {
 	case p.classes == nil:
-		return "gaussian", []string{"exact"}, ""
-	case len(p.classes) > 2 && s.inducing == 0:
-		likelihood, inference = "softmax", []string{"laplace"}
+		likelihood, inference, comparators = "gaussian", []string{"exact"}, nil
 	case len(p.classes) > 2:
-		likelihood, also = "logit", "classes: one_vs_rest # a binary problem for each class"
-	}
-	if inference == nil {
-		inference = append(inference, s.inference...)
+		likelihood, inference = "softmax", []string{"laplace"}
+	default:
+		likelihood, inference = "probit", slices.Clone(s.inference)
 	}
 	if s.inducing > 0 {
 		for i, name := range inference {
 			inference[i] = fmt.Sprintf("{%s: {inducing: %d}}", name, s.inducing)
 		}
 	}
-	return likelihood, append(inference, "base_rate", "logistic_regression"), also
+	return likelihood, append(inference, comparators...)
 }
 
-// evaluation is how the study is evaluated. A part is held out only where it has some twenty cases of
-// every class: fewer say little of how well that class is told.
+// evaluation is how the study is evaluated. A part is held out only where it has some twenty cases
+// of every class: fewer say little of how well that class is told.
 func (s study) evaluation(p problem) string {
 	smallest := p.smallest()
 	if s.subsample > 0 {
@@ -149,7 +147,7 @@ func (s study) evaluation(p problem) string {
 
 // brief is the study in a few words.
 func (s study) brief(p problem) string {
-	_, inference, _ := s.model(p)
+	_, inference := s.model(p)
 	return fmt.Sprintf("kernel: [%s], inference: [%s], restarts: %d, evaluate: %s", strings.Join(s.kernels, ", "),
 		strings.Join(inference, ", "), s.restarts, s.evaluation(p))
 }
@@ -162,7 +160,7 @@ func (s study) write(p problem, larger string) string {
 	}
 	w.line("  preprocess: standardize # none | standardize | whiten; fitted on the training part of every split")
 	w.line("")
-	likelihood, inference, also := s.model(p)
+	likelihood, inference := s.model(p)
 	w.line("model: # any value may be a list: every combination is tuned and compared")
 	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale")
 	for _, k := range s.kernels {
@@ -172,9 +170,6 @@ func (s study) write(p problem, larger string) string {
 	w.line("  inference: [%s] # gpc-tune list pairs", strings.Join(inference, ", "))
 	if s.inducing > 0 {
 		w.line("  # inducing inputs: a covariance of lower rank; more of them come nearer the whole one")
-	}
-	if also != "" {
-		w.line("  %s", also)
 	}
 	w.line("")
 	steps := ""

@@ -63,6 +63,12 @@ func TestKinds(t *testing.T) {
 		"with tokens":        {"dose", func(i int) string { return word(i, "1.5", "n/a", "2", "-") }, "number", Input},
 		"mixed":              {"dose", func(i int) string { return word(i, "1.5", "high", fmt.Sprint(i), fmt.Sprintf("v%d", i)) }, "text", Left},
 		"shares":             {"share", func(i int) string { return fmt.Sprintf("%d.5 %%", i) }, "number", Input},
+		"prices":             {"price", func(i int) string { return fmt.Sprintf("$%d.%02d", 3*i, i) }, "number", Input},
+		"prices in euros":    {"price", func(i int) string { return fmt.Sprintf("%d.%02d €", 3*i, i) }, "number", Input},
+		"times of day":       {"at", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i) }, "date", Left},
+		"with a unit":        {"dose", func(i int) string { return fmt.Sprintf("%d.5 mg", i) }, "number with a unit", Left},
+		"sizes":              {"packet", func(i int) string { return word(i, "250 g", "500 g", "1000 g") }, "category", Input},
+		"house numbers":      {"house", func(i int) string { return fmt.Sprintf("%d%c", i%20, 'a'+i%7) }, "identifier", ID},
 		"thousands":          {"price", func(i int) string { return fmt.Sprintf("\"%d,%03d.50\"", i+1, i) }, "number", Input},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +86,27 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%v\n%+v", err, table.Spec)
 			}
 		})
+	}
+}
+
+// What is said of a column says what to do about it.
+func TestFound(t *testing.T) {
+	table, err := Read(file(t, rows(60, "a,b,c,d,label", func(i int) string {
+		value := fmt.Sprintf("%.1f", float64(i)/7)
+		if i%9 == 4 {
+			value = "-999"
+		}
+		return fmt.Sprintf("%s,%d,%02d:30,%d,%d", value, 900+i%100, i%24, i%2*999, i%2)
+	})), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []string{"if -999 (7 times) stands for a missing value, add it to missing_values", "",
+		"times of day; a number", ""} {
+		found := table.Columns[j].Found
+		if !strings.Contains(found, want) || want == "" && strings.Contains(found, "missing") {
+			t.Errorf("%s: %s", table.Names[j], found)
+		}
 	}
 }
 

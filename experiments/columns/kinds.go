@@ -1,4 +1,5 @@
 package columns
 
 // kinds are asked in this order; the last takes every column.
-var kinds = []Kind{empty, constant, weight, rowNumber, group, identifier, date, code, number, answer, category, text}
+var kinds = []Kind{empty, constant, weight, rowNumber, measure, group, identifier, date, code, number, answer,
+	category, text}

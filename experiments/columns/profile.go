@@ -3,8 +3,10 @@ package columns
 import (
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
@@ -30,6 +32,8 @@ type profile struct {
 	blanks, bytes     int      // values with a blank in them, and the length of all texts
 	dates             []string // the layouts that all texts so far have
 	firstDay, lastDay time.Time
+	unit              string // what stands behind the number in the first text
+	units             int    // numbers with that behind them
 
 	notation int // of the file: point or comma
 }
@@ -98,6 +102,7 @@ func (p *profile) add(text string) {
 	}
 	p.texts++
 	p.addDate(text)
+	p.addMeasure(text)
 }
 
 // addNumber takes the value as a number in each notation in which it is one.
@@ -169,6 +174,49 @@ func (p *profile) addDate(text string) {
 		}
 	}
 	p.dates = left
+}
+
+// addMeasure counts numbers that have the unit of the first one.
+func (p *profile) addMeasure(text string) {
+	at := 1 + strings.LastIndexAny(text, "0123456789")
+	unit := strings.TrimSpace(text[at:])
+	if unit == "" || p.texts > 1 && unit != p.unit || strings.IndexFunc(unit, unicode.IsSpace) >= 0 {
+		return
+	}
+	_, point := data.ParseNumber(text[:at], "point")
+	_, comma := data.ParseNumber(text[:at], "comma")
+	if point || comma {
+		p.unit = strings.Clone(unit)
+		p.units++
+	}
+}
+
+// standIn is a number such as -999 that occurs more than once and is far from all others, as one is
+// that stands for a missing value.
+func (p *profile) standIn() (text string, n int) {
+	if len(p.levels) < 4 { // or too many were counted
+		return "", 0
+	}
+	least, most := p.tally().min, p.tally().max
+	for _, end := range []float64{least, most} {
+		if !slices.Contains([]float64{99, 999, 9999, 99999}, math.Abs(end)) {
+			continue
+		}
+		near := false
+		text, n = "", 0
+		for level, times := range p.levels {
+			switch v, is := data.ParseNumber(level, ""); {
+			case is && v == end && times > n:
+				text, n = level, times
+			case is && v != end:
+				near = near || math.Abs(v-end) < 0.8*math.Abs(end)
+			}
+		}
+		if !near && n > 1 {
+			return text, n
+		}
+	}
+	return "", 0
 }
 
 // tally is of the numbers as the file writes them.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Notations of numbers: the values of the key decimal. Without one only a plain decimal number is a
@@ -15,7 +16,8 @@ var decimalModes = []string{"point", "comma"}
 // ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
 // (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two thousands may also be parted by
 // blanks or apostrophes; all groups but the first have three digits, and the first does not begin
-// with 0. A percent sign at the end divides by 100.
+// with 0, and the sign of a currency may stand before or after the number. A percent sign at the
+// end divides by 100.
 func ParseNumber(s, decimal string) (float64, bool) {
 	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
@@ -30,6 +32,7 @@ func ParseNumber(s, decimal string) (float64, bool) {
 		}
 		return parseNumber(s + exponent)
 	}
+	s = withoutCurrency(s)
 	sign, group := ".", ","
 	if decimal == "comma" {
 		sign, group = group, sign
@@ -43,6 +46,23 @@ func ParseNumber(s, decimal string) (float64, bool) {
 		whole += "." + fraction
 	}
 	return parseNumber(whole + exponent)
+}
+
+// withoutCurrency takes the sign of a currency away from before or after a number: $5, -$5, 5 €.
+func withoutCurrency(s string) string {
+	minus := ""
+	if rest, negative := strings.CutPrefix(s, "-"); negative {
+		minus, s = "-", rest
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	last, end := utf8.DecodeLastRuneInString(s)
+	switch {
+	case unicode.Is(unicode.Sc, first):
+		s = s[size:]
+	case unicode.Is(unicode.Sc, last):
+		s = s[:len(s)-end]
+	}
+	return minus + strings.TrimSpace(s)
 }
 
 // ungrouped takes the signs between thousands out of the whole part of a number: the given one,
@@ -83,6 +103,9 @@ func notNumber(s, decimal string) string {
 		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
 	case decimal == "comma" && point:
 		return fmt.Sprintf("%q has a decimal point, but decimal: comma is set", s)
+	case decimal == "" && (comma || point) && withoutCurrency(s) != s:
+		return fmt.Sprintf("%q has the sign of a currency; set decimal: point or decimal: comma, as the column is written",
+			s)
 	case decimal == "" && comma && point:
 		return fmt.Sprintf("%q has a comma; set decimal: comma if it is the decimal separator, decimal: point if "+
 			"it separates thousands", s)

@@ -16,7 +16,7 @@ import (
 var delimiters = []struct {
 	char rune
 	name string
-}{{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}, {' ', "blank"}}
+}{{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}, {'|', "bar"}, {' ', "blank"}}
 
 // delimiter finds the one that occurs, outside quotes, in most of the first ten lines.
 func delimiter(text string) (char rune, name string) {
@@ -186,8 +186,7 @@ func readDelimited(t *table, text string, want request) error {
 		case len(fields) == 0: // a fault of its quotes
 			t.read++
 		case len(fields) != len(t.names):
-			t.faults.add(line, 0, "%d fields, where the first line has %d%s", len(fields), len(t.names),
-				t.widthHint(len(fields)))
+			t.wrongWidth(line, len(fields))
 			t.read++
 		default:
 			t.add(want, line, func(j int) string { return fields[j] },
@@ -296,6 +295,12 @@ func isZip(text string, width int) bool {
 		other = other || !digit(line[strings.LastIndexByte(line, ' ')+1:])
 	}
 	return other
+}
+
+// wrongWidth is a line of n fields.
+func (t *table) wrongWidth(line, n int) {
+	t.faults.once(fault{"width", n}, line, 0, "%d fields, where the first line has %d%s", n, len(t.names),
+		t.widthHint(n))
 }
 
 // widthHint says what may be the reason for a line of n fields.

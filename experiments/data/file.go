@@ -29,14 +29,48 @@ const (
 	maxKnown    = 1000    // texts of which one copy is kept
 	maxFaults   = 20      // told in full
 	maxFault    = 500     // bytes of one
+	maxAlso     = 4       // further lines of one
 	MaxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
 )
 
 // Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there
-// is none to name.
+// is none to name. The same may be wrong in further lines, of which the first few are named.
 type Fault struct {
 	Line, Column int
 	Message      string
+	Also         []int // further lines
+	More         int   // lines beyond those
+	kind         fault
+}
+
+// fault is what is wrong, for faults that are told once however many lines have them.
+type fault struct {
+	what   string
+	column int
+}
+
+// also says in which further lines the same is wrong.
+func (f Fault) also() string {
+	if len(f.Also) == 0 {
+		return ""
+	}
+	text := "; likewise in line"
+	if len(f.Also)+f.More > 1 {
+		text += "s"
+	}
+	for i, line := range f.Also {
+		switch {
+		case i > 0 && i == len(f.Also)-1 && f.More == 0:
+			text += " and"
+		case i > 0:
+			text += ","
+		}
+		text += fmt.Sprintf(" %d", line)
+	}
+	if f.More > 0 {
+		text += fmt.Sprintf(" and %d more", f.More)
+	}
+	return text
 }
 
 // FileError tells what is wrong with a file: the first faults in full, a line each as
@@ -59,7 +93,7 @@ func (e *FileError) Error() string {
 				fmt.Fprintf(&b, ":%d", at)
 			}
 		}
-		b.WriteString(": " + f.Message)
+		b.WriteString(": " + f.Message + f.also())
 	}
 	if e.More > 0 {
 		fmt.Fprintf(&b, "\n%s: and %d more", e.Path, e.More)
@@ -68,6 +102,32 @@ func (e *FileError) Error() string {
 }
 
 func (e *FileError) add(line, column int, format string, args ...any) {
+	e.once(fault{}, line, column, format, args...)
+}
+
+// repeats says whether something wrong has been told of an earlier line, and notes that this one
+// has it too.
+func (e *FileError) repeats(kind fault, line int) bool {
+	for i := range e.Faults {
+		f := &e.Faults[i]
+		switch {
+		case f.kind != kind:
+			continue
+		case len(f.Also) < maxAlso:
+			f.Also = append(f.Also, line)
+		default:
+			f.More++
+		}
+		return true
+	}
+	return false
+}
+
+// once adds a fault of a kind; empty is no kind.
+func (e *FileError) once(kind fault, line, column int, format string, args ...any) {
+	if kind != (fault{}) && e.repeats(kind, line) {
+		return
+	}
 	if len(e.Faults) == maxFaults {
 		e.More++
 		return
@@ -76,7 +136,7 @@ func (e *FileError) add(line, column int, format string, args ...any) {
 	if len(message) > maxFault {
 		message = strings.ToValidUTF8(message[:maxFault], "") + "…"
 	}
-	e.Faults = append(e.Faults, Fault{line, column, message})
+	e.Faults = append(e.Faults, Fault{Line: line, Column: column, Message: message, kind: kind})
 }
 
 // refuse adds a fault of the file as a whole.
@@ -157,14 +217,27 @@ func decode(path string, r io.Reader, limit, size int64) (source, error) {
 	content := strings.TrimPrefix(b.String(), "\ufeff")
 	if at := notText(content); at >= 0 {
 		line := 1 + strings.Count(content[:at], "\n")
-		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; "+
-			"a data file is CSV or svmlight, plain or under gzip or bzip2", content[at])
+		wayOut := "a data file is CSV or svmlight, plain or under gzip or bzip2"
+		if content[at] != 0 {
+			wayOut = "save it as UTF-8 (if it is Western text of Windows: iconv -f windows-1252 -t utf-8 FILE > NEW); " +
+				wayOut
+		}
+		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; %s", content[at], wayOut)
 		return source{}, e
+	}
+	if first, _, _ := strings.Cut(content, "\n"); isNote(first) {
+		content = "#" + content[1:]
 	}
 	if !strings.ContainsRune(content, '\n') { // line ends of old Macintoshes
 		content = strings.ReplaceAll(content, "\r", "\n")
 	}
 	return source{path, content}, nil
+}
+
+// isNote says whether a first line is what spreadsheets write about the delimiter: sep=; alone.
+func isNote(line string) bool {
+	line = strings.ToLower(strings.TrimRight(line, "\r\n"))
+	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
 }
 
 var gzipMagic, bzip2Magic = []byte("\x1f\x8b"), []byte("BZh")

@@ -170,6 +170,8 @@ func TestFaultyFiles(t *testing.T) {
 		"one column":           {Spec{}, "label\n1\n0\n1\n", []string{"data.columns: no input column is left"}},
 		"ragged":               {Spec{}, "a,b,label\n1,2,M\n3,F\n5,6,7,M\n", []string{"f.csv:3: 2 fields, where the first line has 3", "f.csv:4: 4 fields"}},
 		"ragged, no delimiter": {Spec{}, "1,2,M\n3\n5,6,F\n", []string{"f.csv:2: 1 fields", "taken as comma-separated"}},
+		"ragged, all":          {Spec{}, "a,label\n" + strings.Repeat("1,2,M\n", 9), []string{"f.csv:2: 3 fields", "; likewise in lines 3, 4, 5, 6 and 4 more"}},
+		"sign of a currency":   {Spec{}, "a,b,label\n1,2,M\n$3,4,F\n", []string{`f.csv:3:1: column "a": "$3" has the sign of a currency; set decimal: point`}},
 		"row names":            {Spec{}, "a b label\n\"1\" 1 2 M\n\"2\" 3 4 F\n", []string{"f.csv:2: 4 fields", "row.names = FALSE"}},
 		"text":                 {Spec{}, "a,b,label\n1,2,M\n3,\"x\"\"y\",F\n", []string{`f.csv:3:3: column "b": "x\"y" is not a number`, "drop: [b]", "categorical: one_hot"}},
 		"text after CRLF":      {Spec{}, "a,b,label\r\n1,2,M\r\n3,xy,F\r\n", []string{`f.csv:3:3: column "b"`}},
@@ -178,7 +180,7 @@ func TestFaultyFiles(t *testing.T) {
 		"infinite":             {Spec{}, "a,b,label\n1,2,M\n-Inf,4,F\n", []string{`f.csv:3:1: column "a": "-Inf" is not finite`}},
 		"overflow":             {Spec{}, "a,b,label\n1,2,M\n1e999,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
 		"huge":                 {Spec{}, "a,b,label\n1,2,M\n1e101,4,F\n", []string{`f.csv:3:1:`, "is not finite, or beyond 1e+100"}},
-		"missing":              {Spec{}, "a,b,label\n1,2,M\n3,,F\nNA,NaN,F\n5,?,M\n", []string{`f.csv:3:3: column "b" has no value`, "missing: drop, mean or median", "f.csv:4:1:", "f.csv:4:4:", "f.csv:5:3:"}},
+		"missing":              {Spec{}, "a,b,label\n1,2,M\n3,,F\nNA,NaN,F\n5,?,M\n", []string{`f.csv:3:3: column "b" has no value`, "missing: drop, mean or median", "or median; likewise in lines 4 and 5\n", "f.csv:4:1:"}},
 		"missing label":        {Spec{Missing: "mean"}, "a,b,label\n1,2,M\n3,4,\n5,6,F\n", []string{`f.csv:3:5: the label (column "label") is missing`, "missing: drop"}},
 		"missing group":        {Spec{Group: "a"}, "a,b,label\n1,2,M\n,4,F\n", []string{`f.csv:3:1: the group (column "a") is missing`}},
 		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"holds no case (2 dropped for missing values)"}},
@@ -186,11 +188,11 @@ func TestFaultyFiles(t *testing.T) {
 		"quote inside":         {Spec{}, "a,b,label\n1,2\",M\n3,4,F\n", []string{"f.csv:2:4: a quote out of place"}},
 		"open quote":           {Spec{}, "a,b,label\n1,2,M\n3,\"4,F\n", []string{"f.csv:3:", "a quote out of place"}},
 		"open quote, header":   {Spec{Label: "label"}, "a,\"b,label\n1,2,M\n3,4,F\n", []string{"a quote out of place"}},
-		"text, many":           {Spec{}, "a,b,label\n1,2,M\n" + many, []string{"f.csv:22:3:", "f.csv: and 30 more"}},
+		"text, many":           {Spec{}, "a,b,label\n1,2,M\n" + many, []string{"f.csv:3:3:", "likewise in lines 4, 5, 6, 7 and 45 more"}},
 		"several kinds":        {Spec{}, "a,b,label\n1,2,M\n3,F\nx,4,F\n5,,M\n6,7\",M\n", []string{"f.csv:3: 2 fields", "f.csv:4:1:", "f.csv:5:3:", "f.csv:6:4:"}},
 		"NUL":                  {Spec{}, "a,b,label\n1,\x002,M\n", []string{"f.csv:2:3: byte 0x00 is not UTF-8 text"}},
 		"binary":               {Spec{}, "\x7fELF\x02\x01\x01\x00\x00", []string{"f.csv:1:8: byte 0x00"}},
-		"not UTF-8":            {Spec{}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text"}},
+		"not UTF-8":            {Spec{}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text; save it as UTF-8"}},
 		"UTF-16":               {Spec{}, "\xff\xfea\x00,\x00", []string{"f.csv: is UTF-16 text; save it as UTF-8"}},
 		"spreadsheet":          {Spec{}, "PK\x03\x04junk", []string{"f.csv: is a zip archive or a spreadsheet"}},
 		"xz":                   {Spec{}, "\xfd7zXZ\x00junk", []string{"xz archive; decompress it"}},
@@ -282,6 +284,19 @@ func TestQuotedDelimitersAndLineEnds(t *testing.T) {
 	}
 	if !reflect.DeepEqual(d.IDs[0].Values, []string{"Smith, John", "two\nlines", "a;b"}) || !reflect.DeepEqual(d.Classes, []string{"x;y", `z"z`}) {
 		t.Errorf("read %q, %q", d.IDs, d.Classes)
+	}
+}
+
+// What a spreadsheet notes about the delimiter is no case, and a bar is a delimiter too.
+func TestDelimiterNotes(t *testing.T) {
+	for _, text := range []string{"sep=;\r\na;b;label\r\n1,5;2;M\r\n2,5;3;F\r\n", "a|b|label\n1,5|2|M\n2,5|3|F\n"} {
+		d, err := load(t, Spec{Decimal: "comma"}, text, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.X.At(1, 0) != 2.5 || strings.Join(d.ColumnNames, " ") != "a b" {
+			t.Errorf("%v, %q", d.X, d.ColumnNames)
+		}
 	}
 }
 

@@ -46,8 +46,7 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	begin(Layout{t.form, t.names, t.header, t.label, comma})
 	for fields := r.next(); fields != nil; fields = r.next() {
 		if line, _ := r.FieldPos(0); len(fields) != len(t.names) {
-			t.faults.add(line, 0, "%d fields, where the first line has %d%s", len(fields), len(t.names),
-				t.widthHint(len(fields)))
+			t.wrongWidth(line, len(fields))
 			continue
 		}
 		row(fields)

@@ -378,9 +378,9 @@ func (d *Data) indicators(column int, values, levels []string) (unseen int) {
 
 // label sets Labels or Targets of d. What is not known is a fault if labels are needed.
 func (s *Schema) label(d *Data, t *table, labels bool) {
-	fault := func(i int, format string, args ...any) {
+	wrong := func(what string, i int, format string, args ...any) {
 		if labels {
-			t.faults.add(t.lines[i], 0, format, args...)
+			t.faults.once(fault{what, s.Label.Index}, t.lines[i], 0, format, args...)
 		}
 	}
 	index := make(map[string]int, len(s.Classes))
@@ -393,7 +393,7 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 			v, ok := ParseNumber(text, s.Decimal)
 			if !ok {
 				v = math.NaN()
-				fault(i, "label %s; correct it, or take a likelihood of classes, without above",
+				wrong("number", i, "label %s; correct it, or take a likelihood of classes, without above",
 					notNumber(text, s.Decimal))
 			}
 			if s.Classes == nil {
@@ -408,8 +408,8 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 		if !is {
 			k = -1
 			unknown++
-			fault(i, "class %q does not occur in the training data (%s); correct it, leave the case out, "+
-				"or name the classes to keep (classes: […])", text, list(s.Classes))
+			wrong("class "+text, i, "class %q does not occur in the training data (%s); correct it, leave the case "+
+				"out, or name the classes to keep (classes: […])", text, list(s.Classes))
 		}
 		d.Labels = append(d.Labels, k)
 	}

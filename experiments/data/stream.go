@@ -80,8 +80,12 @@ func (s *Schema) readPart(name, first, text string, lines int) (*Data, error) {
 	}
 	if faults := (*FileError)(nil); errors.As(err, &faults) {
 		for i := range faults.Faults {
-			if faults.Faults[i].Line > 0 {
-				faults.Faults[i].Line += lines - strings.Count(first, "\n")
+			f := &faults.Faults[i]
+			for k := range f.Also {
+				f.Also[k] += lines - strings.Count(first, "\n")
+			}
+			if f.Line > 0 {
+				f.Line += lines - strings.Count(first, "\n")
 			}
 		}
 	}
@@ -149,7 +153,8 @@ func (p *parts) next(records int) (part, error) {
 			return out, fmt.Errorf("more than %d bytes without the end of a record; is a quote not closed?", maxPipe)
 		}
 		text.WriteString(line)
-		if trimmed := strings.TrimSpace(line); begun && (trimmed == "" || trimmed[0] == '#') {
+		if trimmed := strings.TrimSpace(line); begun &&
+			(trimmed == "" || trimmed[0] == '#' || out.records == 0 && isNote(line)) {
 			continue
 		}
 		quotes += strings.Count(line, `"`)

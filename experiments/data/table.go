@@ -131,8 +131,8 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 		v, ok := ParseNumber(text, want.decimal)
 		if !ok {
 			v = math.NaN()
-			if !missing {
-				t.faults.add(line, at(j), "column %q: %s; correct it, leave the column out (drop: [%s]), "+
+			if kind := (fault{"number", j}); !missing && !t.faults.repeats(kind, line) {
+				t.faults.once(kind, line, at(j), "column %q: %s; correct it, leave the column out (drop: [%s]), "+
 					"or if it holds categories set categorical: one_hot", t.names[j], notNumber(text, want.decimal),
 					t.names[j])
 			}
@@ -176,15 +176,18 @@ func (t *table) passes(want request, label string) bool {
 
 // missing records that column j has no value, where that is a fault.
 func (t *table) missing(want request, r role, line, column, j int) {
+	kind := fault{"missing", j}
 	switch {
 	case want.missing == "drop" || r == target && want.loose:
 	case r == target:
-		t.faults.add(line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, or "+
-			"missing: drop", t.names[j])
+		t.faults.once(kind, line, column, "the label (column %q) is missing; write it, or set unlabelled: drop, "+
+			"or missing: drop", t.names[j])
 	case r == needed:
-		t.faults.add(line, column, "the group (column %q) is missing; write it, or set missing: drop", t.names[j])
+		t.faults.once(kind, line, column, "the group (column %q) is missing; write it, or set missing: drop",
+			t.names[j])
 	case want.missing == "" || want.missing == "error":
-		t.faults.add(line, column, "column %q has no value; write it, or set missing: drop, mean or median", t.names[j])
+		t.faults.once(kind, line, column, "column %q has no value; write it, or set missing: drop, mean or median",
+			t.names[j])
 	}
 }
 

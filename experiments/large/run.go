@@ -84,7 +84,7 @@ report: {formats: []}
 	if err != nil {
 		return err
 	}
-	r.memory = p.Overview(nil)[0].Memory
+	r.memory = p.Memory()
 	took := filepath.Join(dir, "seconds")
 	begun := machine.ProcessTime()
 	o := experiments.Options{Resume: true}

@@ -53,6 +53,23 @@ func evaluations(free int) float64 { return min(2+9*float64(free), 80) }
 // perMove is how many evaluations a move of a Markov chain is expected to take.
 const perMove = 2.5
 
+// choosing is how long it takes at most to find as many inducing inputs as a tolerance asks for, in
+// seconds; 0 where none is given.
+func choosing(r *rates.Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
+	option := approx.InducingOf(m.Inference)
+	if option.Tolerance == 0 || option.Points >= s.Cases {
+		return 0
+	}
+	points, most := objective.Climbs(option)
+	exact := approx.Exactly(m.Inference)
+	for _, k := range points {
+		m.Inference, _ = approx.Induced(exact, k)
+		t, _ := r.Phases(m, s, dim, "log_evidence")
+		seconds += t.First + min(evaluations(free), float64(most))*t.Evaluation()
+	}
+	return seconds
+}
+
 // studyCosts are those of one study with these trials.
 func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, free int, trials []batch) (c Costs,
 	ok bool) {
@@ -114,5 +131,7 @@ func studyCosts(r *rates.Rates, j *job.Job, s approx.Size, criterion string, fre
 		assess += 2 * float64(free) * (evaluation + tuned.Again)
 	}
 	add(batch{1, 1, 1}, 1+samples, assess)
+	first := choosing(r, j.Tuned, s, dim, free) // the other jobs wait for it
+	c.All, c.Path, c.Longest = c.All+first, c.Path+first, c.Longest+first
 	return c, true
 }

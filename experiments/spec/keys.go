@@ -69,7 +69,8 @@ var Sections = []Section{
 			"false", "missing_indicators: true"},
 		{"unlabelled", "treatment of cases without a label: error, or drop the case",
 			"error", "unlabelled: drop"},
-		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5)", "point", "decimal: comma"},
+		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); a currency sign beside the number " +
+			"is allowed", "point", "decimal: comma"},
 		{"categories", "inputs that are categories although their values are numbers",
 			"none", "categories: [ward]"},
 		{"categorical", "treatment of text columns: error; one_hot, one 0/1 input for each level; " +

@@ -310,7 +310,7 @@ func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with ob
 		s.Cases, s.Distinct, s.New = n, n, 0
 		exact, known := r.Phases(m, s, dim, "log_evidence")
 		less, _ := r.Phases(with, s, dim, "log_evidence")
-		return known && exact.evaluation() >= faster*less.evaluation()
+		return known && exact.Evaluation() >= faster*less.Evaluation()
 	}
 	const most = 1 << 24
 	if !gains(most) {
@@ -321,8 +321,8 @@ func (r *Rates) InducingFrom(m objective.Model, s approx.Size, dim int) (with ob
 	return with, int(math.Ceil(float64(cases)/digits) * digits), true
 }
 
-// evaluation is one with its gradient.
-func (t Times) evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
+// Evaluation is one with its gradient.
+func (t Times) Evaluation() float64 { return t.Gram + t.Fit + t.Value + t.Pullback + t.Gradient }
 
 func MethodKey(m approx.Approximation, lik likelihood.Likelihood) string {
 	return approx.Table.NameOf(m) + "/" + likelihood.Table.NameOf(lik)

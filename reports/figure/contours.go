@@ -20,6 +20,7 @@ type Contours struct {
 	Levels []float64   `json:"levels,omitempty"` // ascending; empty: round ones, denser below the greatest value
 	Bold   []float64   `json:"bold,omitempty"`   // those of the levels whose lines stand out
 	Dashed bool        `json:"dashed,omitempty"` // with a name: lines to compare with
+	Smooth bool        `json:"smooth,omitempty"` // interpolated between the points of the lattice
 }
 
 func (l Contours) label() string { return l.Name }
@@ -34,8 +35,11 @@ func (l Contours) extent() (x, y span) {
 // upper ones first, where there is room.
 func (l Contours) draw(p *pane, named look) {
 	at, labels := l.Levels, []string(nil)
+	if l.Smooth {
+		l.X, l.Y, l.Z = smooth(l.X, l.Y, l.Z)
+	}
 	for _, v := range at {
-		labels = append(labels, strings.ReplaceAll(strconv.FormatFloat(v, 'g', 4, 64), "-", "−"))
+		labels = append(labels, strings.ReplaceAll(strconv.FormatFloat(v, 'g', 6, 64), "-", "−"))
 	}
 	if len(at) == 0 {
 		at, labels = levels(known(l.Z))
@@ -134,16 +138,10 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	return where, best > clear
 }
 
-// known lists the values that are there.
-func known(z [][]float64) (out []float64) {
-	for _, row := range z {
-		for _, v := range row {
-			if Drawable(v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
+// Levels are those that Contours of the values would have, for contours of one scale.
+func Levels(values []float64) []float64 {
+	at, _ := levels(values)
+	return at
 }
 
 // levels are heights for contours of values, from the lowest to the highest: round numbers below

@@ -12,8 +12,11 @@ type Figure struct {
 	Notes   []string `json:"notes,omitempty"` // below the title
 	Columns int      `json:"columns"`         // panels side by side
 	Panels  []Panel  `json:"panels"`
-	Print   Print    `json:"-"`
-	part    int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
+	// names that have the first looks, in this order, whether or not they occur: those of classes
+	// look alike in all figures
+	First []string `json:"-"`
+	Print Print    `json:"-"`
+	part  int      // i: the i-th panel alone; -i: the sample of the i-th name alone; from 1
 }
 
 // Panel is a pair of axes and what is drawn over them, in order: later layers hide earlier ones.
@@ -30,6 +33,8 @@ type Axis struct {
 	Label string  `json:"label"` // with its unit: "test information (bits)"
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
+	// places are natural logarithms of the numbers that the axis shows
+	Log bool `json:"log,omitempty"`
 	// of the places 0, 1, … in place of numbers; along Y the first is at the top
 	Names []string `json:"names,omitempty"`
 }

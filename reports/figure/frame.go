@@ -41,7 +41,7 @@ func newFrame(panel Panel, width vg.Length) *frame {
 		}
 		f.height = vg.Length(n) * (vg.Length(lines)*small.line() + 6)
 	} else {
-		at, labels := f.pane.y.ticks(7)
+		at, labels := panel.Y.ticks(f.pane.y, 7)
 		f.yAt = at
 		for _, l := range labels {
 			f.yTicks = append(f.yTicks, []string{l})
@@ -60,6 +60,14 @@ func (a Axis) shown(spans []span) span {
 		return span{lo: a.Lo, hi: a.Hi}
 	}
 	return union(spans)
+}
+
+// ticks are those of the axis over a span.
+func (a Axis) ticks(s span, most int) (at []float64, labels []string) {
+	if a.Log {
+		return s.logTicks(most)
+	}
+	return s.ticks(most)
 }
 
 // left is the width of what stands left of the data area.
@@ -87,7 +95,7 @@ func (f *frame) fit(width, highest vg.Length) {
 		return
 	}
 	for most := 9; most >= 2; most-- {
-		at, labels := f.pane.x.ticks(most)
+		at, labels := f.Panel.X.ticks(f.pane.x, most)
 		f.xAt, f.xTicks = at, nil
 		var sum vg.Length
 		for _, l := range labels {
@@ -119,8 +127,16 @@ func (f *frame) nameX() {
 	}
 }
 
-// above is the height of what stands above the data area.
-func (f *frame) above() vg.Length { return vg.Length(len(f.title))*heading.line() + 7 }
+// above is the height of what stands above the data area, with room for marks on its upper edge.
+func (f *frame) above() vg.Length {
+	room := vg.Length(7)
+	for _, l := range f.Layers {
+		if m, is := l.(Mark); is && f.height*vg.Length((f.pane.y.hi-m.Y)/(f.pane.y.hi-f.pane.y.lo)) < markRadius {
+			room = 7 + markRadius
+		}
+	}
+	return vg.Length(len(f.title))*heading.line() + room
+}
 
 // below is the height of the data area and of what stands below it.
 func (f *frame) below() vg.Length {

@@ -46,7 +46,7 @@ func (l Line) draw(p *pane, look look) {
 			marks = append(marks, at)
 			next = max(next, at.X-(p.Max.X-p.Min.X)/8) + (p.Max.X-p.Min.X)/8
 		}
-		if n := len(line); n > 0 && i < len(l.X)-1 &&
+		if n := len(line); n > 0 && i < len(l.X)-1 && Drawable(l.X[i+1]) &&
 			math.Hypot(float64(at.X-line[n-1].X), float64(at.Y-line[n-1].Y)) < 0.6 {
 			continue // too close to be told apart
 		}

@@ -14,6 +14,8 @@ type Mark struct {
 	Y    float64 `json:"y"`
 }
 
+const markRadius = 7
+
 // signs are the outlines of marks; those in which there is most room come first.
 var signs = []outline{circle, square, diamond, pyramid, triangle}
 
@@ -30,7 +32,7 @@ func (l Mark) draw(p *pane, look look) {
 // sample draws an outline, black on white, that differs from mark to mark.
 func (l Mark) sample(p *pane, at point, look look) {
 	var path vg.Path
-	signs[look.index%len(signs)].trace(&path, at, 7)
+	signs[look.index%len(signs)].trace(&path, at, markRadius)
 	for _, rim := range []struct {
 		width  vg.Length
 		colour color.Color

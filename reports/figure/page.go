@@ -100,6 +100,9 @@ func (f Figure) Parts() (panels []Figure, names []string, samples []Figure) {
 // appearance.
 func (f Figure) looks() (of func(Layer) look, names []string) {
 	series, marks := map[string]int{}, map[string]int{}
+	for i, name := range f.First {
+		series[name] = i
+	}
 	for _, p := range f.Panels {
 		for _, l := range p.Layers {
 			name := l.label()

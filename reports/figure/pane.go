@@ -90,6 +90,10 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 		return
 	}
 	if !l.hollow {
+		if len(places) <= 150 {
+			p.style(color.White, 1, nil) // tells it from its neighbours, and from what is below it
+			p.Stroke(path)
+		}
 		p.SetColor(l.colour)
 		p.Fill(path)
 		return

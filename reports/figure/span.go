@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,18 @@ import (
 
 // Drawable says if a number can be drawn; the bound keeps differences finite.
 func Drawable(v float64) bool { return math.Abs(v) < 1e150 }
+
+// known lists the values that are there.
+func known(z [][]float64) (out []float64) {
+	for _, row := range z {
+		for _, v := range row {
+			if Drawable(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
 
 // span is what an axis shows. At an end that is snug there is no margin.
 type span struct {
@@ -57,6 +70,44 @@ func union(spans []span) span {
 		all.hi += margin * (hi - lo)
 	}
 	return all
+}
+
+// logTicks are those of a span of logarithms: round values, and their labels.
+func (s span) logTicks(most int) (at []float64, labels []string) {
+	all := decades(s, []float64{1, 2, 5})
+	if len(all) > most {
+		all = decades(s, []float64{1})
+	}
+	if len(all) < 2 {
+		at, _ = s.ticks(most) // too short, or too long, for round numbers
+		for _, v := range at {
+			labels = append(labels, strconv.FormatFloat(math.Exp(v), 'g', 3, 64))
+		}
+		return at, labels
+	}
+	for i := 0; i < len(all); i += (len(all)-1)/most + 1 {
+		at = append(at, math.Log(all[i]))
+		labels = append(labels, strconv.FormatFloat(all[i], 'g', -1, 64))
+	}
+	return at, labels
+}
+
+// decades are the numbers whose logarithms a span covers: powers of ten times each of the factors.
+func decades(s span, factors []float64) (out []float64) {
+	const slack = 1e-9
+	for e := math.Floor(s.lo/math.Ln10 - slack); e <= s.hi/math.Ln10+slack && math.Abs(e) < 300; e++ {
+		for _, f := range factors {
+			v := math.Log(f) + e*math.Ln10
+			if v < s.lo-slack || v > s.hi+slack {
+				continue
+			}
+			// of the text, so that 10^-3 is 0.001 in its last digit
+			if round, err := strconv.ParseFloat(fmt.Sprintf("%ge%g", f, e), 64); err == nil {
+				out = append(out, round)
+			}
+		}
+	}
+	return out
 }
 
 // ticks are round values, at most the given number and one, and their labels.

@@ -117,7 +117,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	}
 	var contests []string // the tables of a race and of nested cross-validation, whose columns have just been sorted like all others
 	b.Eval(`Array.from(document.querySelectorAll('#contests table'), t => Array.from(t.tHead.rows[0].cells, c => c.textContent).join(' '))`, &contests)
-	for _, columns := range []string{"configuration log_loss", "score value", "fold"} {
+	for _, columns := range []string{"configuration log loss", "score value", "fold"} {
 		if !slices.ContainsFunc(contests, func(c string) bool { return strings.Contains(c, columns) }) {
 			t.Errorf("of the tables of contests none has the columns %q: %q", columns, contests)
 		}

@@ -140,11 +140,11 @@ func TestHTML(t *testing.T) {
 		"Published figures":  `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
 		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
-			` [0 converged 12 -3.25 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.5 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.2503 3e-07 7 1 0.5 2 4 0.5 ]]`,
+			` [0 converged 12 -3.250 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.500 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.250 3e-07 7 1 0.5 2 4 0.5 ]]`,
 		"#0 decisions, test (rows: true classes)": `[[class F M] [F 1 0] [M 2 1]]`,
-		"#1 best points": `[[best value point length_scale] [log_evidence of 3 of 4 points -4 2 7.38906] [information_bits of 2 of 4 points 0.75 1 2.71828]` +
-			` [errors of 2 of 4 points 1 1 2.71828] [error_rate of 2 of 4 points 0.25 1 2.71828] [auc of 1 of 4 points 0.75 0 1]]`,
-		"#1 points": `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6 1 0.5 2 0.5 0.75 4 ] [1 -5 2.71828 0.75 1 0.25  4 ] [2 -4 7.38906      chosen] [3  20.0855      ]]`,
+		"#1 best points": `[[best value point length_scale] [log_evidence of 3 of 4 points -4 2 7.389] [information_bits of 2 of 4 points 0.75 1 2.718]` +
+			` [errors of 2 of 4 points 1 1 2.718] [error_rate of 2 of 4 points 0.25 1 2.718] [auc of 1 of 4 points 0.75 0 1]]`,
+		"#1 points": `[[point log_evidence length_scale information_bits errors error_rate auc n remark] [0 -6.000 1 0.5 2 0.5 0.75 4 ] [1 -5.000 2.718 0.75 1 0.25  4 ] [2 -4.000 7.389      chosen] [3  20.09      ]]`,
 	} {
 		if got := fmt.Sprint(p.tables[heading]); got != want {
 			t.Errorf("%s: %s, want %s", heading, got, want)
@@ -154,7 +154,7 @@ func TestHTML(t *testing.T) {
 	for _, row := range p.tables["#0 scores"][1:] {
 		scores = append(scores, strings.Join(row, " "))
 	}
-	if !slices.Contains(scores, "error_rate 0.5 0.15 – 0.85") {
+	if !slices.Contains(scores, "error_rate 0.5 0.1500 – 0.8500") {
 		t.Errorf("scores %q", scores)
 	}
 	provenance := p.text[strings.LastIndex(p.text, "Provenance"):]
@@ -247,7 +247,7 @@ func TestHTMLIsCut(t *testing.T) {
 		column := slices.Index(rows[0], "log_evidence")
 		for i, row := range rows[1:] { // the values are -(k/1000)²; all k = 7 modulo 10 failed
 			k := i + (i+2)/9
-			want := reports.Significant(-float64(k) * float64(k) / trials / trials)
+			want := reports.Decimals(-float64(k)*float64(k)/trials/trials, 3)
 			if row[column] != want {
 				t.Fatalf("%s: row %d has the value %s, want %s", heading, i, row[column], want)
 			}

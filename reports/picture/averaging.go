@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -21,13 +22,13 @@ func averaged(r *reports.Report) []figure.Figure {
 			if a.cases == 0 {
 				return f
 			}
-			side := func(label string) figure.Axis {
-				return figure.Axis{Label: fmt.Sprintf("p(y = %s), %s", c.Classes[1], label), Lo: 0, Hi: 1}
+			side := func(label string) figure.Axis { // with room for the symbols at 0 and 1
+				return figure.Axis{Label: fmt.Sprintf("p(y = %s), %s", c.Classes[1], label), Lo: -0.03, Hi: 1.03}
 			}
 			f.Panels = []figure.Panel{{
 				Title: fmt.Sprintf("%d held-out cases (%s)", a.cases, name), Square: true,
 				X: side(mean), Y: side(average), Layers: a.layers(c),
-			}}
+			}, a.histograms(c, mean, average)}
 			if len(a.sure[0])+len(a.sure[1]) > 0 {
 				f.Panels = append(f.Panels, surePanel(a.sure, mean, average))
 			}
@@ -41,6 +42,7 @@ type averagedCases struct {
 	cases  int
 	points [4]figure.Points // of each class those decided rightly, then of each those decided wrongly
 	sure   [2][]float64     // probabilities of wrong decisions: at the latent mean, averaged
+	all    [2][]float64     // those of the second class, of all cases
 }
 
 func averagedOf(fits []*record.Fit) (a averagedCases) {
@@ -57,6 +59,7 @@ func averagedOf(fits []*record.Fit) (a averagedCases) {
 func (a *averagedCases) add(label int, at [2]float64) {
 	place := label
 	for k, p := range at {
+		a.all[k] = append(a.all[k], p)
 		if (p > 0.5) == (label == 1) {
 			continue
 		}
@@ -82,6 +85,30 @@ func (a averagedCases) layers(c reports.Configuration) []figure.Layer {
 		}
 	}
 	return out
+}
+
+// histograms are those of all predictions. Most cases are in the outer bins, whose bars are cut
+// where the others could not be seen beside them.
+func (a averagedCases) histograms(c reports.Configuration, mean, average string) figure.Panel {
+	var edges []float64
+	for k := range 21 {
+		edges = append(edges, float64(k)/20)
+	}
+	p := figure.Panel{Title: "all predictions",
+		X: figure.Axis{Label: fmt.Sprintf("p(y = %s)", c.Classes[1]), Hi: 1}, Y: figure.Axis{Label: "cases"}}
+	inner, outer := 0.0, 0.0
+	for k, name := range []string{mean, average} {
+		bars := histogram(name, edges, a.all[k])
+		last := len(bars.Heights) - 1
+		inner = max(inner, slices.Max(bars.Heights[1:last]))
+		outer = max(outer, bars.Heights[0], bars.Heights[last])
+		p.Layers = append(p.Layers, bars)
+	}
+	if top := max(10, 1.2*inner); outer > 2*top {
+		p.Y.Hi = top
+		p.Y.Label += fmt.Sprintf("; the outer bars are cut, the highest has %.0f", outer)
+	}
+	return p
 }
 
 // surePanel has histograms of how sure wrong decisions are.

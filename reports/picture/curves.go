@@ -11,9 +11,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// fewest is how many cases must be left at a point of a reject curve: the means of fewer jump
-// about.
-const fewest = 10
+// leastCases is how many cases must be behind a point of a curve: the means of fewer jump about.
+const leastCases = 10
+
+// fewest is how many of all cases must be left at a point of a reject curve.
+func fewest(all int) int { return max(leastCases, all/20) }
+
+// mostCurves is how many lines share a panel; of more there are rows, the best one in each.
+const mostCurves = 4
 
 // curvePictures has a figure for every group: each kind of curve that the experiment asks for is a
 // panel with those of all members.
@@ -21,23 +26,7 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		for _, group := range parts(g) {
-			n := NameMembers(short, group...)
-			f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-				Title: n.Heading + " · " + group[0].Name, Columns: 3}
-			cut, intervals := "", ""
-			for _, kind := range cv.Curves {
-				if p, ok := curvePanel(kind, group, n.Members); ok {
-					f.Panels = append(f.Panels, p)
-					if !kind.Diagonal {
-						cut = fmt.Sprintf("reject curves end where fewer than %d cases are left", fewest)
-					}
-					if len(group) <= mostBanded {
-						intervals = "with pointwise 95 % intervals"
-					}
-				}
-			}
-			if len(f.Panels) > 0 {
-				f.Notes = remarks(n.Note, cases(group), cut, intervals)
+			if f := curveFigure(r, group, NameMembers(short, group...)); len(f.Panels) > 0 {
 				out = append(out, f)
 			}
 		}
@@ -45,10 +34,93 @@ func curvePictures(r *reports.Report) (out []figure.Figure) {
 	return out
 }
 
-// curvePanel draws the curves of a kind of all members that have one, of few members with their
-// pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
+// curveFigure is that of a group, a row of panels for every few of its members.
+func curveFigure(r *reports.Report, group []Member, n Naming) figure.Figure {
+	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
+		Title: n.Heading + " · " + group[0].Name}
+	rows, names := curveRows(r, group, n.Members)
+	banded := len(group) <= mostBanded
+	cut, bins, intervals, repeated := "", "", "", ""
+	for _, kind := range cv.Curves {
+		if _, ok := curvePanel(kind, group, n.Members, banded); ok {
+			f.Columns++
+			if kind.Diagonal {
+				bins = fmt.Sprintf("bins of fewer than %d cases have no point", leastCases)
+			} else {
+				cut = fmt.Sprintf("reject curves end where fewer than %d cases are left", fewest(group[0].Scores.N))
+			}
+			if banded {
+				intervals = "with pointwise 95 % intervals"
+			}
+		}
+	}
+	if len(rows) > 1 {
+		repeated = names[0][0] + " is in every row"
+	}
+	for i, row := range rows {
+		for _, kind := range cv.Curves {
+			whole, ok := curvePanel(kind, group, n.Members, banded)
+			if !ok {
+				continue
+			}
+			p, _ := curvePanel(kind, row, names[i], banded)
+			if len(rows) > 1 {
+				p.X.Lo, p.X.Hi, p.Y.Lo, p.Y.Hi = linesExtent(whole)
+			}
+			f.Panels = append(f.Panels, p)
+		}
+	}
+	f.Notes = remarks(n.Note, cases(group), cut, bins, intervals, repeated)
+	return f
+}
+
+// curveRows are the members whose curves share panels, with their names: all, or in every row the
+// best one, or else the first, and as many of the others in their order as can be told apart.
+func curveRows(r *reports.Report, group []Member, names []string) (rows [][]Member, named [][]string) {
+	if len(group) <= mostCurves {
+		return [][]Member{group}, [][]string{names}
+	}
+	best := 0
+	for _, a := range r.Decided() {
+		for i, m := range group {
+			if m.Index == a.Configuration {
+				best = i
+			}
+		}
+	}
+	for i, m := range group {
+		if i == best {
+			continue
+		}
+		if last := len(rows) - 1; last < 0 || len(rows[last]) == mostCurves {
+			rows, named = append(rows, []Member{group[best]}), append(named, []string{names[best]})
+		}
+		last := len(rows) - 1
+		rows[last], named[last] = append(rows[last], m), append(named[last], names[i])
+	}
+	return rows, named
+}
+
+// linesExtent are the bounds of the lines of a panel, with a margin.
+func linesExtent(p figure.Panel) (left, right, low, high float64) {
+	var x, y []float64
+	for _, l := range p.Layers {
+		if line, is := l.(figure.Line); is {
+			x, y = slices.Concat(x, line.X), slices.Concat(y, line.Y)
+		}
+	}
+	bounds := func(values []float64) (lo, hi float64) {
+		lo, hi = slices.Min(values), slices.Max(values)
+		return lo - 0.04*(hi-lo), hi + 0.04*(hi-lo)
+	}
+	left, right = bounds(x)
+	low, high = bounds(y)
+	return left, right, low, high
+}
+
+// curvePanel draws the curves of a kind of all members that have one, banded with their pointwise intervals: bands, or bars where points are few. Bands grow without end as cases become
 // few, and may leave the panel where less than a quarter of them is left.
-func curvePanel(kind cv.Curve, group []Member, names []string) (p figure.Panel, ok bool) {
+func curvePanel(kind cv.Curve, group []Member, names []string, banded bool) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer
@@ -79,7 +151,7 @@ func curvePanel(kind cv.Curve, group []Member, names []string) (p figure.Panel, 
 	if len(lines) > 0 && kind.Diagonal {
 		p.Layers = append(p.Layers, figure.Line{X: ends, Y: ends, Dashed: true})
 	}
-	if len(group) <= mostBanded {
+	if banded {
 		p.Layers = append(p.Layers, intervals...)
 		if len(intervals) > 0 && !kind.Diagonal {
 			lo, hi := slices.Min(y), slices.Max(y)
@@ -94,8 +166,15 @@ func curvePanel(kind cv.Curve, group []Member, names []string) (p figure.Panel, 
 // panel has to show.
 func drawnCurve(c reports.Curve, name string) (line figure.Line, band figure.Band, shown []float64) {
 	line, band = figure.Line{Name: name, Markers: true}, figure.Band{Name: name}
+	if len(c.N) == 0 {
+		return line, band, nil
+	}
+	least := min(fewest(c.N[0]), c.N[0])
+	if c.Diagonal {
+		least = min(leastCases, slices.Max(c.N))
+	}
 	for k, at := range c.Series.Y {
-		if !figure.Drawable(at) || !c.Diagonal && c.N[k] < min(fewest, c.N[0]) {
+		if !figure.Drawable(at) || c.N[k] < least {
 			continue
 		}
 		line.X, line.Y, shown = append(line.X, c.Series.X[k]), append(line.Y, at), append(shown, at)

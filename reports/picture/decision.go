@@ -33,7 +33,11 @@ func decisions(r *reports.Report) []figure.Figure {
 }
 
 func decision(part []Member, n Naming) (f figure.Figure) {
-	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note)}
+	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note),
+		First: classNames(part[0].Configuration.Classes)}
+	for len(f.First) < 4 {
+		f.First = append(f.First, "") // the next look is black
+	}
 	if len(part) == 1 {
 		f.Title = n.Members[0] + " " + f.Title
 	}
@@ -224,12 +228,7 @@ func (v view) maps() (panels []figure.Panel) {
 	}
 	half := []float64{0.5}
 	if len(v.c.Classes) > 2 {
-		var layers []figure.Layer
-		for k := range v.Proba {
-			c := contours(lead(v.Proba, k), []float64{0})
-			c.Name = "border of decisions"
-			layers = append(layers, c)
-		}
+		layers := []figure.Layer{v.borders()}
 		for k := range v.Truth {
 			z := lead(v.Truth[k:], 0)
 			for i := range z { // every border once: dashes over dashes are a line

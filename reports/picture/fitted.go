@@ -33,6 +33,7 @@ func fitted(r *reports.Report, name, title string, of func(c reports.Configurati
 		n := NameMembers(short, Member{Index: i, Configuration: c})
 		f.Name, f.Title = fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%s: #%d %s", title, i, n.Heading)
 		f.Notes = append([]string{n.Note}, f.Notes...)
+		f.First = classNames(c.Classes)
 		out = append(out, f)
 	}
 	if left > 0 {

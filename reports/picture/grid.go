@@ -11,7 +11,7 @@ import (
 
 // gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
 // the tuning objective and the test information as contours over their natural logarithms, and the
-// errors as numbers, as in GPML Figures 3.7 and 3.8. Local optimisers of the same objective leave
+// errors as numbers, as in GPML Figures 3.7 and 3.8, on the same levels for all on the same data. Local optimisers of the same objective leave
 // their paths on its contours.
 func gridPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
@@ -29,8 +29,9 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		}
 		out = append(out, figure.Figure{
 			Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
-			Notes:  remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores),
-			Panels: l.panels(c, pathsOver(r, c, l.across.label, l.up.label)),
+			Notes: remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores,
+				"contours are interpolated between the points of the grid"),
+			Panels: l.panels(c, l.alike(r, c), pathsOver(r, c, l.across.label, l.up.label)),
 		})
 	}
 	return out
@@ -38,11 +39,12 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 
 // panels are those of the tuning objective, with paths over it, of the test information and of the
 // errors, as far as points have them.
-func (l lattice) panels(c reports.Configuration, paths []figure.Layer) (out []figure.Panel) {
-	contours := func(z [][]float64) figure.Layer {
-		return figure.Contours{X: l.across.values, Y: l.up.values, Z: z}
+func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, paths []figure.Layer) (
+	out []figure.Panel) {
+	contours := func(z [][]float64, values []float64) figure.Layer {
+		return figure.Contours{X: l.across.values, Y: l.up.values, Z: z, Levels: figure.Levels(values), Smooth: true}
 	}
-	numbers := func(z [][]float64) figure.Layer {
+	numbers := func(z [][]float64, _ []float64) figure.Layer {
 		return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z}
 	}
 	score := func(name string) func(reports.GridPoint) (float64, bool) {
@@ -53,7 +55,7 @@ func (l lattice) panels(c reports.Configuration, paths []figure.Layer) (out []fi
 		by, title string
 		digits    int
 		value     func(reports.GridPoint) (float64, bool)
-		layer     func(z [][]float64) figure.Layer
+		layer     func(z [][]float64, values []float64) figure.Layer
 	}{
 		{c.Objective, objectiveLabel(c), 2, objective, contours},
 		{"information_bits", "test information (bits per case)", 3, score("information_bits"), contours},
@@ -63,15 +65,37 @@ func (l lattice) panels(c reports.Configuration, paths []figure.Layer) (out []fi
 		if !known {
 			continue
 		}
+		var values []float64 // that the levels are for
+		for _, other := range alike {
+			for _, p := range other.Grid {
+				if v, ok := of.value(p); ok && figure.Drawable(v) {
+					values = append(values, v)
+				}
+			}
+		}
 		best, marks := l.bests(c, of.by, of.digits)
 		out = append(out, figure.Panel{Title: of.title + best, X: figure.Axis{Label: l.across.label},
-			Y: figure.Axis{Label: l.up.label}, Layers: slices.Insert(marks, 0, of.layer(z))})
+			Y: figure.Axis{Label: l.up.label}, Layers: slices.Insert(marks, 0, of.layer(z, values))})
 	}
 	if len(paths) > 0 {
 		p := &out[0]
 		p.X.Lo, p.X.Hi = l.across.values[0], l.across.values[len(l.across.values)-1]
 		p.Y.Lo, p.Y.Hi = l.up.values[0], l.up.values[len(l.up.values)-1]
 		p.Layers = slices.Insert(p.Layers, 1, paths...)
+	}
+	return out
+}
+
+// alike are the configurations on the same data, a given one among them, with the same objective
+// over the same lattice: their contours have the same levels.
+func (l lattice) alike(r *reports.Report, c reports.Configuration) (out []reports.Configuration) {
+	for _, other := range r.Configurations {
+		if other.Record.DataHash != c.Record.DataHash || other.Objective != c.Objective {
+			continue
+		}
+		if o, ok := latticeOf(other.Grid); ok && o.across.same(l.across) && o.up.same(l.up) {
+			out = append(out, other)
+		}
 	}
 	return out
 }
@@ -105,6 +129,10 @@ func (l lattice) bests(c reports.Configuration, by string, digits int) (value st
 type coordinate struct {
 	label  string
 	values []float64 // as drawn, ascending: natural logarithms, unless some are not positive
+}
+
+func (c coordinate) same(as coordinate) bool {
+	return c.label == as.label && slices.Equal(c.values, as.values)
 }
 
 // lattice is a grid of points over two hyperparameters.

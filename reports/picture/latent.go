@@ -10,7 +10,7 @@ import (
 )
 
 // latentMeans are histograms of the latent means of the training cases and, beside them, of the
-// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(d) and 3.8(d). More than
+// held-out cases of the first evaluation, by class, as in GPML Figures 3.7(c) and 3.8(c). More than
 // two classes have a row each: the latent means of the class at its own cases and at all others.
 func latentMeans(r *reports.Report) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {

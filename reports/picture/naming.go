@@ -3,7 +3,9 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -62,9 +64,22 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 	n := Naming{Heading: strings.Join(heading, " · "), Note: strings.Join(note, ", ")}
 	for i, m := range members {
 		n.Members = append(n.Members, m.Scores.Partial.Beside(
-			fmt.Sprintf("#%d %s", m.Index, strings.Join(names[i], ", "))))
+			fmt.Sprintf("#%d %s", m.Index, shortened(strings.Join(names[i], ", ")))))
 	}
 	return n
+}
+
+var long = regexp.MustCompile(`\d+\.\d{5,}`)
+
+// shortened has four significant digits of every number with more than five decimals.
+func shortened(text string) string {
+	return long.ReplaceAllStringFunc(text, func(number string) string {
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return number
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	})
 }
 
 // Labels name the configurations by a number and by what they differ in: "#1 logit, ep".

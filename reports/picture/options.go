@@ -3,6 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,18 +85,69 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 			left); !slices.Contains(f.Notes, note[0]) {
 			f.Notes = append(f.Notes, note[0])
 		}
+		var panels []figure.Panel
 		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
-			if p := optionPanel(series, n.Members, score); len(p.Layers) > 0 {
-				p.Title, p.X.Label = n.Heading, label
-				f.Panels = append(f.Panels, p)
-			}
+			panels = append(panels, optionPanel(series, n.Members, score))
 		}
-		if p := optionEvidence(series, n.Members); len(p.Layers) > 0 {
-			p.Title, p.X.Label = n.Heading, label
-			f.Panels = append(f.Panels, p)
+		for _, p := range append(panels, optionEvidence(series, n.Members)) {
+			switch same, is := oneLevel(p); {
+			case len(p.Layers) == 0:
+			case is:
+				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
+			default:
+				p.Title, p.X.Label = n.Heading, label
+				f.Panels = append(f.Panels, logarithmic(p))
+			}
 		}
 	}
 	return f
+}
+
+// oneLevel is the one value of all lines of a panel, if they have no other: then there is nothing
+// to draw.
+func oneLevel(p figure.Panel) (value float64, is bool) {
+	for _, l := range p.Layers {
+		line, _ := l.(figure.Line)
+		for _, y := range line.Y {
+			if is && y != value {
+				return 0, false
+			}
+			value, is = y, true
+		}
+	}
+	return value, is
+}
+
+// logarithmic is the panel with a logarithmic axis of the option, if its values are positive and
+// spread over more than a factor of 20.
+func logarithmic(p figure.Panel) figure.Panel {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, l := range p.Layers {
+		if line, is := l.(figure.Line); is {
+			lo, hi = min(lo, slices.Min(line.X)), max(hi, slices.Max(line.X))
+		}
+	}
+	if lo <= 0 || hi < 20*lo {
+		return p
+	}
+	logs := func(x []float64) (out []float64) {
+		for _, v := range x {
+			out = append(out, math.Log(v))
+		}
+		return out
+	}
+	p.X.Log = true
+	for i, l := range p.Layers {
+		switch l := l.(type) {
+		case figure.Line:
+			l.X = logs(l.X)
+			p.Layers[i] = l
+		case figure.Band:
+			l.X = logs(l.X)
+			p.Layers[i] = l
+		}
+	}
+	return p
 }
 
 // optionEvidence draws the log evidence, where there is one at three values or more.

@@ -22,6 +22,9 @@ var pictureTable = []struct {
 		againstPictures},
 	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
 	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
+	{"importance", "how much each hyperparameter alone decided what a search found", importancePictures},
+	{"parallel", "the points of a search across one axis for each hyperparameter, the best in colour",
+		parallelPictures},
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two " +
 		"hyperparameters", gridPictures},
 	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},

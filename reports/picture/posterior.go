@@ -3,6 +3,7 @@ package picture
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/record"
@@ -29,7 +30,7 @@ func posteriors(r *reports.Report) []figure.Figure {
 		for k, i := range all {
 			for _, a := range i.Approximations {
 				if a.Failure != "" {
-					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+a.Failure)
+					f.Notes = append(f.Notes, short[a.Inference.Text]+" fails: "+cause(a.Failure))
 				}
 			}
 			if len(i.Labels) == 1 {
@@ -44,6 +45,13 @@ func posteriors(r *reports.Report) []figure.Figure {
 		f.Columns = min(f.Columns, len(f.Panels))
 		return f
 	})
+}
+
+// cause is what a failure says without the names of packages and methods before it, and without
+// what to do.
+func cause(failure string) string {
+	text, _, _ := strings.Cut(failure, "; ")
+	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
 // densities are two panels, the second without the likelihood, which is no density.
@@ -94,12 +102,13 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 			contours.Levels = append(contours.Levels, l)
 		}
 	}
+	left, right, low, high := where(i, contours, top)
 	for _, a := range i.Approximations {
 		p := figure.Panel{
 			Title:  strings.TrimSpace(title + " " + short[a.Inference.Text]),
-			X:      figure.Axis{Label: "f1", Lo: x[0], Hi: x[n-1]},
-			Y:      figure.Axis{Label: "f2", Lo: y[0], Hi: y[len(y)-1]},
-			Layers: []figure.Layer{contours},
+			X:      figure.Axis{Label: "f1", Lo: left, Hi: right},
+			Y:      figure.Axis{Label: "f2", Lo: low, Hi: high},
+			Square: true, Layers: []figure.Layer{contours},
 		}
 		if a.Failure != "" {
 			p.Title += " (fails)"
@@ -119,6 +128,37 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 		panels = append(panels, p)
 	}
 	return panels
+}
+
+// where are the bounds, one scale for all methods, of the density above a hundredth of its top, of
+// the means and of all ellipses, as far as the density is known.
+func where(i record.Illustration, density figure.Contours, top float64) (left, right, low, high float64) {
+	x, y := []float64{float64(i.Prior.Mean[0])}, []float64{float64(i.Prior.Mean[1])}
+	for row, values := range density.Z {
+		for column, v := range values {
+			if v > top/100 {
+				x, y = append(x, density.X[column]), append(y, density.Y[row])
+			}
+		}
+	}
+	for _, a := range i.Approximations {
+		all := a.Iterates
+		if a.Gaussian != nil {
+			all = append(slices.Clone(all), *a.Gaussian)
+		}
+		for _, g := range all {
+			l := ellipse("", g)
+			x, y = append(x, l.X...), append(y, l.Y...)
+		}
+	}
+	bounds := func(values, known []float64) (lo, hi float64) {
+		lo, hi = slices.Min(values), slices.Max(values)
+		margin := 0.05 * (hi - lo)
+		return max(known[0], lo-margin), min(known[len(known)-1], hi+margin)
+	}
+	left, right = bounds(x, density.X)
+	low, high = bounds(y, density.Y)
+	return left, right, low, high
 }
 
 // ellipse is where a density is e^-2 of its largest value. Without a name it is faint.

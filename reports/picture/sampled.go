@@ -11,7 +11,7 @@ import (
 // sampledPictures set what other methods find over a grid of two hyperparameters against what
 // sampling finds, as in GPML Figure 3.12: the differences of the tuning objective, with the 95 %
 // intervals of what is sampled, and of the test information, along the hyperparameter with more
-// values, a line for each value of the other. Methods have panels side by side, of one scale.
+// values, a line for each value of the other. Methods have panels side by side.
 func sampledPictures(r *reports.Report) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, reference := range r.Configurations {
@@ -64,26 +64,38 @@ type compared struct {
 	intervals bool
 }
 
-// panels show how the value of every other member differs from that of the first one, on one scale;
-// none if no two points can be compared.
+// panels show how the value of every other member differs from that of the first one; none if no
+// two points can be compared. They have one scale, but where one of them were flat on it.
 func (of compared) panels(l lattice, all []Member, names []string) (out []figure.Panel) {
 	along, _, _ := l.sides()
-	var seen []float64 // that all panels show
+	var seen [][]float64 // that the panels show
 	for k, m := range all[1:] {
 		zero := figure.Line{X: []float64{along.values[0], along.values[len(along.values)-1]}, Y: []float64{0, 0},
 			Dashed: true}
 		layers, shown := of.layers(l, all[0].Configuration.Grid, m.Configuration.Grid)
-		seen = append(seen, shown...)
+		seen = append(seen, shown)
 		out = append(out, figure.Panel{Title: names[k+1], X: figure.Axis{Label: along.label},
 			Y:      figure.Axis{Label: of.label + " − that of " + names[0]},
 			Layers: slices.Insert(layers, 0, figure.Layer(zero))})
 	}
-	if len(seen) == 0 {
+	together := slices.Concat(seen...)
+	if len(together) == 0 {
 		return nil
 	}
-	lo, hi := min(0, slices.Min(seen)), max(0, slices.Max(seen))
+	height := func(values []float64) (lo, height float64) {
+		values = append([]float64{0}, values...)
+		return slices.Min(values), slices.Max(values) - slices.Min(values)
+	}
+	_, whole := height(together)
+	apart := slices.ContainsFunc(seen, func(s []float64) bool { _, h := height(s); return 4*h < whole })
 	for k := range out {
-		out[k].Y.Lo, out[k].Y.Hi = lo-0.04*(hi-lo), hi+0.04*(hi-lo)
+		shown := together
+		if apart {
+			shown = seen[k]
+			out[k].Title += ", scale of its own"
+		}
+		lo, h := height(shown)
+		out[k].Y.Lo, out[k].Y.Hi = lo-0.04*h, lo+1.04*h
 	}
 	return out
 }

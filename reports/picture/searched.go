@@ -101,15 +101,14 @@ func slicePictures(r *reports.Report) []figure.Figure {
 					logarithmic = logarithmic && v > 0
 				}
 			}
-			label := h.Name
 			if logarithmic {
-				label = "ln " + label
 				for i, v := range points.X {
 					points.X[i] = math.Log(v)
 				}
 			}
 			if len(points.X) > 0 {
-				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: reports.Spaced(label)},
+				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: reports.Spaced(h.Name),
+					Log: logarithmic},
 					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
 			}
 		}

@@ -33,7 +33,7 @@ func TestSearched(t *testing.T) {
 		t.Fatalf("%d figures", len(slices))
 	}
 	points := slices[1].Panels[0].Layers[0].(figure.Points)
-	if !reflect.DeepEqual(points.Y, []float64{-6, -5, -4}) || math.Abs(points.X[2]-2) > 1e-6 || slices[1].Panels[0].X.Label != "ln length scale" {
+	if !reflect.DeepEqual(points.Y, []float64{-6, -5, -4}) || math.Abs(points.X[2]-2) > 1e-6 || slices[1].Panels[0].X.Label != "length scale" || !slices[1].Panels[0].X.Log {
 		t.Errorf("%+v over %q", points, slices[1].Panels[0].X.Label)
 	}
 }

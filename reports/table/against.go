@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -53,18 +52,4 @@ func against(a reports.Answer) Titled {
 	}
 	return Titled{fmt.Sprintf("against the best, #%d on %s: %s (%s%s), below 0 is worse", a.Configuration,
 		a.Dataset, by, s.unit, of), t}
-}
-
-// commonDigits are so many after the point that the largest of the numbers has four in all.
-func commonDigits(factor float64, all ...reports.Number) int {
-	largest := 0.0
-	for _, x := range all {
-		if x.Finite() {
-			largest = max(largest, math.Abs(factor*float64(x)))
-		}
-	}
-	if largest == 0 {
-		return 1
-	}
-	return min(max(4-int(math.Ceil(math.Log10(largest))), 0), 6)
 }

@@ -14,9 +14,9 @@ import (
 const MostAnswered = 6
 
 // Answered is the answer in words, of at most so many facts: the best configuration, its score, the
-// margin over the next, how it compares with the base rate, what speaks against trusting it, and the
-// command that keeps it. That the best is no better than the base rate comes first. Of several data sets each
-// has one fact.
+// margin over the next, how it compares with the base rate, what speaks against trusting it, and
+// the command that keeps it. That the best is no better than the base rate comes first. Of several
+// data sets each has one fact.
 func Answered(r *reports.Report, most int) (out []Fact) {
 	all := r.Decided()
 	switch {

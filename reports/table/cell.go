@@ -105,3 +105,17 @@ func interval[F ~float64](lo, hi F, of *reports.Partial) string {
 	digits := commonDigits(1, reports.Number(lo), reports.Number(hi))
 	return reports.Decimals(float64(lo), digits) + " – " + reports.Decimals(float64(hi), digits)
 }
+
+// commonDigits are so many after the point that the largest of the numbers has four in all.
+func commonDigits(factor float64, all ...reports.Number) int {
+	largest := 0.0
+	for _, x := range all {
+		if x.Finite() {
+			largest = max(largest, math.Abs(factor*float64(x)))
+		}
+	}
+	if largest == 0 {
+		return 1
+	}
+	return min(max(4-int(math.Ceil(math.Log10(largest))), 0), 6)
+}

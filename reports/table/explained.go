@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -69,6 +70,12 @@ var headDocs = map[string]string{
 	"here − published":   "their difference",
 	"note":               "what is to be said besides",
 	"log_posterior":      "log evidence plus log prior density of the hyperparameters, nats",
+}
+
+// heading is the name of a score in summaries, or without one its whole name.
+func heading(score string) string {
+	s, _ := cv.ScoreNamed(score)
+	return cmp.Or(s.Column.Heading, score)
 }
 
 // Explain says what the columns have that do not say so yet, and of scores which end is best: by

@@ -18,22 +18,22 @@ import (
 const Widest = 16
 
 // Rows is a table for programs. A cell is nil or "" where there is nothing, a string, an int, a
-// bool, a Number or Values; for people alone also Nats or a Cell. A row may end early.
+// bool, a Number or Values; for people alone also nats or a Cell. A row may end early.
 type Rows struct {
 	Columns []string
 	cells   [][]any
 }
 
-// Nats is a log evidence or its like, whose decimals matter whatever its size.
-type Nats reports.Number
+// nats is a log evidence or its like, whose decimals matter whatever its size.
+type nats reports.Number
 
 // Digits are how numbers are written for people.
-type Digits struct{ Number, Nats func(reports.Number) string }
+type Digits struct{ number, nats func(reports.Number) string }
 
-// Exactly writes numbers to their last digit; Readably to four significant digits, Nats to three
+// exactly writes numbers to their last digit; Readably to four significant digits, nats to three
 // decimals. NaN is empty.
 var (
-	Exactly  = Digits{reports.Shortest, reports.Shortest}
+	exactly  = Digits{reports.Shortest, reports.Shortest}
 	Readably = Digits{func(x reports.Number) string { return reports.Readable(float64(x)) },
 		func(x reports.Number) string { return reports.Decimals(float64(x), 3) }}
 )
@@ -49,14 +49,14 @@ func (t Rows) Table(digits Digits) Table {
 		for i, cell := range row {
 			switch v := cell.(type) {
 			case reports.Number:
-				cells[i] = number(digits.Number(v), float64(v))
-			case Nats:
-				cells[i] = number(digits.Nats(reports.Number(v)), float64(v))
+				cells[i] = number(digits.number(v), float64(v))
+			case nats:
+				cells[i] = number(digits.nats(reports.Number(v)), float64(v))
 			case reports.Values:
 				cells[i].Text = reports.Assignments(v, reports.Readable)
 			case Cell:
 				if v.Numeric && v.Text == "" {
-					v.Text = digits.Number(reports.Number(v.Value))
+					v.Text = digits.number(reports.Number(v.Value))
 				}
 				cells[i] = v
 			case string, int:

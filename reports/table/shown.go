@@ -83,7 +83,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 			fmt.Fprintf(t, "%s\t%s\n", terminal.OneLine(name), terminal.OneLine(text))
 		}
 	}
-	for _, f := range Facts(c, Exactly) {
+	for _, f := range Facts(c, exactly) {
 		line(f.Name, "%s", f.Text)
 	}
 	for _, h := range c.ByInput(c.Hyperparameters) {
@@ -99,7 +99,7 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	t.Flush() // errors surface in w
 
 	for _, h := range ConfigurationTables(c) {
-		h.Table(Exactly).section(w, h.Heading)
+		h.Table(exactly).section(w, h.Heading)
 	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", terminal.OneLine(warning))
@@ -120,8 +120,8 @@ func Facts(c reports.Configuration, digits Digits) []Fact {
 		{"likelihood", c.Likelihood.Text},
 		{"inference", c.Inference.Text},
 		{"tune", c.Tune + " of " + c.Tuned()},
-		{"log evidence", digits.Nats(c.LogEvidence) + also(c.Converged)},
-		{"leave one out", digits.Number(c.LeftOneOut())},
+		{"log evidence", digits.nats(c.LogEvidence) + also(c.Converged)},
+		{"leave one out", digits.number(c.LeftOneOut())},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
 }
@@ -144,12 +144,12 @@ type HeadedRows struct {
 func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	restarts := Rows{Columns: []string{"trial", "status", "evaluations", c.Maximised(), "gradient", "start", "end", ""}}
 	for _, r := range c.Restarts {
-		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, r.Start, r.End,
+		restarts.Add(r.Trial, r.Status, r.Evaluations, objective(c, r.Value), r.Gradient, c.Named(r.Start), c.Named(r.End),
 			chosen(r.Chosen))
 	}
 	points := Rows{Columns: []string{"point", c.Maximised(), "hyperparameters", "scores", ""}}
 	for i, p := range c.Grid {
-		points.Add(i, objective(c, reports.Number(p.Objective())), p.Point, p.Scores, chosen(p.Chosen))
+		points.Add(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores, chosen(p.Chosen))
 	}
 	scored := Rows{Columns: []string{"evaluation", "folds", "score", "value", "95 % interval", "status"}}
 	for _, e := range c.Evaluations {
@@ -166,7 +166,7 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 	}
 	for _, f := range c.Folds {
 		row := []any{f.Evaluation, f.Repeat, f.Fold, f.Train, f.Test, string(f.Status) + also(f.Converged),
-			Nats(f.LogEvidence), f.Hyperparameters}
+			nats(f.LogEvidence), c.Named(f.Hyperparameters)}
 		for _, s := range cv.Scores {
 			var cell any
 			if e, ok := f.Scores.Value(s.Name); ok {
@@ -182,7 +182,7 @@ func ConfigurationTables(c reports.Configuration) []HeadedRows {
 // objective is a value of the tuning objective, in nats or as a score.
 func objective(c reports.Configuration, x reports.Number) any {
 	if strings.HasPrefix(c.Objective, "log_") {
-		return Nats(x)
+		return nats(x)
 	}
 	return x
 }

@@ -224,12 +224,6 @@ func choosing(r *reports.Report) (by string, ok bool) {
 	return "", false
 }
 
-// heading is the name of a score in summaries, or without one its whole name.
-func heading(score string) string {
-	s, _ := cv.ScoreNamed(score)
-	return cmp.Or(s.Column.Heading, score)
-}
-
 // inner is the score of a configuration on the inner folds of nested cross-validation.
 func inner(a *reports.Answer, i int) Cell {
 	if a == nil || a.Nested == nil {
@@ -319,14 +313,15 @@ func Text(out io.Writer, r *reports.Report) error { return TextOn(out, r, Screen
 func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	w := new(bytes.Buffer)
 	on = on.signed()
+	facts := Answered(r, MostAnswered)
 	answer := func() {
-		for _, f := range Answered(r, MostAnswered) {
+		for _, f := range facts {
 			text := on.wrap(terminal.OneLine(f.Name+": "+f.Text), "    ")
 			name, rest, _ := strings.Cut(text, ":")
 			fmt.Fprintf(w, "%s:%s\n", on.bold(name), rest)
 		}
 	}
-	if on.Width == 0 {
+	if on.Width == 0 && len(facts) > 0 {
 		answer()
 		fmt.Fprintln(w)
 	}

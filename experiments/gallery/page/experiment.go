@@ -92,7 +92,8 @@ func remarks(out *bytes.Buffer, r *reports.Report, expected int) error {
 			warnings = append(warnings, fmt.Sprintf("#%d: %s", i, w))
 		}
 		for _, f := range c.Failures {
-			fmt.Fprintf(out, "\nFailed, #%d: %s\n", i, cell(f.String()))
+			why, remedy, _ := strings.Cut(f.String(), "; ")
+			fmt.Fprintf(out, "\nFailed, #%d: %s\n", i, cell(strings.TrimSpace(sentence(why)+" "+sentence(remedy))))
 		}
 		failures += len(c.Failures)
 	}

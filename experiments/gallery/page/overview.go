@@ -181,8 +181,11 @@ func reasons(entries []ledger.Entry, of ledger.Verdict) (which, why []string) {
 	return which, why
 }
 
-// sentence is a text with a capital and a full stop.
+// sentence is a text with a capital and a full stop; nothing is none.
 func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
