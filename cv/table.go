@@ -81,8 +81,8 @@ var Scores = []Score{
 	{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Column: Column{Heading: "auc", Digits: 4},
-		Doc: "area under the ROC curve of two classes: the probability that of two cases, one of each, that of " +
-			"the second class gets the larger probability; ties count half; Newcombe's interval (2006, method 5)",
+		Doc: "area under the ROC curve of two classes: that a case of the second gets the larger probability in a " +
+			"pair; ties count half; Newcombe's interval (2006, method 5)",
 	},
 	{
 		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
