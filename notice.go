@@ -1,5 +1,5 @@
-// Package gpctune has files of the repository that are part of the program: its licences, its own and
-// those of what is linked into it, and the Dockerfile of its image.
+// Package gpctune has files of the repository that are part of the program: its own licence, those
+// of what is linked into it, and the Dockerfile of its image.
 package gpctune
 
 import _ "embed"

@@ -56,11 +56,11 @@ func usesMulticlass(lik likelihood.Likelihood, classes int) error {
 	}
 	switch classes {
 	case 0:
-		return errors.New("softmax explains three or more classes and the targets are numbers; " +
-			"make two classes of them with data: {above: …} and use likelihood: logit")
+		return errors.New("softmax is for three or more classes, and the labels are numbers; turn them into two " +
+			"classes with data: {above: …}, and use likelihood: logit")
 	case 2:
-		return errors.New("softmax is for three or more classes and there are two; " +
-			"use likelihood: logit, which with twice the kernel's variance is the same model")
+		return errors.New("softmax is for three or more classes, and there are two; use likelihood: logit, which " +
+			"is the same model with twice the variance of the kernel")
 	}
 	return nil
 }

@@ -41,11 +41,11 @@ func (e Exact) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	case classes == 0 && !gaussian:
 		return Caps{}, errors.New("exact needs Gaussian noise; use likelihood: gaussian")
 	case !gaussian:
-		return Caps{}, errors.New("exact needs likelihood: gaussian, whose posterior is Gaussian, and numeric " +
-			"targets; for classes use inference: ep with likelihood: probit, or laplace with softmax")
+		return Caps{}, errors.New("exact needs likelihood: gaussian and numeric labels; for classes use " +
+			"inference: ep with likelihood: probit, or laplace with softmax")
 	case classes != 0:
-		return Caps{}, errors.New("exact explains numeric targets; " +
-			"for classes use likelihood: probit with inference: ep, or softmax with laplace")
+		return Caps{}, errors.New("exact is for numeric labels; for classes use likelihood: probit with " +
+			"inference: ep, or softmax with laplace")
 	}
 	gradient := isGaussian(lik) || !hasFree(lik)
 	cavities := e.Inducing.cavities(1)

@@ -259,8 +259,8 @@ func (p *samples) conclude() {
 	d.StandardError = p.state[1]
 	d.Converged = d.StandardError*d.StandardError*float64(p.options.Chains) <= 1
 	if !d.Converged {
-		const why = "a few chains carry most of the weight, so that the standard error of the log evidence " +
-			"means little; raise temperatures or chains"
+		const why = "a few chains have most of the weight, so the standard error of the log evidence is " +
+			"unreliable; raise temperatures or chains"
 		d.Warnings = []string{why}
 		d.Failure = fmt.Errorf("%w: sampling, %s", ErrNotConverged, why)
 	}

@@ -43,14 +43,13 @@ func (p *marginals) accept(f fixedPoint) error {
 	d := &p.of.diagnostics
 	if p.options.Unconverged == AcceptUnconverged && p.of.evidence.value > 0 &&
 		p.of.lik.Likelihood().Domain() != likelihood.Numeric {
-		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, "+
-			"and no labels have a probability above 1; lower "+
-			"damping", ErrNotConverged, p.method, d.Iterations, p.of.evidence.value)
+		return fmt.Errorf("%w: the updates of %s diverge: after %d of them the log evidence is %.3g, but a log "+
+			"probability is at most 0; lower damping", ErrNotConverged, p.method, d.Iterations, p.of.evidence.value)
 	}
 	p.of.evidence.err = nil                                   // noGradient has another
 	within := math.Pow(10, math.Ceil(math.Log10(f.distance))) // so that fits that are alike say the same
-	d.Warnings = append(d.Warnings, fmt.Sprintf("%s stopped unconverged, within %.0g posterior standard deviations "+
-		"of its fixed point, and is taken as it is", p.method, within))
+	d.Warnings = append(d.Warnings, fmt.Sprintf("%s stopped before it converged, within %.0g posterior standard "+
+		"deviations of its fixed point, and is used as it is", p.method, within))
 	return nil
 }
 

@@ -661,10 +661,10 @@ func usesOneProcess(method string, lik likelihood.Likelihood, classes int, lacks
 func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks error) error {
 	switch domain := lik.Domain(); {
 	case classes == 0 && domain == likelihood.Numeric:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; use inference: exact", method)
+		return fmt.Errorf("%s is for two classes, and the labels are numbers; use inference: exact", method)
 	case classes == 0:
-		return fmt.Errorf("%s explains two classes and the targets are numbers; make two classes of them with data: "+
-			"{above: …}, or use likelihood: gaussian with inference: exact", method)
+		return fmt.Errorf("%s is for two classes, and the labels are numbers; turn them into two classes with "+
+			"data: {above: …}, or use likelihood: gaussian with inference: exact", method)
 	case domain == likelihood.Categorical && classes > 2:
 		return fmt.Errorf("%s has one latent process and this likelihood one for each class; use inference: laplace, "+
 			"or likelihood: probit with classes: one_vs_rest", method)
@@ -673,8 +673,8 @@ func usesBinary(method string, lik likelihood.Likelihood, classes int, lacks err
 	case lacks != nil:
 		return lacks
 	case classes != 2:
-		return fmt.Errorf("%s with a likelihood of two classes cannot explain %d; use classes: one_vs_rest, or "+
-			"likelihood: softmax with inference: laplace", method, classes)
+		return fmt.Errorf("%s with a likelihood of two classes cannot model %d classes; use classes: "+
+			"one_vs_rest, or likelihood: softmax with inference: laplace", method, classes)
 	}
 	if _, ok := bound(lik).(likelihood.MomentMatcher); !ok {
 		return fmt.Errorf("%s needs the likelihood's Gaussian averages for its predictions; use likelihood: probit "+

@@ -25,9 +25,10 @@ var Table = registry.Table[Approximation]{
 		EnsembleMeanField{Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
 	registry.Of[NaiveMeanField, Approximation]("naive_mean_field", "naive mean field, Csató et al. 2000 (9)",
 		NaiveMeanField{Tolerance: defaultTolerance, MaxIterations: defaultIterations}),
-	registry.Of[Exact, Approximation]("exact", "regression with Gaussian noise, without approximation, GPML 2.2"),
+	registry.Of[Exact, Approximation]("exact", "exact regression with Gaussian noise, GPML 2.2"),
 	registry.Of[Sampling, Approximation]("sampling",
-		"the reference, with error bars: annealed importance sampling from EP's Gaussian", Sampling{}.filled()),
+		"reference values with error bars: annealed importance sampling, starting from the Gaussian of "+
+			"EP", Sampling{}.filled()),
 }
 
 // Register adds a method of another program to Table, as kernel.Register does a kernel.

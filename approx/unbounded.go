@@ -20,8 +20,8 @@ func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 	if rank == n {
 		return
 	}
-	why := fmt.Sprintf("p(y|f) jumps and the covariance of the %d cases has rank %d, "+
-		"so that labels that contradict each other pin latent values down without limit", n, rank)
+	why := fmt.Sprintf("p(y|f) jumps and the covariance of the %d cases has rank %d, so contradictory labels "+
+		"make the precision of latent values grow without bound", n, rank)
 	way := fmt.Sprintf("a noise kernel in a sum with the others, of amplitude %.2g or more, gives every case "+
 		"a latent value of its own; likelihood: probit or logit does not jump", math.Sqrt(leastNoise*s.largest()))
 	at := fmt.Sprintf("%s stopped after %d iterations", method, s.diagnostics.Iterations)

@@ -20,20 +20,22 @@ import (
 var Table = registry.Table[Splitter]{
 	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, stratified: true)"),
 	registry.Of[RepeatedKFold, Splitter]("repeated_kfold",
-		"kfold again and again, shuffled anew (k: 10, repeats: 10, stratified: true)"),
-	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "every case is tested once, by all the others"),
+		"repeated kfold with newly shuffled folds (k: 10, repeats: 10, stratified: true)"),
+	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "each case is tested once, and all others train"),
 	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
 	registry.Of[GroupKFold, Splitter]("group_kfold",
 		"k parts that keep the cases of a group together (k: 10, stratified: false)"),
-	registry.Of[Predefined, Splitter]("predefined", "a column of integers says in which fold a case is tested"),
+	registry.Of[Predefined, Splitter]("predefined", "a column of integers gives the fold in which each case is "+
+		"tested"),
 }
 
 // Races lists the rules by which contestants are cut.
 var Races = registry.Table[Race]{
-	registry.Of[PairedT, Race]("paired_t", "cut who is behind the best by a one-sided paired t-test "+
-		"over the folds so far, three or more (alpha: 0.05, for the whole race)"),
+	registry.Of[PairedT, Race]("paired_t", "stop configurations that are worse than the best by a one-sided "+
+		"paired t-test over three or more folds (alpha: 0.05, over the whole race)"),
 	registry.Of[SuccessiveHalving, Race]("successive_halving",
-		"keep the best 1/eta after F/eta^s, …, F/eta of the F folds, until one is left (eta: 2)"),
+		"after F/eta^s, …, F/eta of the F folds, keep the best 1/eta of the configurations, until one remains "+
+			"(eta: 2)"),
 }
 
 // Scores lists the scores in the order in which summaries show them, m being the number of
@@ -73,32 +75,33 @@ var Scores = []Score{
 	},
 	{
 		Name: "ece", Unit: "probability", Func: expectedCalibrationError,
-		Doc: "expected calibration error: mean |accuracy - confidence| over 15 equal-width bins " +
-			"of the largest probability; no interval",
+		Doc: "expected calibration error: mean |accuracy - confidence| over 15 equal-width bins of the largest " +
+			"probability; no interval",
 	},
 	{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Column: Column{Heading: "auc", Digits: 4},
-		Doc: "area under the ROC curve of two classes: how probably a case of the second gets a larger probability " +
-			"of it than one of the first; ties count half; Newcombe's interval (2006, method 5)",
+		Doc: "area under the ROC curve of two classes: that a case of the second gets the larger probability in a " +
+			"pair; ties count half; Newcombe's interval (2006, method 5)",
 	},
 	{
 		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
 		Doc: "area under the precision-recall curve of two classes: the mean precision with each case of the second " +
-			"as the threshold; guessing has that class's share; Wilson's interval",
+			"as the threshold; guessing scores the share of that class; Wilson's interval",
 	},
 	{
 		Name: "balanced_accuracy", Unit: "share of cases", Greater: true, Func: balancedAccuracy,
-		Doc: "share of the cases of a class that is decided rightly, averaged over the classes: guessing has 1 by " +
-			"their number; its interval combines Wilson's of the classes",
+		Doc: "share of correct decisions, averaged over the classes: guessing scores 1 / number of classes; the " +
+			"interval combines Wilson's intervals of the classes",
 	},
 	{
 		Name: "sensitivity", Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
-		Doc: "share of the cases of the second of two classes that is decided rightly (recall), with Wilson's interval",
+		Doc: "share of correct decisions among the cases of the second of two classes (recall), with Wilson's " +
+			"interval",
 	},
 	{
 		Name: "specificity", Unit: "share of cases", Greater: true, Func: recallOfTwo(0),
-		Doc: "share of the cases of the first of two classes that is decided rightly, with Wilson's interval",
+		Doc: "share of correct decisions among the cases of the first of two classes, with Wilson's interval",
 	},
 	{
 		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
@@ -134,14 +137,14 @@ var Scores = []Score{
 var Curves = []Curve{
 	{
 		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
-		Doc: "error rate against the share of the cases that are rejected, the least sure first",
+		Doc: "error rate against the share of the cases that are rejected, the least certain first",
 		Func: func(p Predictions, c Confidence) Series {
 			return reject(p, c, p.wrong(), func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
 		},
 	},
 	{
 		Name: "information_reject", X: "share rejected", Y: "test information of the rest, bits per case",
-		Doc: "test information against the share of the cases that are rejected, the least sure first",
+		Doc: "test information against the share of the cases that are rejected, the least certain first",
 		Func: func(p Predictions, c Confidence) Series {
 			return reject(p, c, p.information(), (*growing).interval)
 		},

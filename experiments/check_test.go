@@ -99,7 +99,7 @@ func TestCheckComparesWithOneSampledEvidencePerModel(t *testing.T) {
 func TestCheckSaysWhatItLeavesOut(t *testing.T) {
 	for _, c := range []struct{ text, note string }{
 		{"data: {dataset: iris, subsample: 20}\nmodel: {kernel: se, likelihood: softmax, inference: laplace}\ntune: none\n", "sampling: sampling has one latent process"},
-		{"data: {dataset: housing, subsample: 20}\nmodel: {kernel: se, likelihood: gaussian, inference: [exact, ep]}\ntune: none\n", "sampling: sampling explains two classes"},
+		{"data: {dataset: housing, subsample: 20}\nmodel: {kernel: se, likelihood: gaussian, inference: [exact, ep]}\ntune: none\n", "sampling: sampling is for two classes"},
 		// what has no log evidence; what tunes it has one
 		{"data: {dataset: crabs, subsample: 20}\nmodel: {kernel: se, likelihood: probit, inference: [{online: {sweeps: 2}}, {sampling: {temperatures: 20}}]}\ntune: {inference: ep}\n", "{online: {sweeps: 2}}: objective: this inference method has no log evidence"},
 	} {
@@ -170,7 +170,7 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 		want   string
 	}{
 		{off{}, ""},
-		{off{slope: 1e-4}, "the gradient by log_length_scale is"},
+		{off{slope: 1e-4}, "the derivative with respect to log_length_scale is"},
 		{off{slope: math.NaN()}, "not finite"},
 		{off{above: 5}, "a lower bound, and"},
 		{approx.Laplace{MaxIterations: 1}, "not converged: laplace stopped after 1 iterations"},

@@ -101,10 +101,10 @@ func TestRunsOfIllustrations(t *testing.T) {
 	if report, _, err := run.Run(t.Context(), more, dir, run.Options{Extend: true}); err != nil || len(report.Illustrations) != 2 {
 		t.Errorf("extended: %v", err)
 	}
-	if _, _, err := classifier.Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
+	if _, _, err := classifier.Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), classifier.FitOptions{}); err == nil || !strings.Contains(err.Error(), "there is nothing to fit") {
 		t.Errorf("fit: %v", err)
 	}
-	if _, err := check.Check(t.Context(), plantest.Planned(t, text), check.CheckOptions{}); err == nil || !strings.Contains(err.Error(), "nothing is fitted") {
+	if _, err := check.Check(t.Context(), plantest.Planned(t, text), check.CheckOptions{}); err == nil || !strings.Contains(err.Error(), "there is nothing to fit") {
 		t.Errorf("check: %v", err)
 	}
 }

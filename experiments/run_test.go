@@ -603,7 +603,7 @@ func TestAverageWarning(t *testing.T) {
 	for options, want := range map[string]bool{"points: 8": true, "max_iterations: 100": false} {
 		for _, tune := range []string{"none", "{method: mcmc, samples: 4, burn: 1, objective: log_posterior}"} {
 			r := runs(t, text+options+"}}}\ntune: "+tune+"\n")
-			if w := strings.Join(r.Configurations[0].Warnings, "\n"); strings.Contains(w, "averages of softmax") != want {
+			if w := strings.Join(r.Configurations[0].Warnings, "\n"); strings.Contains(w, "averaged softmax probabilities") != want {
 				t.Errorf("%s, tune %s: warnings %q", options, tune, w)
 			}
 		}

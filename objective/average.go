@@ -59,7 +59,8 @@ func (MAP) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs, _ int) {
 // ofClasses says why an average is not defined for a likelihood of numbers.
 func ofClasses(name string, lik likelihood.Likelihood) error {
 	if lik.Domain() == likelihood.Numeric {
-		return fmt.Errorf("%s is an average of class probabilities, and %T explains numbers; use averaged", name, lik)
+		return fmt.Errorf("%s is an average of class probabilities, and %T is for numeric labels; use "+
+			"averaged", name, lik)
 	}
 	return nil
 }

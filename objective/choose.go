@@ -129,8 +129,8 @@ func enough(ctx context.Context, o *Objective) (c Choice, err error) {
 				return c, nil
 			}
 			if m == option.Points && more.Fewer == "" {
-				more.Fewer = fmt.Sprintf("%d inducing inputs, the most that there may be, change the log evidence by "+
-					"%.3g nats a case from half as many, which is more than the tolerance of %.3g; allow more points",
+				more.Fewer = fmt.Sprintf("%d inducing inputs, the allowed maximum, and half as many differ in "+
+					"log evidence by %.3g nats a case, more than the tolerance of %.3g; allow more points",
 					found, change, option.Tolerance)
 			}
 		}

@@ -116,8 +116,8 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		for a, v := range last {
 			last[a] = math.Abs(v)
 		}
-		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: the objective has no maximum here, "+
-			"for its second derivative is %.3g in a direction that is mostly %s",
+		c.Warnings = append(c.Warnings, fmt.Sprintf("no standard errors: this is not a maximum of the objective: "+
+			"the second derivative is %.3g in a direction that is mostly %s",
 			values[n-1], specs[c.Inside[floats.MaxIdx(last)]].ThetaName()))
 		return
 	}
@@ -144,7 +144,7 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		}
 	}
 	if d := math.Sqrt(decrement); d > 0.1 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are those of the curvature at a point "+
-			"that is about %.2g of them from a maximum", d))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are computed at a point that is about "+
+			"%.2g standard errors from a maximum", d))
 	}
 }

@@ -74,9 +74,9 @@ func TestCurvatureWithoutAMaximum(t *testing.T) {
 		says string
 		left int // hyperparameters inside
 	}{
-		"saddle": {[]float64{3, 0, 0, -1}, "no maximum here, for its second derivative is 1 in a direction that is mostly b", 2},
+		"saddle": {[]float64{3, 0, 0, -1}, "not a maximum of the objective: the second derivative is 1 in a direction that is mostly b", 2},
 		"flat":   {[]float64{3, 0, 0, 1e-9}, "where the objective is flat: b", 1},
-		"ridge":  {[]float64{1, 1, 1, 1}, "no maximum here", 2},
+		"ridge":  {[]float64{1, 1, 1, 1}, "not a maximum of the objective", 2},
 	} {
 		f, df := quadratic(mat.NewSymDense(2, c.h), []float64{1, 1})
 		got := curvature(t, functionOf(t, wide(2), f, df, entry{}), []float64{1, 1})

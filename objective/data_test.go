@@ -40,7 +40,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 		{probit, Data{X: x, Y: binary(1, -1, 1, 1)}, "3 rows of inputs and 4 targets"},
 		{probit, Data{X: x, Y: several(2, 0, 1, 1)}, "3 targets in Index"},
 		{probit, Data{X: x, Y: several(3, 0, 1, 2)}, "use classes: one_vs_rest"},
-		{probit, Data{X: x, Y: approx.Targets{Value: []float64{-1, 1, 1}}}, "the targets are numbers"},
+		{probit, Data{X: x, Y: approx.Targets{Value: []float64{-1, 1, 1}}}, "the labels are numbers"},
 		{probit, Data{X: x, Y: several(1, 0, 0, 0)}, "1 classes"},
 		{probit, Data{X: x, Y: several(-2, 0, 0, 0)}, "-2 classes"},
 		{probit, Data{X: inputs(1, 2, nan, 4, 5, 6), Y: binary(-1, 1, 1)}, "input NaN in row 2, column 1"},

@@ -109,8 +109,8 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 	c.gradients = s.Gradients
 	c.Limit = cmp.Or(s.Evaluations, 500*s.Gradients.Evaluations(len(start)))
 	if len(start) > 0 && !c.HasGradient() {
-		return none, fmt.Errorf("%s needs a gradient, which %T with %T does not have; "+
-			"take differences of values, or use a method that needs none, such as nelder_mead",
+		return none, fmt.Errorf("%s needs a gradient, which %T with %T does not have; use differences of values, "+
+			"or a method without gradients, such as nelder_mead",
 			s.Method, o.model.Inference, o.model.Likelihood)
 	}
 	for _, p := range o.Layout.FreeSpecs() {
@@ -241,9 +241,9 @@ func (c climb) optimum(status Status) Optimum {
 			b.Name, b.Side, b.Value, b.Value)
 	}
 	if len(m.Theta) > 0 && len(m.AtBound) == 0 && c.objective.guesses(m.Value) {
-		warn("ended on a plateau, where the model says no more than a constant classifier: the log evidence %.6g is "+
-			"that of probabilities that do not depend on the inputs; start length scales elsewhere, or restart more "+
-			"often", m.Value)
+		warn("ended on a plateau, where the model is no better than a constant classifier: its log evidence, "+
+			"%.6g, is that of probabilities that do not depend on the inputs; start from other length scales, or "+
+			"use more restarts", m.Value)
 	}
 	switch status {
 	case EvaluationLimit:

@@ -210,7 +210,7 @@ func (s *scheduler) told() error {
 	case <-s.ctx.Done():
 		return fmt.Errorf("%w: %w", ErrStopped, context.Cause(s.ctx))
 	case <-s.Drain:
-		return fmt.Errorf("%w: no further job was to be started", ErrStopped)
+		return fmt.Errorf("%w: no further jobs are started", ErrStopped)
 	default:
 	}
 	if sum := s.agenda.summary; s.MaxFailures > 0 && sum.Failed >= s.MaxFailures {

@@ -91,8 +91,8 @@ func (s Space) Edges(theta []float64) (warnings []string) {
 				warnings = append(warnings, fmt.Sprintf("%s ended at its %s bound %.6g: "+
 					"wider bounds may hold a better value", p.Name, e.side, p.Map.Natural(e.bound)))
 			case math.Abs(theta[j]-e.box) <= near:
-				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box: "+
-					"with bounds: [lo, hi] it is searched between them", p.Name, e.side, p.Map.Natural(e.box)))
+				warnings = append(warnings, fmt.Sprintf("%s ended at the %s end %.6g of its search box; to "+
+					"search a wider range, set its bounds: [lo, hi]", p.Name, e.side, p.Map.Natural(e.box)))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func TestMCMCCheck(t *testing.T) {
 	}{
 		"amplitude has no prior, and a flat one over log_amplitude is improper": {MCMC{}, seSpace()},
 		"length_scale has no prior": {MCMC{}, seSpace()},
-		"nothing to sample, for every hyperparameter is fixed; use method: none":            {MCMC{}, nil},
+		"nothing to sample: every hyperparameter is fixed; use method: none":                {MCMC{}, nil},
 		"samples = 3 must be at least 4":                                                    {MCMC{Samples: 3}, withPriors(seSpace())},
 		"burn = -1 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},
 		"thin = -2 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},

@@ -63,7 +63,7 @@ func TestBounds(t *testing.T) {
 		"classes":      {"data: {dataset: crabs, classes: [" + many("c%d,", 60000) + "]}\n" + model, "at most 100"},
 		"data sets":    {"data: {dataset: [" + strings.Repeat("crabs,", 50000) + "]}\n" + model, "more than 1000"},
 		"draws":        {"model: {kernel: se, likelihood: softmax}\nillustrate: {prior: {classes: [" + many("c%d,", 60000) + "]}}\n", "at most 100"},
-		"compressed":   {write("bomb.csv.gz", zipped.Bytes()), "for each compressed one"},
+		"compressed":   {write("bomb.csv.gz", zipped.Bytes()), "times its compressed size"},
 		"sparse":       {"data: {train: " + sparse + "}\n" + model, "10737418240 bytes"},
 		"svmlight":     {write("huge.svm", []byte(strings.Repeat("1 1:1\n-1 2:1\n", 60)+"1 1000000:1\n")), "number the features"},
 		"line":         {write("line.csv", append(bytes.Repeat([]byte("x"), 1<<25), "\n1\n"...)), "that one line may have"},

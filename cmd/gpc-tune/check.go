@@ -15,12 +15,14 @@ func checkCommand() *cobra.Command {
 	var options check.CheckOptions
 	c := &cobra.Command{
 		Use:   "check FILE.yaml | gallery:NAME",
-		Short: "Hold gradients to differences, and log evidences to Monte Carlo with error bars",
-		Long: `Fit every inference of the file once to all of the training data, where the hyperparameters start or
-at --theta, and hold the gradient of its log evidence to differences and the log evidence to a
-sampled one (annealed importance sampling), whose options are those of the file's sampling entry if
-it has one. The exit code is 4 if a fit fails or does not converge, a gradient is off by more than
-1e-6, or a lower bound lies more than two standard errors above the sampled log evidence.`,
+		Short: "Check gradients against finite differences, and log evidences against Monte Carlo",
+		Long: `Fit every inference method of the file once to all training data, at the starting values of the
+hyperparameters or at --theta. Compare the gradient of the log evidence with finite differences, and
+the log evidence with an estimate by annealed importance sampling, with error bars. The options of
+the sampler are those of the sampling entry of the file, if there is one.
+
+The exit code is 4 if a fit fails or does not converge, if a gradient differs by more than 1e-6, or
+if a lower bound lies more than two standard errors above the sampled log evidence.`,
 		Example: "  gpc-tune check gallery:ground_truth_crabs\n  gpc-tune check gallery:pima_grid --theta " +
 			"log_length_scale=1,log_amplitude=2",
 		Args: cobra.ExactArgs(1),
@@ -51,10 +53,11 @@ it has one. The exit code is 4 if a fit fails or does not converge, a gradient i
 	}
 	e.settingsFlag(c)
 	f := c.Flags()
-	f.StringToStringVar(&options.Theta, "theta", nil, "hyperparameters on the theta scale, as in "+
-		"log_amplitude=1,log_length_scale=0, wherever there is one of that name")
-	f.BoolVar(&options.NoSampling, "no-sampling", false, "leave out the sampled log evidences")
-	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0), "evaluations that run at a time")
+	f.StringToStringVar(&options.Theta, "theta", nil, "hyperparameters, `name=value`, positive ones as logarithms: "+
+		"log_amplitude=1,log_length_scale=0; a model without that name ignores it")
+	f.BoolVar(&options.NoSampling, "no-sampling", false, "do not sample log evidences")
+	f.IntVarP(&options.Workers, "jobs", "j", runtime.GOMAXPROCS(0),
+		"number of evaluations that run at the same time")
 	formatFlag(c, &format, table.CheckForms.Names())
 	return c
 }

@@ -19,20 +19,21 @@ func doctorCommand() *cobra.Command {
 	var o doctor.DoctorOptions
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check that gpc-tune works here, and measure how fast, for the times that plan shows",
-		Long: `Check that gpc-tune works here, and measure how fast, one core at a time; every line is printed as
-soon as it is known. The rates are kept for plan, which shows times with them, and for submit.
+		Short: "Check that gpc-tune works on this machine, and measure its speed for the estimates of plan",
+		Long: `Check that gpc-tune works on this machine, and measure how fast it is on one core. Each line is
+printed as soon as it is measured. The results are saved: gpc-tune plan and gpc-tune submit estimate
+times from them.
 
-With --quick everything is checked, but timed on small problems of one size, which takes seconds.
-How time grows is not known then, so that nothing is kept: what doctor without --quick has kept
-before stays.`,
+With --quick the same is checked, but only small problems of one size are timed, which takes seconds.
+This does not show how time grows with the number of cases. Therefore nothing is saved, and results
+saved earlier are kept.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.Quick && !c.Flags().Changed("cases") {
 				o.Cases = quickCases
 			}
 			if o.Cases < 16 {
-				return usage("--cases %d: at least 16 are needed to tell how time grows", o.Cases)
+				return usage("--cases %d: at least 16 are needed to measure how time grows", o.Cases)
 			}
 			out := &checkup{w: c.OutOrStdout()}
 			o.Tell = out
@@ -41,11 +42,11 @@ before stays.`,
 				return err
 			}
 			if found.Kept != "" {
-				out.line("", "kept in %s", found.Kept)
+				out.line("", "saved in %s", found.Kept)
 			}
 			if o.Quick {
-				out.line("", "left out by --quick: problems of more than %d cases, and how time grows. Nothing was "+
-					"kept for plan: gpc-tune doctor does that", o.Cases)
+				out.line("", "--quick leaves out problems of more than %d cases, and how time grows. Nothing was "+
+					"saved for gpc-tune plan: gpc-tune doctor without --quick does that", o.Cases)
 			}
 			if out.err != nil {
 				return out.err
@@ -53,9 +54,9 @@ before stays.`,
 			return found.Err()
 		},
 	}
-	c.Flags().IntVar(&o.Cases, "cases", 768, fmt.Sprintf("cases of the largest problem that is timed; quick methods "+
-		"are on twice as many too (with --quick: of all problems, and %d)", quickCases))
-	c.Flags().BoolVar(&o.Quick, "quick", false, "check everything, but time small problems only, and keep no rates")
+	c.Flags().IntVar(&o.Cases, "cases", 768, fmt.Sprintf("cases of the largest problem that is timed; fast methods "+
+		"also on twice as many (with --quick: of all problems, default %d)", quickCases))
+	c.Flags().BoolVar(&o.Quick, "quick", false, "time small problems only, and save nothing")
 	return c
 }
 
@@ -82,12 +83,12 @@ func (c *checkup) line(header, format string, args ...any) {
 
 // Machine implements doctor.Findings, as the methods below.
 func (c *checkup) Machine(found *doctor.Checkup) {
-	memory := "not told by the system: runs have no limit but --memory"
+	memory := "unknown on this system: only --memory limits runs"
 	if found.Memory > 0 {
 		memory = humanize.IBytes(uint64(found.Memory)) + " available"
 	}
 	c.line("", "%-42s %s %s %s", "gpc-tune", found.Build.Version, found.Build.Go, found.Build.Arch)
-	c.line("", "%-42s %s, %d cores", "processor", cmp.Or(found.CPU, "not told by the system"), found.Cores)
+	c.line("", "%-42s %s, %d cores", "processor", cmp.Or(found.CPU, "unknown"), found.Cores)
 	c.line("", "%-42s %s", "memory", memory)
 }
 
@@ -110,7 +111,7 @@ func (c *checkup) Kernel(t doctor.ComponentTime) {
 }
 
 func (c *checkup) Method(t doctor.ComponentTime) {
-	c.times(t, "inference/likelihood, n =", "log evidence and its gradient, kernel and prediction aside; one core")
+	c.times(t, "inference/likelihood, n =", "log evidence and its gradient, without kernel and prediction; one core")
 }
 
 func (c *checkup) times(t doctor.ComponentTime, what, doc string) {

@@ -34,29 +34,29 @@ var exitCodes = []struct {
 	errors  []error
 }{
 	{exitDone, "done", "", nil},
-	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or standard output that cannot be written (full, or " +
-		"closed by its reader)",
-		"look at the message; what a run has computed is in its folder", []error{errOutput}},
-	{exitUsage, "a mistake on the command line", "correct the command; nothing has run",
+	{exitUnexpected, "an unexpected error: a fault of gpc-tune, or standard output that cannot be written (disk " +
+		"full, or closed by its reader)",
+		"read the message; finished jobs are safe in the run folder", []error{errOutput}},
+	{exitUsage, "a mistake on the command line", "correct the command; no job has run",
 		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished}},
 	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or " +
 		"folder that cannot be read or written",
-		"every mistake is shown with its place: correct it; the same command would fail again",
+		"correct the mistakes, which are listed with their places; the same command would fail again",
 		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory,
 			experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
-	{exitFailures, "finished, but some trials, fits or checks failed", "the report says which and why",
+	{exitFailures, "finished, but some trials, fits or checks failed", "the report lists them with their reasons",
 		[]error{experiments.ErrNoFit}},
-	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, a scheduler that does not " +
-		"answer", "remove the cause; the same command with --resume goes on",
+	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, or a scheduler that does " +
+		"not answer", "remove the cause; the same command with --resume continues",
 		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
 			submit.ErrEngine}},
 	{exitForeign, "the run folder belongs to another configuration",
-		"name another with -o, or add --extend to ask more of the same", []error{experiments.ErrOtherConfiguration}},
+		"name another folder with -o; if the file now asks for more, add --extend",
+		[]error{experiments.ErrOtherConfiguration}},
 	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)",
-		"run, fit -o, worker and submit go on with --resume, or when they are given again", nil},
-	{128 + int(syscall.SIGABRT), "crashed (SIGABRT): memory ran out, or a fault of gpc-tune that nothing " +
-		"could catch", "what is on record is safe, and --resume goes on, with fewer jobs at a time (-j) if memory " +
-		"ran out", nil},
+		"repeat the command, run and fit -o with --resume, to continue", nil},
+	{128 + int(syscall.SIGABRT), "crashed (SIGABRT): out of memory, or a fault of gpc-tune",
+		"finished jobs are safe, and --resume continues; if memory ran out, with fewer jobs at a time (-j)", nil},
 	{128 + int(syscall.SIGTERM), "interrupted by SIGTERM", "as 130", nil},
 }
 

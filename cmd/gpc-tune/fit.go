@@ -18,18 +18,19 @@ func fitCommand(signals *interrupts) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "fit FILE.yaml | gallery:NAME -m MODEL.json",
-		Short: "Tune on all of the training data, and keep the classifier",
-		Long: `Tune on all of the training data, as run does, and write the classifier to a model file, from which
-gpc-tune predict predicts. Of several configurations the best is kept, or the one that
---configuration names. What is best, --by says: a score of held-out cases (gpc-tune list scores),
-mean_loss, log_evidence, or the tuning objective. Without it, it is what decides the run, if that is
-finished in -o or runs/NAME: a race, nested cross-validation, or else the first score. Where there
-is no run, it is the tuning objective, and the first score where comparators or several objectives
-are among the configurations; what is held out for a score is then computed first, as run does.
+		Short: "Tune on all training data, and save the classifier to a model file",
+		Long: `Tune on all training data, as gpc-tune run does, and write the classifier to a model file for
+gpc-tune predict. If the file declares several configurations, the best one is saved, or the one that
+--configuration selects.
 
-With -o the finished jobs are kept in a run folder, so that a fit that was stopped goes on with
---resume. The jobs are those that run does on all of the training data: what either has done in the
-folder, the other need not do again.`,
+--by sets the criterion for the best: a score of held-out cases (gpc-tune list scores), mean_loss,
+log_evidence, or the tuning objective. Without --by, if -o or runs/NAME holds a finished run, the
+criterion is that of the run: a race, nested cross-validation, or else the first score. If there is
+no such run, it is the tuning objective. If the configurations include comparators or have several
+objectives, it is the first score, and the evaluation for it is computed first.
+
+With -o finished jobs are kept in a run folder, so that --resume continues a fit that was stopped.
+run and fit share the jobs in this folder.`,
 		Example: "  gpc-tune fit gallery:crabs -m crabs.json\n  gpc-tune predict crabs.json new.csv\n  gpc-tune run " +
 			"gallery:crabs && gpc-tune fit gallery:crabs -o runs/crabs -m crabs.json",
 		Args: cobra.ExactArgs(1),
@@ -38,7 +39,7 @@ folder, the other need not do again.`,
 				return err
 			}
 			if options.Dir == "" && options.Resume {
-				return usage("--resume and --retry-failed go on with the jobs of a run folder; name it with -o")
+				return usage("--resume and --retry-failed continue the jobs of a run folder; name it with -o")
 			}
 			if c.Flags().Changed("configuration") && options.Configuration < 0 {
 				return usage("--configuration %d: configurations are counted from 0", options.Configuration)
@@ -63,11 +64,11 @@ folder, the other need not do again.`,
 			case code(err) != exitStopped:
 				return err
 			case options.Dir == "":
-				return fmt.Errorf("%w\nno model was written, and nothing was kept: begin again, with -o DIR to "+
-					"keep what is done", err)
+				return fmt.Errorf("%w\nno model was written, and no job was kept: start again, with -o DIR to "+
+					"keep finished jobs", err)
 			default:
-				return fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: go on with the same "+
-					"command and --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
+				return fmt.Errorf("%w\nno model was written; %d of %d jobs are done in %s: to continue, repeat the "+
+					"command with --resume", err, summary.Done+summary.Skipped, summary.Total, options.Dir)
 			}
 			evidence := ""
 			if l := float64(model.LogEvidence); !math.IsNaN(l) {
@@ -82,10 +83,10 @@ folder, the other need not do again.`,
 	f.StringVarP(&name, "model", "m", "", "model file to write")
 	f.IntVar(&options.Configuration, "configuration", -1,
 		"number of the configuration, from 0 (default: the best)")
-	f.StringVar(&options.By, "by", "", "what is best: a score, mean_loss, log_evidence or the tuning objective "+
-		"(default: see above)")
+	f.StringVar(&options.By, "by", "", "criterion for the best: a score, mean_loss, log_evidence or the "+
+		"tuning objective (default: see above)")
 	c.MarkFlagsMutuallyExclusive("configuration", "by")
-	f.StringVarP(&options.Dir, "output", "o", "", "run folder that keeps the finished jobs (default: none does)")
+	f.StringVarP(&options.Dir, "output", "o", "", "run folder for the finished jobs (default: they are not kept)")
 	check = runFlags(c, &options.Options)
 	_ = c.MarkFlagRequired("model") // there is such a flag
 	return c

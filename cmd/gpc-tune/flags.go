@@ -31,7 +31,7 @@ type experiment struct {
 // settingsFlag gives c the flag --set.
 func (e *experiment) settingsFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&e.settings, "set", nil,
-		"change a value of the file, as in --set model.likelihood=logit (repeatable)")
+		"change a value of the file: `key=value`, as in model.likelihood=logit (repeatable)")
 }
 
 // flags gives c the flags --set and --output.
@@ -53,13 +53,13 @@ func (e *experiment) plan(c *cobra.Command, name string) (*plan.Plan, error) {
 // them once they are parsed.
 func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
 	f := c.Flags()
-	checkLimits := limitFlags(c, o, "jobs that run at a time; cores that have none left serve the large ones that run")
-	f.BoolVar(&o.Resume, "resume", false, "go on with a run that was stopped")
+	checkLimits := limitFlags(c, o, "number of jobs that run at the same time; idle cores help with large jobs")
+	f.BoolVar(&o.Resume, "resume", false, "continue a run that was stopped")
 	extendFlag(c, &o.Extend)
 	retryFlag(c, &o.Retry)
-	f.Bool("keep-going", true, "go on after failed jobs") // the default, and there to be said
+	f.Bool("keep-going", true, "continue after failed jobs") // the default, and there to be said
 	failFast := f.Bool("fail-fast", false, "stop at the first failed job")
-	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs (0: never)")
+	f.IntVar(&o.MaxFailures, "max-failures", 0, "stop after this many failed jobs; 0 means never")
 	c.MarkFlagsMutuallyExclusive("keep-going", "fail-fast", "max-failures")
 	return func() error {
 		if o.MaxFailures < 0 {
@@ -77,7 +77,7 @@ func runFlags(c *cobra.Command, o *runs.Options) (check func() error) {
 func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() error) {
 	c.Flags().IntVarP(&o.Workers, "jobs", "j", runtime.GOMAXPROCS(0), jobs)
 	memory := memoryFlag(c)
-	c.Flags().DurationVar(&o.Timeout, "timeout", 0, "stop, resumable, after this time, as in 2h30m")
+	c.Flags().DurationVar(&o.Timeout, "timeout", 0, "stop after this time, as in 2h30m; --resume continues")
 	trialTimeoutFlag(c, &o.TrialTimeout)
 	return func() (err error) {
 		if o.Workers < 1 {
@@ -93,21 +93,21 @@ func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() er
 
 func extendFlag(c *cobra.Command, extend *bool) {
 	c.Flags().BoolVar(extend, "extend", false,
-		"go on with a run of which the file asks for more than before; what is done is used again")
+		"continue a run whose file now asks for more; finished jobs are reused")
 }
 
 func retryFlag(c *cobra.Command, retry *bool) {
-	c.Flags().BoolVar(retry, "retry-failed", false, "go on with a run, and run the jobs again that have failed")
+	c.Flags().BoolVar(retry, "retry-failed", false, "continue a run, and repeat its failed jobs")
 }
 
 func trialTimeoutFlag(c *cobra.Command, limit *time.Duration) {
-	c.Flags().DurationVar(limit, "trial-timeout", 0, "record a job that takes longer as failed")
+	c.Flags().DurationVar(limit, "trial-timeout", 0, "stop any job that takes longer, and record it as failed")
 }
 
 // memoryFlag gives c the flag --memory, and reads it once it is parsed: bytes, 0 for what is free.
 func memoryFlag(c *cobra.Command) (read func() (int64, error)) {
-	text := c.Flags().String("memory", "", "memory that running jobs may take together, as in 8GiB (default: what "+
-		"is free; no limit where the system does not tell)")
+	text := c.Flags().String("memory", "", "memory that all running jobs may use together, as in 8GiB (default: "+
+		"the free memory; no limit if that is unknown)")
 	return func() (int64, error) {
 		if *text == "" {
 			return 0, nil

@@ -15,10 +15,10 @@ import (
 func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Show how far a run is: jobs done and failed, time left, what to do next",
-		Long: `Show how far the run in a folder is, from its journal alone, also while it runs. Times are those of
-one worker, from the wall times of the jobs done. Of a run that was submitted to a cluster it shows
-too what is in the queue.`,
+		Short: "Show the progress of a run: jobs done and failed, time left, what to do next",
+		Long: `Show the progress of the run in a folder, also while it runs. The time left is for one worker,
+estimated from the times of finished jobs. For a run on a cluster, the jobs in the queue are shown
+too.`,
 		Args: cobra.ExactArgs(1),
 	}
 	shown(c, table.ProgressForms, func(args []string) (*reports.Progress, error) {
@@ -75,10 +75,10 @@ func showCommand() *cobra.Command {
 	configuration, trial := -1, -1
 	c := &cobra.Command{
 		Use:   "show DIR",
-		Short: "Show all that is on record of a configuration, or of one of its trials",
-		Long: `Show all that the run in a folder has on record of every configuration, or of one, numbered as in
-the report: hyperparameters, restarts, points, folds with their scores, warnings and failures.
---trial shows one trial of it, on all the training data and in every fold.`,
+		Short: "Show all records of a run, of one configuration, or of one of its trials",
+		Long: `Show all records of every configuration of the run in a folder: hyperparameters, restarts, points,
+folds with their scores, warnings and failures. --configuration shows one, numbered as in the report;
+--trial shows one of its trials, on all training data and in every fold.`,
 		Example: "  gpc-tune show runs/crabs --configuration 1\n  gpc-tune show runs/crabs --configuration 1 --trial 0",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -93,7 +93,7 @@ the report: hyperparameters, restarts, points, folds with their scores, warnings
 		}
 		return found, nil
 	})
-	c.Flags().IntVar(&configuration, "configuration", -1, "number of the configuration (default all)")
+	c.Flags().IntVar(&configuration, "configuration", -1, "number of the configuration (default: all)")
 	c.Flags().IntVar(&trial, "trial", -1, "number of a trial")
 	return c
 }
@@ -102,7 +102,7 @@ func exportCommand() *cobra.Command {
 	what := table.Exports[0].Name
 	c := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write configurations, folds, trials, paths or predictions of a run as one table for programs",
+		Short: "Write configurations, folds, trials, paths or predictions of a run as one table",
 		Args:  cobra.ExactArgs(1),
 	}
 	shown(c, table.RowForms, func(args []string) (rows table.Rows, err error) {
@@ -129,7 +129,7 @@ func exportCommand() *cobra.Command {
 	for _, e := range table.Exports {
 		docs = append(docs, "  "+e.Name+": "+e.Doc)
 	}
-	c.Long = "Write a table of the run in a folder, from its journal alone:\n" + strings.Join(docs, "\n")
+	c.Long = "Write one table of the run in a folder:\n" + strings.Join(docs, "\n")
 	c.Example = "  gpc-tune export runs/crabs --what predictions --format json -o predictions.json"
 	c.Flags().StringVar(&what, "what", what, "one of the tables above")
 	return c
@@ -139,15 +139,15 @@ func compareCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "compare DIR [DIR2]",
-		Short: "Compare configurations that share data and splits: with the best, or in pairs",
-		Long: `Compare the configurations of a run with the best one: the difference of the score that decides, with
-its 95 % interval, the corrected resampled t-test (Nadeau & Bengio 2003), or of a single test set
-the paired t-test over its cases, and Holm's correction for all that are compared.
+		Short: "Compare the configurations of a run or of two runs: with the best one, or in pairs",
+		Long: `Compare each configuration of a run with the best one: the difference of the deciding score with its
+95 % interval, a test, and Holm's correction for multiple comparisons. The test is the corrected
+resampled t-test (Nadeau & Bengio 2003), or for a single test set the paired t-test over its cases.
 
-With --all, and of two runs, they are compared in pairs where they have the same data: the
-difference of the log evidences and the Bayes factor; every score; and McNemar's exact test of the
-decisions, with an interval for the difference of the error rates. P values are then for one pair:
-with many pairs some are small by chance. JSON has all pairs.`,
+With --all, or for two runs, all pairs of configurations with the same data are compared: the
+difference of the log evidences and the Bayes factor, every score, and McNemar's exact test of the
+decisions, with an interval for the difference of the error rates. These p values are not corrected:
+with many pairs, some are small by chance. --format json has all pairs.`,
 		Example: "  gpc-tune compare runs/crabs\n  gpc-tune compare runs/crabs --all\n  gpc-tune compare runs/crabs " +
 			"runs/crabs-logit --format json",
 		Args: cobra.RangeArgs(1, 2),

@@ -18,9 +18,9 @@ func initCommand() *cobra.Command {
 	var source, label string
 	c := &cobra.Command{
 		Use:   "init [FILE.yaml]",
-		Short: "Write an experiment to begin with, for your data",
-		Long: "Write a commented experiment, experiment.yaml if no name is given, that runs as it is. A file " +
-			"that is there stays as it is.",
+		Short: "Write an experiment file for your data, to begin with",
+		Long: "Write a commented experiment file that runs as it is; its name is experiment.yaml unless another is " +
+			"given. An existing file is never overwritten.",
 		Example: "  gpc-tune init\n  gpc-tune init patients.yaml --data patients.csv --label state",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ func initCommand() *cobra.Command {
 			})
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return usage("%s is there already; name another file", name)
+				return usage("%s exists already; give another name", name)
 			case err != nil:
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
@@ -46,7 +46,7 @@ func initCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
 	c.Flags().StringVar(&label, "label", "",
-		"the label's column: a name, or a number from 1 (default: what looks like one, the last if it can be)")
+		"the column of the label: its name, or its number from 1 (default: the last column that can be a label)")
 	return c
 }
 
@@ -58,6 +58,6 @@ func lasting(s catalogue.Started) string {
 	case s.Measured:
 		return fmt.Sprintf(", which takes about %v here", reports.Duration(s.Seconds))
 	}
-	return fmt.Sprintf(", which takes perhaps %v (gpc-tune doctor measures this machine, for a better guess)",
+	return fmt.Sprintf(", which takes perhaps %v (gpc-tune doctor measures this machine, for a better estimate)",
 		reports.Duration(s.Seconds))
 }

@@ -290,7 +290,7 @@ func TestFolderVanishes(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
 	}
-	if <-p.ended; p.ProcessState.ExitCode() != exitStopped || !strings.Contains(p.out.String(), "the run folder was moved or deleted while the run went on; put it back") {
+	if <-p.ended; p.ProcessState.ExitCode() != exitStopped || !strings.Contains(p.out.String(), "the run folder was moved or deleted during the run; restore it") {
 		t.Errorf("%v: %s", p.err, &p.out)
 	}
 	if lines, _ := journalled(t, filepath.Join(dir, "away")); lines == 0 || lines > latticeJobs/2 {

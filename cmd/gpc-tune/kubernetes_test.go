@@ -247,7 +247,7 @@ func TestKubernetesPods(t *testing.T) {
 	golden.Equal(t, "what kubectl was asked", sent, "delete jobs --ignore-not-found --cascade=foreground --timeout=90s"+
 		" --selector=app.kubernetes.io/instance="+run+" --namespace=on\napply --filename="+folder+"/kubernetes/jobs.yaml\n")
 	for _, m := range all[2 : len(all)-1] {
-		if want := "job.batch/" + m.Metadata.Name + " is suspended until the wave before is over"; !strings.Contains(said, want) {
+		if want := "job.batch/" + m.Metadata.Name + " is suspended until the previous wave is finished"; !strings.Contains(said, want) {
 			t.Errorf("submit says %q, and not %q", said, want)
 		}
 	}

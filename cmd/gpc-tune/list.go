@@ -24,8 +24,8 @@ import (
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [KIND]",
-		Short: "List what a configuration file can name, kernels, likelihoods, inference, …, and the published " +
-			"experiments",
+		Short: "List the names that a file can use: kernels, likelihoods, inference methods, …; and the gallery of " +
+			"published experiments",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: fixed(kindNames()...),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -65,8 +65,8 @@ func dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "data NAME | FILE",
 		Short: "Describe a bundled data set or a data file: cases, columns, classes, missing values, source",
-		Long: `Describe a bundled data set or a data file: its cases and classes and, of a file of columns, what each
-column was taken for, as gpc-tune init takes it, and what was found in it.`,
+		Long: `Describe a bundled data set or a data file: its cases and classes. For a table of columns, show what
+each column contains and how gpc-tune init would use it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := ask.Describe(args[0], label)
@@ -81,7 +81,7 @@ column was taken for, as gpc-tune init takes it, and what was found in it.`,
 			return w.Flush()
 		},
 	}
-	c.Flags().StringVar(&label, "label", "", "the label's column: a name, or a number from 1")
+	c.Flags().StringVar(&label, "label", "", "the column of the label: its name, or its number from 1")
 	c.AddCommand(uspsCommand(), wavesCommand())
 	return c
 }
@@ -90,13 +90,15 @@ func uspsCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "usps ZIP.TRAIN ZIP.TEST",
-		Short: "Rebuild the USPS digits of GPML 3.7 from the public files, which may not be distributed here",
+		Short: "Rebuild the USPS digits of GPML section 3.7 from the public files",
 		Long: `Rebuild the repartitioned and smoothed USPS digits of Rasmussen & Williams, section 3.7, from
-zip.train and zip.test, which are on the data page of The Elements of Statistical Learning (plain or
-as .gz), and write what the gallery's experiments on digits read: usps_resampled_train.csv.gz and
-usps_resampled_test.csv.gz, ten digits, 4649 cases each; usps_3v5_train.csv.gz and
-usps_3v5_test.csv.gz, their threes and fives, 767 and 773. What is written has been checked, to the
-last digit.`,
+zip.train and zip.test (plain or .gz). These may not be distributed with gpc-tune; they are on the data
+page of The Elements of Statistical Learning.
+
+The files written are read by the gallery's experiments on digits: usps_resampled_train.csv.gz and
+usps_resampled_test.csv.gz have ten digits, 4649 cases each; usps_3v5_train.csv.gz and
+usps_3v5_test.csv.gz have the threes and fives among them, 767 and 773 cases. The files are checked
+against known checksums.`,
 		Example: "  gpc-tune data usps zip.train.gz zip.test.gz && gpc-tune run gallery:usps_3v5_grid",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -113,12 +115,14 @@ func wavesCommand() *cobra.Command {
 	var cases, inputs int
 	c := &cobra.Command{
 		Use:   "waves",
-		Short: "Draw a set of two classes, of any size, with which methods for many cases are compared",
-		Long: `Draw cases whose inputs are uniform over -3 to 3, and of which class 1 has the probability
-1/(1 + exp(-f)), f = 2.5 sin(1.5 x1) + 0.75 x1 cos(2 x2) - 0.5. Other inputs have nothing to do with
-the class. What is written, waves_N_train.csv.gz and waves_N_test.csv.gz with 5000 cases, is to the
-last bit what numpy.random.default_rng(20240501) gives: X = uniform(-3, 3, (N + 5000, inputs)), then
-y = uniform(N + 5000) < 1/(1 + exp(-f)), the last 5000 for tests.`,
+		Short: "Draw a data set of two classes, of any size, for comparing methods on many cases",
+		Long: `Draw cases with inputs uniform between -3 and 3. The probability of class 1 is 1/(1 + exp(-f)) with
+f = 2.5 sin(1.5 x1) + 0.75 x1 cos(2 x2) - 0.5; further inputs are irrelevant. The files are
+waves_N_train.csv.gz and waves_N_test.csv.gz; the test set has 5000 cases.
+
+numpy.random.default_rng(20240501) gives the same numbers, to the last bit:
+X = uniform(-3, 3, (N + 5000, inputs)), then y = uniform(N + 5000) < 1/(1 + exp(-f)); the last 5000
+cases are the test set.`,
 		Example: "  gpc-tune data waves -n 20000 && gpc-tune data waves_20000_train.csv.gz",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -126,8 +130,8 @@ y = uniform(N + 5000) < 1/(1 + exp(-f)), the last 5000 for tests.`,
 			return told(c, names, err)
 		},
 	}
-	c.Flags().IntVarP(&cases, "cases", "n", 20000, "training cases")
-	c.Flags().IntVarP(&inputs, "inputs", "d", 2, "inputs, of which the class depends on two")
+	c.Flags().IntVarP(&cases, "cases", "n", 20000, "number of training cases")
+	c.Flags().IntVarP(&inputs, "inputs", "d", 2, "number of inputs; the class depends on the first two")
 	c.Flags().StringVarP(&dir, "output", "o", ".", "folder to write to")
 	return c
 }
@@ -218,7 +222,7 @@ func versionCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&licences, "licences", false,
-		"print the licence of gpc-tune and those of what is linked into it: modules, fonts, data sets")
+		"print the licences of gpc-tune and of the modules, fonts and data sets that it contains")
 	return c
 }
 
@@ -226,12 +230,15 @@ func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME | KEY | COLUMN | CODE | exit-codes",
 		Short: "Explain a name or a key of the file, a column, a field of the results, or an exit code",
-		Long: `Explain a kernel, a likelihood, an inference, a strategy or any other name that gpc-tune list shows:
-what it is, its hyperparameters with their defaults and bounds, its other options, and where it
-stands in a file. A key of the file is explained with its default and an example, a column of a
-table (bits, loo) and a field of results.json with what it is. A number is an exit code. An
-experiment of the gallery explains itself: its file is printed, whose comment says where its data
-come from, and which may be copied and changed.`,
+		Long: `Explain a name, a key, a column or an exit code:
+  a name that gpc-tune list shows, such as a kernel: its meaning, hyperparameters, defaults, bounds
+  and options, and how to write it in a file
+  a key of the experiment file: its meaning, its default and an example
+  a column of a table (bits, loo) or a field of results.json
+  a number, or exit-codes: exit codes
+
+For an experiment of the gallery (gallery:NAME) its file is printed. Its first comment says where the
+data come from. Copy and change it for your own experiments.`,
 		Example: "  gpc-tune explain se\n  gpc-tune explain missing\n  gpc-tune explain bits\n" +
 			"  gpc-tune explain 5\n  gpc-tune explain gallery:crabs > mine.yaml",
 		Args:              cobra.ExactArgs(1),
@@ -262,12 +269,13 @@ func schemaCommand() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "schema [NAME]",
-		Short: "Print the JSON Schema of the YAML file, or of an output",
-		Long: "Print a JSON Schema (draft 2020-12), by default that of the YAML file:\n" + strings.Join(docs, "\n") + `
+		Short: "Print the JSON Schema of the experiment file, or of an output",
+		Long: "Print a JSON Schema (draft 2020-12), by default that of the experiment file:\n" +
+			strings.Join(docs, "\n") + `
 
-An editor with a YAML language server completes and checks a file that begins with
+An editor with a YAML language server completes keys and checks a file that begins with
   # yaml-language-server: $schema=gpc-tune.schema.json
-What only data or several keys together show, gpc-tune validate finds.`,
+gpc-tune validate also finds mistakes that depend on the data or on several keys together.`,
 		Example:   "  gpc-tune schema > gpc-tune.schema.json\n  gpc-tune schema results",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: names,

@@ -36,8 +36,8 @@ func commands(signals *interrupts) []*cobra.Command {
 		fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(), showCommand(), exportCommand(),
 		compareCommand(), reportCommand(), serveCommand(signals), serveModelCommand(signals), checkCommand(),
 		sampleCommand(), listCommand(),
-		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(), manCommand(),
-		versionCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), doctorCommand(),
+		manCommand(), versionCommand(),
 	}
 }
 
@@ -68,7 +68,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 			}
 			if panicking := panicked.Try(func() { err = start(c, args) }); panicking != nil {
 				return fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it, with the command and "+
-					"its files", panicking)
+					"its input files", panicking)
 			}
 			return err
 		}

@@ -180,8 +180,8 @@ func (p *manual) option(f *pflag.Flag) {
 	p.line(".TP\n%s\n%s", names, roff(text))
 }
 
-// roff is text as a page has it: in ASCII, with nothing that is an instruction, and with hyphens and
-// quotes that stay what they are when they are copied from the page.
+// roff is text as a page has it: in ASCII, with nothing that is an instruction. Hyphens and quotes
+// stay what they are when they are copied from the page.
 func roff(text string) string {
 	var out strings.Builder
 	if strings.HasPrefix(text, ".") {

@@ -137,7 +137,7 @@ func (o *output) ended(err error) error {
 // the flag says.
 func safeCSVFlag(c *cobra.Command) func(w io.Writer, form string, write func(io.Writer) error) error {
 	safe := c.Flags().Bool("safe-csv", false,
-		"put an apostrophe before cells of CSV that a spreadsheet would take for formulas; numbers stay as they are")
+		"put an apostrophe before CSV cells that a spreadsheet would evaluate as formulas; numbers stay unchanged")
 	return func(w io.Writer, form string, write func(io.Writer) error) error {
 		if !*safe || form != "csv" {
 			return write(w)

@@ -24,7 +24,7 @@ func validateCommand() *cobra.Command {
 	var noData bool
 	c := &cobra.Command{
 		Use:   "validate FILE.yaml | gallery:NAME",
-		Short: "Check a configuration file and its data; every mistake is shown with its place",
+		Short: "Check an experiment file and its data; every mistake is reported with file, line and column",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var checked fmt.Stringer
@@ -46,7 +46,7 @@ func validateCommand() *cobra.Command {
 		},
 	}
 	e.settingsFlag(c)
-	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data: leave out what only they show")
+	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data, and check the file only")
 	c.Flags().Bool("data", true, "read the data too, which is the default")
 	_ = c.Flags().MarkHidden("data") // there is such a flag
 	c.MarkFlagsMutuallyExclusive("data", "no-data")
@@ -58,7 +58,7 @@ func planCommand() *cobra.Command {
 	var memory func() (int64, error)
 	c := &cobra.Command{
 		Use:   "plan FILE.yaml | gallery:NAME",
-		Short: "Show what would run: configurations, jobs, memory, and what is already done",
+		Short: "Show what would run: configurations, jobs, memory, expected time, and what is already done",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			limit, err := memory()
@@ -103,11 +103,11 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, workers int, memory i
 	jobs, most := p.Jobs()
 	contested := ""
 	if n := p.Contested(); n > 0 {
-		contested = fmt.Sprintf("%d of them for configurations that must first prevail over others, ", n)
+		contested = fmt.Sprintf("%d of them only for configurations that are selected on the way, ", n)
 	}
 	shared := ""
 	if n := p.Shared(); n > 0 {
-		shared = fmt.Sprintf("%s%d of them with the results of others, ", atMost[most], n)
+		shared = fmt.Sprintf("%s%d of them reuse results of other jobs, ", atMost[most], n)
 	}
 	counted := table.Counted(jobs, "job", "jobs")
 	_, err = fmt.Fprintf(out, "%s%s, %s%s%s\n", atMost[most], counted, contested, shared, state)
@@ -127,7 +127,7 @@ func stateOf(plan *plan.Plan, dir string) (string, error) {
 	case err != nil:
 		return "", err
 	case extends:
-		return state + ", which this extends: gpc-tune run --extend uses them again", nil
+		return state + "; this plan extends that run: gpc-tune run --extend reuses them", nil
 	case done == 0:
 		return state, nil
 	}

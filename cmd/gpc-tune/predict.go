@@ -21,13 +21,14 @@ func predictCommand() *cobra.Command {
 	var write func(func(io.Writer) error) error
 	c := &cobra.Command{
 		Use:   "predict MODEL.json DATA | -",
-		Short: "Predict cases with a model file: probabilities, latent moments, decisions",
-		Long: `Predict the cases of a file, of a bundled data set, or with - of standard input, with a model file
-that gpc-tune fit wrote. CSV is read and written some thousand cases at a time, however many there are.
-Columns are found by their names, in any order; in files without a header by their place. The label
-may be absent; where it is there, the predictions are scored. Decisions are for the class of largest
-probability, or of least expected loss: --loss names costs, and --reject what it costs to decide for
-none.`,
+		Short: "Predict cases with a model file: class probabilities, latent mean and variance, decisions",
+		Long: `Predict the cases of a file, of a bundled data set, or of standard input (-), with a model file
+written by gpc-tune fit. CSV is read and written in parts, so that files of any length fit in memory.
+Columns are matched by name, in any order; in files without a header, by position. The label may be
+missing; if it is present, the predictions are scored.
+
+Each decision is the most probable class. With --loss it is the class with the least expected cost,
+and with --reject a case may be rejected at a cost.`,
 		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  zcat new.csv.gz | gpc-tune predict " +
 			"crabs.json -\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
@@ -52,7 +53,7 @@ none.`,
 						return err
 					}
 					if args[1] == "-" {
-						return usage("--format %s holds all cases at once, and standard input may have no end; take "+
+						return usage("--format %s needs all cases at once, and standard input may have no end; use "+
 							"csv, or name a file", format)
 					}
 					if table, err = fitted.Predict(args[1], deciding); err != nil {
@@ -82,7 +83,7 @@ none.`,
 	formatFlag(c, &format, classifier.PredictedFormats.Names())
 	f := c.Flags()
 	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
-		"cost}}', or a file with that or a CSV matrix; else 1 for an error")
-	f.Float64Var(&reject, "reject", 0, "cost of deciding for no class, \"reject\"")
+		"cost}}', or a file with either or a CSV matrix (default: 1 for an error)")
+	f.Float64Var(&reject, "reject", 0, "cost of rejecting a case; its decision is then \"reject\"")
 	return c
 }

@@ -34,11 +34,11 @@ func evidenceCommand() *cobra.Command {
 	}
 	modelFlags(c, &q)
 	f := c.Flags()
-	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to leave out a bundled test set")
-	f.StringVar(&q.Inference, "inference", "laplace", "an inference's name, or YAML flow text")
-	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (a binary method on more than two classes)")
+	f.StringVar(&q.Test, "test", "", "a file of test data, or \"none\" to ignore the test set of a bundled data set")
+	f.StringVar(&q.Inference, "inference", "laplace", "an inference method: its name, or YAML flow text")
+	f.StringVar(&q.Classes, "classes", "joint", "joint | one_vs_rest (one binary classifier for each class)")
 	f.BoolVar(&q.LeaveOneOut, "leave-one-out", false,
-		"add the mean leave-one-out log probability of the one fit, nats per case")
+		"add the mean leave-one-out log probability, nats per case, computed from the same fit")
 	_ = c.MarkFlagRequired("data") // there is such a flag
 	return c
 }
@@ -48,13 +48,13 @@ func modelFlags(c *cobra.Command, q *ask.Query) {
 	f := c.Flags()
 	f.StringVar(&q.Data, "data", "", "a bundled data set or a file of training data")
 	f.StringVar(&q.Positive, "positive", "", "the class coded +1 (default: the last in natural order)")
-	f.StringVar(&q.Label, "label", "", "the label's column: a name, or a number from 1 (default: the last)")
+	f.StringVar(&q.Label, "label", "", "the column of the label: its name, or its number from 1 (default: the last)")
 	f.StringVar(&q.Preprocess, "preprocess", "none", "none | standardize | whiten")
-	f.StringVar(&q.Kernel, "kernel", "se", "a kernel's name, or YAML flow text")
+	f.StringVar(&q.Kernel, "kernel", "se", "a kernel: its name, or YAML flow text")
 	f.StringVar(&q.Mean, "mean", "zero", "zero | constant, or YAML flow text")
-	f.StringVar(&q.Likelihood, "likelihood", "probit", "a likelihood's name, or YAML flow text")
+	f.StringVar(&q.Likelihood, "likelihood", "probit", "a likelihood: its name, or YAML flow text")
 	f.StringToStringVar(&q.Theta, "theta", nil,
-		"hyperparameters on the theta scale, as in log_amplitude=1,log_length_scale=0")
+		"hyperparameters, `name=value`, positive ones as logarithms: log_amplitude=1,log_length_scale=0")
 }
 
 // drawnForms are the ways to write draws; the first is the default.
@@ -97,11 +97,11 @@ func sampleCommand() *cobra.Command {
 	var written func(io.Writer, string, func(io.Writer) error) error
 	c := &cobra.Command{
 		Use:   "sample (--data NAME|FILE | --grid lo:hi:points) --kernel K --likelihood L [--theta name=value,…]",
-		Short: "Draw latent functions from a prior, and squash them to class probabilities",
-		Long: `Draw latent functions f1, f2, … from the prior of a model at the cases of a data set or on a grid of
-one input, and squash each to p1, p2, …, the probability of the positive class. Softmax has a
-function and a probability for every class. Inputs are written as the kernel sees them, after
---preprocess. A picture has one input.`,
+		Short: "Draw latent functions from a prior, and convert them to class probabilities",
+		Long: `Draw latent functions f1, f2, … from the prior of a model, at the cases of a data set or on a grid of
+one input. The likelihood converts each to p1, p2, …, the probability of the positive class; with
+softmax there is a function and a probability for each class. Inputs are written after --preprocess,
+as the kernel uses them. Pictures (svg, png) need a single input.`,
 		Example: "  gpc-tune sample --grid -5:5:101 --kernel se --likelihood probit --theta " +
 			"log_amplitude=1,log_length_scale=0 --draws 3 --seed 1\n  gpc-tune sample --grid -5:5:201 --kernel se " +
 			"--theta log_amplitude=2,log_length_scale=-1 --format svg > prior.svg",
@@ -122,10 +122,10 @@ function and a probability for every class. Inputs are written as the kernel see
 	written = safeCSVFlag(c)
 	modelFlags(c, &s.Query)
 	f := c.Flags()
-	f.StringVar(&s.Grid, "grid", "", "lo:hi:points of one input, in place of data")
-	f.StringSliceVar(&s.Names, "class-names", nil, "with --grid, the classes of softmax, as in a,b,c")
+	f.StringVar(&s.Grid, "grid", "", "a grid of one input instead of data: `lo:hi:points`")
+	f.StringSliceVar(&s.Names, "class-names", nil, "with --grid and softmax, the classes: `names`, as in a,b,c")
 	f.IntVar(&s.Count, "draws", 3, "number of draws")
-	f.Uint64Var(&s.Seed, "seed", 1, "selects the random numbers")
+	f.Uint64Var(&s.Seed, "seed", 1, "seed of the random numbers")
 	formatFlag(c, &format, drawnForms.Names())
 	return c
 }

@@ -17,11 +17,11 @@ func reportCommand() *cobra.Command {
 	var formats, figures []string
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Write the report files of a run again, from its journal, and print the text",
+		Short: "Write the report files of a run again, and print the report",
 		Long: `Write results.json, results.csv, timings.json and the other report files of the run in a folder
-again, from its manifest and journal alone: the bytes are those that the run wrote. Of a run that is
-not finished they say what is missing. The formats svg, pdf and png write every figure to a file of its
-own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
+again, from its journal; nothing is computed again, and the files are byte-identical to those of the
+run. If the run is not finished, they say what is missing. The formats svg, pdf and png write each
+figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figures.`,
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
 			"report runs/crabs --format png --figure curves-test > curves.png",
 		Args: cobra.ExactArgs(1),
@@ -64,10 +64,10 @@ own, figures/NAME.svg; gpc-tune list figures says what is drawn.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&formats, "formats", nil, "beside what is always written: "+
-		strings.Join(formatNames(), ", ")+" (default text, and those of the experiment)")
+	f.StringSliceVar(&formats, "formats", nil, "`formats` to write, besides those always written: "+
+		strings.Join(formatNames(), ", ")+" (default: text and those of the experiment)")
 	f.StringSliceVar(&figures, "figure", nil,
-		"print these figures, one below the other, as svg or as the format that is named, and write nothing")
+		"print these figures, `names`, one below the other, as svg or in the given format, and write no files")
 	f.StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
 	f.MarkHidden("format")
 	return c

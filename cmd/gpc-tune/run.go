@@ -18,11 +18,12 @@ func runCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE.yaml | gallery:NAME",
 		Short: "Run an experiment and report it",
-		Long: `Run the experiment that a YAML file declares: tune every configuration on every training set,
-predict what is held out, score it. Finished jobs are kept in the run folder's journal, so a run
-that was stopped goes on with --resume. A file that asks for more than before (restarts, grid
-points, trials, folds, configurations) goes on with --extend, and only what is new runs. Several
-processes may run the same file in one folder; they share the work.`,
+		Long: `Run the experiment that a YAML file declares: tune each configuration on each training set, predict
+the held-out cases, score the predictions, and write the report.
+
+Finished jobs are kept in the run folder. Therefore --resume continues a run that was stopped. If the
+file now asks for more (restarts, grid points, trials, folds, configurations), --extend runs only
+what is new. Several processes may run the same file in one folder; they share the work.`,
 		Example: "  gpc-tune run experiments/gallery/crabs.yaml\n  gpc-tune run gallery:crabs --set " +
 			"model.likelihood=logit -o runs/crabs-logit",
 		Args: cobra.ExactArgs(1),

@@ -14,13 +14,14 @@ func serveCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Show the report of a run in a browser, live while the run goes on",
-		Long: `Show the page that report.html is, from the manifest and the journal of the run in a folder, with
-how far the run is, to browsers on this machine: the address is printed. The page keeps itself up to
-date; the other report files are linked on it. The folder need not be there yet.
+		Long: `Serve the report of the run in a folder, with its progress, to browsers on this machine, and print the
+address. The page updates itself while the run goes on, and links to the other report files. The
+folder may be created later.
 
-Nothing is written and nothing is fetched. Other machines cannot connect; for a browser there, run
-there ssh -L 8080:127.0.0.1:8080 THIS-MACHINE, with --listen 127.0.0.1:8080 here. SIGINT (Ctrl-C) or
-SIGTERM ends it.`,
+The server writes no files and needs no network. Other machines cannot connect. To view the page from
+another machine, start the server with --listen 127.0.0.1:8080, and run there
+  ssh -L 8080:127.0.0.1:8080 THIS-MACHINE
+SIGINT (Ctrl-C) or SIGTERM stops the server.`,
 		Example: "  gpc-tune serve runs/crabs\n  gpc-tune serve runs/crabs --listen 127.0.0.1:8080",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -37,6 +38,6 @@ SIGTERM ends it.`,
 			return live.Serve(c.Context(), listener, handler, log, drained)
 		},
 	}
-	c.Flags().StringVar(&address, "listen", address, "loopback address and port to listen on; port 0: a free one")
+	c.Flags().StringVar(&address, "listen", address, "loopback address and port; port 0 chooses a free one")
 	return c
 }

@@ -14,14 +14,16 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
 	address := "127.0.0.1:0"
 	c := &cobra.Command{
 		Use:   "serve-model MODEL.json",
-		Short: "Predict over HTTP, on this machine, with a model file",
-		Long: `Answer predictions as JSON to programs on this machine: the address is printed. POST /predict takes
-{"rows": [{"column": value, …}, …]}, up to 10 000 at a time, with Content-Type: application/json, and
-answers what predict --format json prints. GET /schema has the columns and the classes, GET /health
-says that the model is loaded, and GET /metrics counts requests, rows, errors and seconds for
-Prometheus.
+		Short: "Serve predictions of a model file over HTTP, on this machine",
+		Long: `Serve predictions as JSON to programs on this machine, and print the address:
+  POST /predict   takes {"rows": [{"column": value, …}, …]}, up to 10 000 rows, with Content-Type:
+                  application/json, and returns what gpc-tune predict --format json prints
+  GET /schema     returns the columns and the classes
+  GET /health     says that the model is loaded
+  GET /metrics    counts requests, rows, errors and seconds, for Prometheus
 
-Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM ends it, once answers under way are given.`,
+Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are
+answered.`,
 		Example: "  gpc-tune serve-model crabs.json --listen 127.0.0.1:8080\n  curl -s 127.0.0.1:8080/predict -H " +
 			"'Content-Type: application/json' -d '{\"rows\": [{\"FL\": 8.1, \"RW\": 6.7}]}'",
 		Args: cobra.ExactArgs(1),
@@ -42,6 +44,6 @@ Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM ends it, once answers 
 			return live.Serve(c.Context(), listener, live.NewModel(model, log), log, drained)
 		},
 	}
-	c.Flags().StringVar(&address, "listen", address, "loopback address and port to listen on; port 0: a free one")
+	c.Flags().StringVar(&address, "listen", address, "loopback address and port; port 0 chooses a free one")
 	return c
 }

@@ -240,7 +240,7 @@ func TestSlurm(t *testing.T) {
 	if strings.Count(out, "job ") != 3 {
 		t.Fatalf("three jobs were to be sent: %s", out)
 	}
-	if out = submit(); !strings.Contains(out, "all that is missing is in the queue") {
+	if out = submit(); !strings.Contains(out, "all missing jobs are in the queue already") {
 		t.Fatal(out)
 	}
 	if out = status(); !strings.Contains(out, "slurm: ") || !strings.Contains(out, "next: gpc-tune submit slurm array.yaml -o ") {

@@ -20,10 +20,10 @@ import (
 func submitCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit ENGINE FILE.yaml | gallery:NAME",
-		Short: "Have an experiment run in blocks: by processes here, or on a cluster",
-		Long: `Lay an experiment out in its run folder and have an engine start a gpc-tune worker for every block
-of its jobs. Again with the same file it sends only what is missing. Whatever happens to the
-workers, results.json has the bytes that gpc-tune run writes.`,
+		Short: "Run an experiment in blocks: by processes on this machine, or on a cluster",
+		Long: `Prepare the run folder of an experiment, divide its jobs into blocks, and let an engine start a
+gpc-tune worker for each block. The same command again submits only what is missing. results.json is
+byte-identical to that of gpc-tune run, even if workers were killed or restarted.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, err := submit.Table.Lookup("engine", strings.Join(args, " "))
 			return misused(err)
@@ -86,7 +86,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 					return err
 				}
 			} else if run.DryRun {
-				fmt.Fprintf(run.Log, "nothing is missing in %s but the report\n", asked.dir)
+				fmt.Fprintf(run.Log, "in %s only the report is missing\n", asked.dir)
 				return nil
 			}
 			report, summary, err := runs.Run(c.Context(), plan, asked.dir,
@@ -103,13 +103,13 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 	}
 	asked.flags(c)
 	f := c.Flags()
-	f.IntVar(&blocks, "blocks", 0, "into how many blocks the jobs are divided (default as before, or blocks of "+
-		"about an hour; 16 where times are not known, see gpc-tune doctor)")
-	f.IntVarP(&run.Jobs, "jobs", "j", 1, "jobs that a block runs at a time")
+	f.IntVar(&blocks, "blocks", 0, "number of blocks (default: as before, or blocks of about an hour; 16 if "+
+		"times are unknown, see gpc-tune doctor)")
+	f.IntVarP(&run.Jobs, "jobs", "j", 1, "number of jobs that a block runs at the same time")
 	trialTimeoutFlag(c, &run.Timeout)
 	extendFlag(c, &laying.Extend)
 	retryFlag(c, &laying.Retry)
-	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be started, and write and start nothing")
+	f.BoolVar(&run.DryRun, "dry-run", false, "show what would be submitted, but write and submit nothing")
 	engine.Flags(f)
 	return c
 }

@@ -83,7 +83,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 		}
 	}
 	lines, jobs := journalled(t, folder)
-	again := strings.Count(submitted.out.String(), "ended with signal: killed; it is started again")
+	again := strings.Count(submitted.out.String(), "ended with signal: killed; restarting it")
 	t.Logf("%d kills of workers of an unfinished run, %d heard of; %d lines of %d jobs", hits, again, lines, jobs)
 	if hits < kills*2/3 || again < kills/2 { // some are dead, and not yet buried, when they are killed
 		t.Errorf("%d kills hit an unfinished run, %d workers were started again:\n%s", hits, again, &submitted.out)

@@ -425,7 +425,7 @@ func TestMixedKernelBeatsIndicators(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, messages := does(t, "predict", model, fresh)
-	if strings.Count(out, "\n") < 3 || !strings.Contains(messages, "differ from all others") {
+	if strings.Count(out, "\n") < 3 || !strings.Contains(messages, "treats them as different from all training cases") {
 		t.Errorf("%s\n%s", out, messages)
 	}
 }
@@ -438,14 +438,14 @@ func TestMixedMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range []struct{ data, model, want string }{
-		{"", "kernel: se, likelihood: probit, inference: laplace", "no kernel sees the categories; add hamming"},
-		{"", "inference: logistic_regression", "takes the categories for numbers"},
+		{"", "kernel: se, likelihood: probit, inference: laplace", "no kernel uses the categories; add hamming"},
+		{"", "inference: logistic_regression", "would treat the categories as numbers"},
 		{", preprocess: whiten", "kernel: hamming, likelihood: probit, inference: laplace", "whiten would mix categories"},
 		{", columns: [shop]", "kernel: {sum: [se, hamming]}, likelihood: probit, inference: laplace",
-			"all inputs are categories, which hamming alone sees"},
+			"all inputs are categories, and only hamming uses them"},
 		{", categories: [sold]", "kernel: hamming, likelihood: probit, inference: laplace", `"sold" is already`},
 		{", missing_indicators: true", "kernel: hamming, likelihood: probit, inference: laplace",
-			"goes with missing: mean or median"},
+			"needs missing: mean or median"},
 		{", decimal: dot", "kernel: hamming, likelihood: probit, inference: laplace", `unknown value "dot"`},
 	} {
 		study := filepath.Join(dir, "study.yaml")

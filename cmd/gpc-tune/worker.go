@@ -23,23 +23,24 @@ func workerCommand(signals *interrupts) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "worker RUN --block INDEX/BLOCKS | rest",
-		Short: "Do one block of a run that gpc-tune submit has laid out",
-		Long: `Do what is missing of one of the blocks into which the jobs of a run are divided, and end. Blocks
-are counted from 0. A worker reads RUN/plan.json, verifies that it has the same data and is the same
-program, passes over what is on record, and writes a journal segment of its own. Workers need
-nothing but the folder in common; how many of them there are, on how many machines, how often each
-is started and which of them are killed makes no difference to the results.
+		Short: "Run one block of jobs of a run that gpc-tune submit has prepared",
+		Long: `Run the missing jobs of one block. gpc-tune submit divides the jobs of a run into blocks, counted from
+0. A worker reads RUN/plan.json and checks that its data and its program are the same. It skips
+finished jobs, and writes its own part of the journal. Workers only need to share the run folder. The
+results do not depend on the number of workers or machines, on restarts, or on workers that are
+killed.
 
-With --blocks M the index is that of an array: SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, plus
---first. With neither flag an array of Slurm that has no gaps is taken for all blocks, from
-SLURM_ARRAY_TASK_MIN on. "--block rest" does all that is missing, whoever's it is, and writes the
-results.
+With --blocks M the index is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, plus --first. Without
+--block and --blocks, the tasks of a Slurm array without gaps are taken as all blocks, from
+SLURM_ARRAY_TASK_MIN on. "--block rest" runs all missing jobs of all blocks, and writes the results.
 
-Exit codes: 0 nothing is left that the block can do now (failed jobs are on record and do not run
-again, unless gpc-tune submit --retry-failed has withdrawn them); 3 the data, the program or the
-folder are not those that the run was laid out for, or memory is too little, so that trying again is
-of no use; 5, 130 and 143 stopped, start it again. "--block rest" ends as gpc-tune run does, with 4
-if jobs have failed.`,
+Exit codes:
+  0  the block has no more jobs to run now; failed jobs are recorded, and do not run again unless
+     gpc-tune submit --retry-failed asks for it
+  3  the data, the program or the folder differ from those of the run, or memory is too small: the
+     same command would fail again
+  5, 130 and 143  stopped: start it again
+"--block rest" ends as gpc-tune run does, with 4 if jobs have failed.`,
 		Example: "  gpc-tune worker runs/crabs --block 0/8\n  gpc-tune worker runs/crabs --block rest",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -71,18 +72,17 @@ if jobs have failed.`,
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "block %v: %s done", b, table.Counted(summary.Done, "job", "jobs"))
 			if waits > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "; what is left of %s waits for other blocks",
-					table.Counted(waits, "training", "trainings"))
+				fmt.Fprintf(c.ErrOrStderr(), "; training sets that wait for other blocks: %d", waits)
 			}
 			fmt.Fprintln(c.ErrOrStderr())
 			return nil
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&block, "block", "", "which block of how many, as in 0/8, the first of eight; or rest")
-	f.IntVar(&blocks, "blocks", 0, "how many blocks there are; which it is, the environment says")
-	f.IntVar(&first, "first", 0, "the block of index 0, with --blocks")
-	check = limitFlags(c, &options, "jobs that run at a time")
+	f.StringVar(&block, "block", "", "index and number of blocks, as in 0/8, the first of eight; or rest")
+	f.IntVar(&blocks, "blocks", 0, "number of blocks; the index is taken from the environment")
+	f.IntVar(&first, "first", 0, "with --blocks, added to the index of the environment")
+	check = limitFlags(c, &options, "number of jobs that run at the same time")
 	c.MarkFlagsMutuallyExclusive("block", "blocks")
 	return c
 }
@@ -102,14 +102,15 @@ func whichBlock(block string, blocks, first int, env func(string) string) (b run
 		least, from := number("SLURM_ARRAY_TASK_MIN")
 		most, to := number("SLURM_ARRAY_TASK_MAX")
 		if !array || !counted || !from || !to || most-least+1 != count {
-			return b, fmt.Errorf("which block? Say --block INDEX/BLOCKS, or --blocks BLOCKS in an array of Slurm " +
+			return b, fmt.Errorf("no block is given: add --block INDEX/BLOCKS, or --blocks BLOCKS in a Slurm array " +
 				"(SLURM_ARRAY_TASK_ID) or an indexed job of Kubernetes (JOB_COMPLETION_INDEX)")
 		}
 		return runs.Block{Index: task - least, Of: count}, nil
 	}
 	if !array {
 		if task, array = number("JOB_COMPLETION_INDEX"); !array {
-			return b, fmt.Errorf("--blocks %d: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX says which", blocks)
+			return b, fmt.Errorf("--blocks %d needs SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX in the "+
+				"environment; else use --block INDEX/BLOCKS", blocks)
 		}
 	}
 	return runs.ParseBlock(runs.Block{Index: first + task, Of: blocks}.String())

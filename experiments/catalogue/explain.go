@@ -114,14 +114,14 @@ func usage(k spec.Key) (lines string) {
 
 // headings are columns of tables for people that are no score.
 var headings = [][2]string{
-	{"#", "number of the configuration, in the order of the file, by which show and fit take it"},
-	{"log evidence", "log marginal likelihood of all of the training data at the tuned hyperparameters, nats; its " +
-		"approximation by the inference"},
+	{"#", "number of the configuration, in the order of the file; show and fit select it by this number"},
+	{"log evidence", "log marginal likelihood of all training data at the tuned hyperparameters, in nats, as the " +
+		"inference method approximates it"},
 	{"loo", "leave-one-out log probability: the mean of ln p(y_i|y_-i) over the training cases, nats"},
 	{"free", "free hyperparameters"},
-	{"trainings", "training sets: all of the training data, and every fold"},
-	{"jobs", "pieces of work that are done and recorded each by itself: a trial, or the assessment of a fit"},
-	{"95 % interval", "confidence interval of the score beside it, over such samples of cases"},
+	{"trainings", "number of training sets: all training data, and each fold"},
+	{"jobs", "units of work that are computed and recorded separately: a trial, or the assessment of a fit"},
+	{"95 % interval", "95 % confidence interval of the score to its left"},
 }
 
 // fieldsOf are the names of the properties of a schema and of its parts, with what is said of them,
@@ -172,8 +172,8 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	}
 	for i, s := range specs {
 		if names = append(names, s.Name); i == 0 {
-			fmt.Fprintf(w, "\nhyperparameters, each a number, {init: v} or {fixed: v}, with bounds: [lo, hi] and "+
-				"prior if you like:\n  name\tstarts at\tbounds\ton the theta scale\n")
+			fmt.Fprintf(w, "\nhyperparameters: each is a number, {init: v} or {fixed: v}, optionally with "+
+				"bounds: [lo, hi] and prior:\n  name\tstarts at\tbounds\ton the theta scale\n")
 		}
 		start := fmt.Sprintf("%.6g", s.Init)
 		switch {

@@ -42,8 +42,8 @@ func candidates(p *plan.Plan, configuration int) (studies []search.Study, jobs [
 		if len(jobs) > 0 && (!reflect.DeepEqual(jobs[0].Set.Targets(), j.Set.Targets()) ||
 			!slices.Equal(jobs[0].Set.Source.Classes, j.Set.Source.Classes)) {
 			a, b := studies[0].Configuration, s.Configuration
-			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) explain different targets, so that "+
-				"nothing says which is better; choose with --configuration N",
+			return nil, nil, fmt.Errorf("%w: configurations %d (%s) and %d (%s) have different labels, so they "+
+				"cannot be compared; choose one with --configuration N",
 				spec.ErrInvalid, a, configurationName(p, a), b, configurationName(p, b))
 		}
 		s.Stage = nil // for studies that are not here
@@ -59,7 +59,8 @@ func apart(p *plan.Plan, by string) string {
 	for i, c := range all {
 		switch {
 		case p.Models[i].Comparator != nil:
-			return fmt.Sprintf("configuration %d (%s) is a comparator, which maximises nothing that others do", i,
+			return fmt.Sprintf("configuration %d (%s) is a comparator, which has no objective in common with the "+
+				"others", i,
 				configurationName(p, i))
 		case by == "" && c.Objective != all[0].Objective:
 			return fmt.Sprintf("configurations 0 (%s) and %d (%s) maximise %s and %s", configurationName(p, 0), i,
@@ -84,8 +85,8 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 	case by == "" && scored:
 		return false, nil
 	case by == "":
-		return false, fmt.Errorf("%w: %s, and no cases are held out, so that nothing says which is better; add "+
-			"evaluate: {kfold: {k: 10}} to the file, or choose with --configuration N", spec.ErrInvalid, why)
+		return false, fmt.Errorf("%w: %s, and no cases are held out, so they cannot be compared; add evaluate: "+
+			"{kfold: {k: 10}} to the file, or choose one with --configuration N", spec.ErrInvalid, why)
 	case by == logEvidence || !slices.ContainsFunc(all, func(c record.Configuration) bool { return c.Objective != by }):
 		if why != "" {
 			return false, fmt.Errorf("%w: --by %s: %s; name a score of held-out cases (gpc-tune list scores)",
@@ -99,8 +100,8 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 		}
 	}
 	if !scored {
-		return false, fmt.Errorf("%w: --by %s: no cases are held out that it could be of; add evaluate: {kfold: {k: "+
-			"10}} to the file", spec.ErrInvalid, by)
+		return false, fmt.Errorf("%w: --by %s needs held-out cases; add evaluate: {kfold: {k: 10}} to the "+
+			"file", spec.ErrInvalid, by)
 	}
 	return false, nil
 }
@@ -122,7 +123,7 @@ func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o r
 		return 0, summary, err
 	}
 	if len(r.Configurations) > 1 {
-		o.Warn("configuration %d (%s) is kept: %s", best, configurationName(p, best), why)
+		o.Warn("configuration %d (%s) is selected: %s", best, configurationName(p, best), why)
 	}
 	return best, summary, nil
 }
@@ -165,8 +166,8 @@ func studied(r *reports.Report, by string) (best int, why string, err error) {
 		}
 	}
 	if best < 0 {
-		return 0, "", fmt.Errorf("%w: no configuration has %s of all its held-out cases; choose another score with "+
-			"--by, or a configuration with --configuration N", spec.ErrInvalid, score.Name)
+		return 0, "", fmt.Errorf("%w: no configuration has %s for all its held-out cases; choose another score "+
+			"with --by, or a configuration with --configuration N", spec.ErrInvalid, score.Name)
 	}
 	text := among(score.Name, fmt.Sprintf("%.6g (%s)", value, evaluation), score.Greater, whole, len(r.Configurations),
 		equals)
@@ -209,7 +210,7 @@ func among(what, value string, greater bool, fitted, all, equals int) string {
 		text += fmt.Sprintf(", without the %d that have failed", all-fitted)
 	}
 	if equals > 1 {
-		text += fmt.Sprintf("; %d are equal, and it is the first of them in the file", equals)
+		text += fmt.Sprintf("; %d are equal, and this is the first of them in the file", equals)
 	}
 	return text
 }

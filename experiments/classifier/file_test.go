@@ -248,7 +248,7 @@ func TestFitKeepsTheBestConfiguration(t *testing.T) {
 
 func TestFitRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "explain different targets",
+		strings.Replace(tuned, "crabs", "[crabs, pima]", 1): "have different labels",
 	} {
 		_, _, err := Fit(t.Context(), plantest.Planned(t, text), filepath.Join(t.TempDir(), "m.json"), FitOptions{Configuration: -1, Options: run.Options{Warn: t.Logf}})
 		if !errors.Is(err, spec.ErrInvalid) || !strings.Contains(err.Error(), says) {
@@ -393,9 +393,9 @@ func TestModelFileErrorsSayWhereAndWhatToDo(t *testing.T) {
 		"newer":        {strings.Replace(text, "model/1", "model/3", 1), "a model file of version 3, written by gpc-tune"},
 		"other form":   {strings.Replace(text, "model/1", "model/2", 1), `schema: a file with schema "gpc-tune/model/2" has training and inducing`},
 		"foreign":      {`{"schema": "gpc-tune/results/1"}`, `its schema is "gpc-tune/results/1", want "gpc-tune/model/1"`},
-		"nothing":      {``, "no model file"},
-		"list":         {`[1, 2]`, "no model file"},
-		"csv":          {rows(3, 2, 1), "no model file"},
+		"nothing":      {``, "not a model file"},
+		"list":         {`[1, 2]`, "not a model file"},
+		"csv":          {rows(3, 2, 1), "not a model file"},
 		"unknown":      {strings.Replace(text, `"seed"`, `"sede"`, 1), `unknown field "sede"`},
 		"not a number": {strings.Replace(text, `"inputs": [[`, `"inputs": [["x",`, 1), "inputs"},
 		"kernel":       {strings.Replace(text, `"kernel":"`, `"kernel":"no_`, 1), "model.kernel:1:1: unknown kernel"},

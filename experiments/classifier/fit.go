@@ -115,8 +115,9 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 		case w.fit.Failure != "":
 			o.Warn("configuration %d (%s): %s", s.Configuration, configurationName(p, s.Configuration), w.fit.Failure)
 		case len(studies) > 1 && math.IsNaN(float64(w.value)):
-			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so that nothing says "+
-				"which is better; choose with --configuration N", spec.ErrInvalid, s.Configuration,
+			return nil, summary, fmt.Errorf("%w: configuration %d (%s) has no log evidence, so the "+
+				"configurations cannot be compared; choose one with --configuration "+
+				"N", spec.ErrInvalid, s.Configuration,
 				configurationName(p, s.Configuration))
 		default:
 			if fitted++; found < 0 || w.value > best.value {
@@ -144,7 +145,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	}
 	if len(studies) > 1 {
 		c := studies[found].Configuration
-		o.Warn("configuration %d (%s) is kept: its %s", c, configurationName(p, c),
+		o.Warn("configuration %d (%s) is selected: its %s", c, configurationName(p, c),
 			best.among(cmp.Or(o.By, f.Tuned.Objective), fitted, len(studies), equals))
 	}
 	for _, w := range best.warnings {

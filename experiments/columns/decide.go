@@ -113,8 +113,8 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 	}
 	for _, p := range profiles {
 		if surest.MatchString(p.name) && len(p.levels) == 1 {
-			return fmt.Errorf("column %q would be the label by its name, but it has one value, %s; name another, or "+
-				"bring cases of other classes", p.name, p.some())
+			return fmt.Errorf("column %q looks like the label, but has only one value, %s; name another, or add "+
+				"cases of other classes", p.name, p.some())
 		}
 	}
 	last, first := profiles[t.Layout.Label], profiles[0]

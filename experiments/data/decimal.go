@@ -102,17 +102,17 @@ func notNumber(s, decimal string) string {
 	case !finite:
 		return fmt.Sprintf("%q is not finite, or beyond %g", s, maxMagnitude)
 	case decimal == "comma" && point:
-		return fmt.Sprintf("%q has a decimal point, where decimal: comma says otherwise", s)
+		return fmt.Sprintf("%q has a decimal point, but decimal: comma is set", s)
 	case decimal == "" && (comma || point) && withoutCurrency(s) != s:
 		return fmt.Sprintf("%q has the sign of a currency; set decimal: point or decimal: comma, as the column is "+
 			"written", s)
 	case decimal == "" && comma && point:
-		return fmt.Sprintf("%q has a comma: decimal: comma says that decimals follow, decimal: point that it parts "+
-			"thousands", s)
+		return fmt.Sprintf("%q has a comma; set decimal: comma if it is the decimal separator, decimal: point if "+
+			"it separates thousands", s)
 	case decimal == "" && comma:
 		return fmt.Sprintf("%q has a decimal comma; set decimal: comma", s)
 	case decimal == "" && point:
-		return fmt.Sprintf("%q has signs between thousands; set decimal: point", s)
+		return fmt.Sprintf("%q has thousands separators; set decimal: point", s)
 	}
 	return fmt.Sprintf("%q is not a number", s)
 }

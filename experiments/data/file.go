@@ -294,8 +294,8 @@ func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) (size int64, 
 			return 0, e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of it",
 				limit)
 		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
-			return 0, e.refuse("holds more than %d bytes for each compressed one, as no table does; look what "+
-				"is in it", maxRatio)
+			return 0, e.refuse("expands to more than %d times its compressed size, which no table does; check "+
+				"the file", maxRatio)
 		}
 		if _, err := w.Write(part); err != nil {
 			return 0, err

@@ -122,7 +122,7 @@ func unnamedTruth(s Spec, t *toy) (names []Name) {
 func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 	total := len(d.Rows)
 	if n >= total {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("subsample: %d of %d cases is all of them", n, total))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("subsample: %d of %d cases keeps all of them", n, total))
 		return d, nil
 	}
 	cases := make([][]int, max(1, len(d.Classes)))
@@ -150,7 +150,8 @@ func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 	var kept []int
 	for k, of := range cases {
 		if take[k] == 0 {
-			return nil, problem("subsample", "%d of %d cases leave none of class %q; take more", n, total, d.Classes[k])
+			return nil, problem("subsample", "%d of %d cases would leave none of class %q; keep "+
+				"more", n, total, d.Classes[k])
 		}
 		for _, i := range r.Perm(len(of))[:take[k]] {
 			kept = append(kept, of[i])

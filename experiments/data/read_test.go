@@ -391,7 +391,7 @@ func TestSVMLightTestFile(t *testing.T) {
 	if !mat.Equal(d.Test.X, rows([]float64{5, 0, 0}, []float64{0, 1, 0})) || len(d.Test.Warnings) != 1 {
 		t.Errorf("read %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
-	if _, err = load(t, Spec{}, "1 1:1 3:1\n2 2:1\n", good); err == nil || !strings.Contains(err.Error(), "g.csv: is in another form") {
+	if _, err = load(t, Spec{}, "1 1:1 3:1\n2 2:1\n", good); err == nil || !strings.Contains(err.Error(), "g.csv: has another format") {
 		t.Errorf("got %v", err)
 	}
 }

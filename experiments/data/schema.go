@@ -154,7 +154,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	}
 	t.label = at.Label.Index
 	if len(absent) > 0 {
-		t.faults.add(1, 0, "has no column %s, which the training file has; add it, or rename what stands for it",
+		t.faults.add(1, 0, "has no column %s, which the training file has; add it, or rename the column that has it",
 			list(absent))
 		return nil, t.faults
 	}
@@ -166,16 +166,16 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 // is needed.
 func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error) {
 	if t.sparse != s.Sparse {
-		return nil, t.faults.refuse("is in another form (%s) than the training file; one of the two must be "+
-			"converted", t.form)
+		return nil, t.faults.refuse("has another format (%s) than the training file; convert one of them", t.form)
 	}
 	if s.Header != t.header {
 		t.warnings = append(t.warnings,
-			"only one of this file and the training file has a header; columns are matched by place")
+			"only one of this file and the training file has a header; columns are matched by position")
 	}
 	if s.Sparse || s.Header && t.header {
 		if more := len(t.names) - s.Width; more > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d columns more than in the training file, not used", more))
+			t.warnings = append(t.warnings, fmt.Sprintf("%d columns that the training file does not have are "+
+				"ignored", more))
 		}
 		index := t.index()
 		return func(c *Column) {
@@ -197,8 +197,8 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 			}
 		}, nil
 	case len(t.names) != s.Width:
-		return nil, t.faults.refuse("has %d columns, the training file %d; "+
-			"columns are matched by place, because not both files have a header", len(t.names), s.Width)
+		return nil, t.faults.refuse("has %d columns, the training file %d; columns are matched by position, "+
+			"because not both files have a header", len(t.names), s.Width)
 	}
 	return func(*Column) {}, nil
 }
@@ -270,7 +270,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		columns += c.width()
 	}
 	if n == 0 {
-		return nil, t.faults.refuse("holds no case%s; give it some", t.leftOut())
+		return nil, t.faults.refuse("has no cases%s; add some", t.leftOut())
 	}
 	if !t.fits(n, columns) {
 		return nil, t.faults
@@ -307,13 +307,13 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
 			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-					"has not; they differ from all others in it", unseen, c.Name))
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have values of %q that do not occur in the "+
+					"training file; the kernel treats them as different from all training cases", unseen, c.Name))
 			}
 		default:
 			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have a value of %q that the training file "+
-					"has not; all its indicators are 0", unseen, c.Name))
+				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have values of %q that do not occur in the "+
+					"training file; all their indicators are 0", unseen, c.Name))
 			}
 		}
 		if c.Gaps && !c.Coded {
@@ -414,7 +414,8 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 		d.Labels = append(d.Labels, k)
 	}
 	if unknown > 0 && !labels {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have no label of the training data's classes", unknown))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have labels that are not classes of the training "+
+			"data", unknown))
 	}
 }
 

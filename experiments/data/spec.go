@@ -111,7 +111,7 @@ func (s Spec) Check() Problems {
 		p.add("categories", "categorical: error refuses categories; remove it, or set categorical: one_hot")
 	}
 	if len(s.Columns) > 0 && len(s.Drop) > 0 {
-		p.add("drop", "columns and drop are both given; keep columns, which leaves out all others")
+		p.add("drop", "columns and drop are both given; keep columns, which excludes all others")
 	}
 	p = append(p, overlaps(s.uses())...)
 	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
@@ -121,7 +121,7 @@ func (s Spec) Check() Problems {
 		}
 	}
 	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
-		p.add("missing_indicators", "goes with missing: mean or median, which put something in for what is missing")
+		p.add("missing_indicators", "needs missing: mean or median")
 	}
 	if err := s.Preprocess.Check(); err != nil {
 		p.add("preprocess", "%v", err)
@@ -143,7 +143,7 @@ func (s Spec) checkClasses() (p Problems) {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
 	if len(kept) > MaxClasses {
-		p.add("classes", "keeps %d classes; at most %d can be told apart", len(kept), MaxClasses)
+		p.add("classes", "keeps %d classes; the limit is %d", len(kept), MaxClasses)
 		kept = kept[:MaxClasses]
 	}
 	for i, c := range kept {
@@ -165,7 +165,7 @@ func (s Spec) checkClasses() (p Problems) {
 // checkThreshold looks at above, and at what numeric labels exclude.
 func (s Spec) checkThreshold() (p Problems) {
 	if s.Above != nil && (math.IsNaN(*s.Above) || math.IsInf(*s.Above, 0)) {
-		p.add("above", "%v is no threshold; write a finite number", *s.Above)
+		p.add("above", "%v is not a threshold; write a finite number", *s.Above)
 	}
 	if s.Above != nil && len(s.Classes) > 0 {
 		p.add("classes", "above makes the classes; remove one of the two")

@@ -97,7 +97,7 @@ func readSVMLight(t *table, text string, want request) error {
 		return nil
 	}
 	if cells := len(cases) * features; cells > max(sparseFree, maxSparsity*values) {
-		return t.faults.refuse("%d rows with indices up to %d hold %d values alone, and would be a dense matrix "+
+		return t.faults.refuse("%d rows with indices up to %d hold only %d values, but would need a dense matrix "+
 			"of %d; number the features from 1 without gaps", len(cases), features, values, cells)
 	}
 	t.names = positional(features)
@@ -149,8 +149,8 @@ func (t *table) parseSparse(line int, fields []fieldAt) sparseCase {
 		v, ok := parseNumber(value)
 		switch {
 		case errors.Is(err, strconv.ErrRange), err == nil && j > maxColumns:
-			fault(f, "index %s is beyond %d, the largest that a dense matrix is made for; "+
-				"number the features from 1 without gaps", index, maxColumns)
+			fault(f, "index %s is larger than %d, the limit for a dense matrix; number the features from 1 "+
+				"without gaps", index, maxColumns)
 		case err != nil:
 			fault(f, "index %q is not a whole number", index)
 		case j < 1:

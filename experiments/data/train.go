@@ -140,7 +140,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	}
 	for _, j := range of["categories"] {
 		if !slices.Contains(inputs, j) {
-			return nil, -1, problem("categories", "column %q is no input; remove it here, or name it under columns",
+			return nil, -1, problem("categories", "column %q is not an input; remove it here, or add it to columns",
 				t.names[j])
 		}
 		t.roles[j] = category
@@ -263,8 +263,8 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	fraction := slices.IndexFunc(classes, func(c string) bool { return value(c) != math.Trunc(value(c)) })
 	wayOut := "name the column that holds the label"
 	if numeric {
-		wayOut = "above: 25, say, makes two classes of it; likelihood: gaussian takes it as it is; label: names " +
-			"another column"
+		wayOut = "turn it into two classes with above: 25, say, predict it as a number with likelihood: " +
+			"gaussian, or name another column with label:"
 	}
 	name := t.names[t.label]
 	switch {

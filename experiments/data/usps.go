@@ -63,8 +63,9 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 	files := uspsFiles(d)
 	for _, f := range files {
 		if sum := sha256.Sum256(f.Text); hex.EncodeToString(sum[:]) != uspsSums[f.Name] {
-			return nil, (&FileError{Path: train}).refuse("and %s do not give the digits of the book (%s differs); "+
-				"fetch both again from the data page of The Elements of Statistical Learning", test, f.Name)
+			return nil, (&FileError{Path: train}).refuse("and %s do not give the digits of the book (%s "+
+				"differs); download both again from the data page of The Elements of Statistical "+
+				"Learning", test, f.Name)
 		}
 	}
 	return files, nil

@@ -170,8 +170,9 @@ func (of *part) rechosen(before record.Number) {
 	f.Inducing.Before = &before
 	moved, n := float64(f.LogEvidence-before), len(of.Set.Train)
 	if math.Abs(moved) > approx.DefaultTolerance*float64(n) {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("inducing inputs chosen anew at the tuned hyperparameters move "+
-			"the log evidence from %.6g to %.6g, by more than %v nats a case: tune again from there, or with more "+
+		f.Warnings = append(f.Warnings, fmt.Sprintf("selecting the inducing inputs again at the tuned "+
+			"hyperparameters changes the log evidence from %.6g to %.6g, by more than %v nats a case: tune again "+
+			"from these values, or use more "+
 			"points", float64(before), float64(f.LogEvidence), approx.DefaultTolerance))
 	}
 }

@@ -37,8 +37,8 @@ func (j *Job) Posterior(trials []record.Trial, l objective.Layout, f *record.Fit
 		}
 	}
 	if len(apart) > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("the chains do not agree, with an R-hat above %v, on %s: raise "+
-			"burn and samples, and look at where each chain ended", maxRHat, strings.Join(apart, ", ")))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("the chains do not agree, with an R-hat above %v, on %s: "+
+			"raise burn and samples, and compare where the chains ended", maxRHat, strings.Join(apart, ", ")))
 	}
 	if len(few) > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("fewer than %d effective samples of %s: raise samples or thin",
@@ -109,8 +109,8 @@ func (j *Job) EverySample(run *objective.Run, chains [][][]float64, f *record.Fi
 		return fmt.Errorf("no sample could be fitted; the first: %w", fails[0])
 	}
 	if n := len(fails); n > 0 {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions, as their "+
-			"fits failed, the first with: %v", n, n+used, fails[0]))
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d samples are left out of the predictions because "+
+			"their fits failed, the first with: %v", n, n+used, fails[0]))
 	}
 	if warned > 0 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d of %d fits at samples gave warnings, the first: %s", warned,

@@ -93,8 +93,8 @@ func AverageWarnings(deviation float64) []string {
 	if !(deviation > 1e-5) {
 		return nil
 	}
-	return []string{fmt.Sprintf("averages of softmax over latent values are uncertain by up to %.1g in a "+
-		"probability; with laplace, more points make that smaller", deviation)}
+	return []string{fmt.Sprintf("averaged softmax probabilities are uncertain by up to %.1g; with laplace, more "+
+		"points reduce this", deviation)}
 }
 
 // Compared is what a comparator says of cases.

@@ -105,13 +105,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		http.Error(w, "there is nothing to change here", http.StatusMethodNotAllowed)
+		http.Error(w, "this server is read-only", http.StatusMethodNotAllowed)
 		return
 	}
 	s := h.current()
 	answer, found := h.render(s, r.URL.Path)
 	if !found {
-		http.Error(w, cmp.Or(s.trouble, "there is no such file in a report"), http.StatusNotFound)
+		http.Error(w, cmp.Or(s.trouble, "the report has no such file"), http.StatusNotFound)
 		return
 	}
 	if answer.err != nil {

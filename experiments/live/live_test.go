@@ -376,7 +376,7 @@ func TestFolders(t *testing.T) {
 		see("sweep", "calm", "2 of 62 known jobs", 2, "restarts")
 		grow(t, dir, text(t, stray))
 		see("sweep", "calm", "2 of 62 known jobs", 2, "restarts")
-		if !strings.Contains(logged.String(), "1 line(s) of the journal were cut off or garbled") || !strings.Contains(logged.String(), "it is of configuration 7; the manifest has 2") {
+		if !strings.Contains(logged.String(), "1 line(s) of the journal are incomplete or damaged") || !strings.Contains(logged.String(), "it is of configuration 7; the manifest has 2") {
 			t.Errorf("a line of no use is not told: %s", logged.String())
 		}
 

@@ -26,8 +26,9 @@ func (p *Plan) Advice(r *rates.Rates) (lines []string) {
 		if !ok || size.Cases < from {
 			continue
 		}
-		line := fmt.Sprintf("note: from about %d cases on inference: %s takes a tenth of the time of %s or less; "+
-			"here there are %d (docs/inference.md)", from, written(with), approx.Table.NameOf(plain(s.Job.Model)),
+		line := fmt.Sprintf("note: with about %d or more cases, inference: %s takes at most a tenth of the time "+
+			"of %s; this data set has %d "+
+			"(docs/inference.md)", from, written(with), approx.Table.NameOf(plain(s.Job.Model)),
 			size.Cases)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)

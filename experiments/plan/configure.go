@@ -127,12 +127,12 @@ func tunesInputs(m spec.Model) error {
 		switch t := m.Tune; {
 		case method == nil || !option.TuneInputs:
 		case option.Rechoose:
-			return errors.New("inducing: inputs that are tuned are not chosen anew; leave out rechoose or tune_inputs")
+			return errors.New("inducing: rechoose and tune_inputs exclude each other; leave one out")
 		case t.Strategy == nil || t.Strategy.Optimizer() == "":
 			return errors.New("inducing: tune_inputs needs a local optimiser, as tune: {method: bfgs}")
 		case t.Gradients() != objective.Exact || t.Ascent().TraceScores || t.StandardErrors:
-			return errors.New("inducing: tune_inputs goes with exact gradients, and neither with trace_scores nor " +
-				"with standard_errors")
+			return errors.New("inducing: tune_inputs needs exact gradients, and excludes trace_scores and " +
+				"standard_errors")
 		case m.Tuning != nil && approx.InducingOf(m.Tuning) != approx.InducingOf(m.Inference):
 			return errors.New("inducing: with tune_inputs the inference that tunes and the one that predicts need " +
 				"the same inducing inputs")
@@ -167,8 +167,8 @@ func (p *planner) tunable(c *candidate) error {
 			c.Dataset, needs, c.Objective, c.TuneInference, without(t, c.caps))
 	}
 	if t.Gradients() == objective.Differences && c.caps.Sampled {
-		return p.tell(t.Place, "%s: gradient: differences of a Monte Carlo estimate, as the log evidence of %s is, "+
-			"are differences of its errors; do without, as method: bayes does",
+		return p.tell(t.Place, "%s: gradient: the log evidence of %s is a Monte Carlo estimate, and its "+
+			"differences are mostly noise; use a method without gradients, such as method: bayes",
 			c.Dataset, c.TuneInference)
 	}
 	if t.Strategy == nil {
@@ -182,8 +182,8 @@ func (p *planner) tunable(c *candidate) error {
 			if of := c.declared.Written.Part(part); !of.IsZero() {
 				place = of.Place
 			}
-			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, hold it "+
-				"with {fixed: %.6g}, or give it bounds: [lo, hi]",
+			return p.tell(place, "%s: %s starts at %.6g, outside its bounds [%.6g, %.6g]; start it inside, fix "+
+				"it with {fixed: %.6g}, or give it bounds: [lo, hi]",
 				c.Dataset, h.Name, h.Init, h.Lo, h.Hi, h.Init)
 		case h.Init == h.Lo || h.Init == h.Hi:
 			p.warn("%s: %s starts at its bound %.6g; standardise the inputs, or give it an init and bounds", c.Dataset,
@@ -211,7 +211,7 @@ func (c *candidate) hyperparameters(specs []param.Spec) {
 // known says, with a warning, if a configuration of this identity has been laid out already.
 func (p *planner) known(c *candidate, identity []byte) bool {
 	if p.seen[string(identity)] {
-		p.warn("%s is declared twice and runs once", NameOf(c.Configuration))
+		p.warn("%s is declared twice, and is run once", NameOf(c.Configuration))
 		return true
 	}
 	p.seen[string(identity)] = true
@@ -330,8 +330,8 @@ func (p *planner) compare(c *candidate) error {
 	c.Tune, c.Objective = "none", ""
 	_, categories := c.Schema.Sources()
 	if _, blind := m.Comparator.(comparator.BaseRate); !blind && slices.Contains(categories, true) {
-		return p.tell(m.Written.Inference.Place, "%s: %s takes the categories for numbers; leave it out, or set "+
-			"categorical: one_hot", c.Dataset, c.Inference.Text)
+		return p.tell(m.Written.Inference.Place, "%s: %s would treat the categories as numbers; leave it out, or "+
+			"set categorical: one_hot", c.Dataset, c.Inference.Text)
 	}
 	if err := p.checkDim(c); err != nil {
 		return err
@@ -367,8 +367,8 @@ func (p *planner) compare(c *candidate) error {
 // meanWarning says where a prior mean is of no consequence.
 func meanWarning(m objective.Model) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
-		return "the prior mean has no effect: all classes share it, and softmax sees differences between them " +
-			"only; use mean: zero"
+		return "the prior mean has no effect: all classes share it, and softmax depends only on differences " +
+			"between classes; use mean: zero"
 	}
 	return ""
 }
@@ -390,9 +390,9 @@ func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string
 // without says how to tune what has no gradient.
 func without(t spec.Tune, c approx.Caps) string {
 	if t.Climbs() && !t.StandardErrors && !c.Sampled {
-		return "write gradient: differences there, or do without, as method: nelder_mead or bayes does"
+		return "set gradient: differences, or use a method without gradients, such as nelder_mead or bayes"
 	}
-	return "do without, as method: nelder_mead or bayes does"
+	return "use a method without gradients, such as nelder_mead or bayes"
 }
 
 // publishedOf finds the figures for a configuration, and checks their names.

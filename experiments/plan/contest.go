@@ -113,8 +113,8 @@ func (p *planner) stages(r record.Contest, base []int) error {
 		for _, k := range r.Configurations {
 			if rest(k) != rest(r.Configurations[0]) {
 				name := func(k int) string { return NameOf(p.Manifest.Configurations[k]) }
-				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest is of each class against the rest, "+
-					"and cannot be compared with that of the labels; choose another score", name(r.Configurations[0]),
+				p.AtPlace(place, "%s and %s: the log evidence of one_vs_rest, of each class against the rest, "+
+					"cannot be compared with that of all classes; choose another score", name(r.Configurations[0]),
 					name(k))
 				break
 			}

@@ -82,7 +82,7 @@ func plan(ctx context.Context, found *strictyaml.Findings, s *spec.Spec) (*Plan,
 	p.lead()
 	for _, f := range s.Published {
 		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
-			p.warn("%s:%d: no configuration is that of these published figures", s.File, f.Place.Line)
+			p.warn("%s:%d: no configuration matches these published figures", s.File, f.Place.Line)
 		}
 	}
 	p.Manifest.Key, p.Manifest.KeyForm = planKey(p.Manifest), KeyForm
@@ -140,8 +140,8 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	}
 	sets := p.trainingSets(section, ds)
 	if len(sets) > 1 && section.Preprocess.All() {
-		p.warn("%s: preprocess %v looks at the inputs of all %d cases, those that are held out included; scores may "+
-			"be too good", ds.Name, section.Preprocess, len(ds.Rows))
+		p.warn("%s: preprocess %v uses the inputs of all %d cases, held-out ones included; scores may be "+
+			"optimistically biased", ds.Name, section.Preprocess, len(ds.Rows))
 	}
 	return &loaded{ds, section.Place, sets}
 }

@@ -50,4 +50,4 @@ func (p *Plan) Search() []search.Study {
 func (p *Plan) Name() string { return p.Manifest.Experiment }
 
 // errNoFits: the plan has illustrations in place of configurations.
-var ErrNoFits = fmt.Errorf("%w: the file illustrates models without data, and nothing is fitted", spec.ErrInvalid)
+var ErrNoFits = fmt.Errorf("%w: the file illustrates models without data; there is nothing to fit", spec.ErrInvalid)

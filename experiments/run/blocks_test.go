@@ -258,7 +258,7 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	change(data, "3,4,x", "3,5,x", "here: the data under "+dir+" are not those that the run was laid out for")
+	change(data, "3,4,x", "3,5,x", "here: the data in "+dir+" have changed since the run was submitted")
 	change(data, "x", "", "here.csv")
 	change(laid, build.This().Go, "go1.0", "the run was laid out by the build")
 	change(laid, `restarts: 2`, `restarts: 3`, "does not give the plan of its manifest")
@@ -291,7 +291,7 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	if _, _, err := Run(t.Context(), p, "run", o); err != nil {
 		t.Fatal(err)
 	}
-	again("the folder holds another plan than when it was laid out")
+	again("the plan in the folder has changed since the run was submitted")
 	first = layOut("tune.restarts=3")
 	again("")
 	if w, err := first.Missing(); err != nil || len(w.Waves) > 0 {

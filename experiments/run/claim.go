@@ -62,10 +62,10 @@ func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, er
 			return m, err
 		}
 		if len(j.Lines()) == 0 && j.Others() > 0 {
-			return m, fmt.Errorf("%w; the journal is not that of this file, either: resume with the file, and the "+
-				"--set, that it was begun with", found)
+			return m, fmt.Errorf("%w; the journal does not match this file either: resume with the file and the "+
+				"--set options that the run was started with", found)
 		}
-		o.Warn("%v; it is written again from the file, and the damaged one is kept as manifest-%s.json", found,
+		o.Warn("%v; it was written again from the file, and the damaged manifest was kept as manifest-%s.json", found,
 			journal.Unreadable)
 		replaces = journal.Unreadable
 	}
@@ -89,8 +89,8 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	case found.Key == p.Manifest.Key:
 		return found, nil
 	case max(1, found.KeyForm) != plan.KeyForm:
-		return found, fmt.Errorf("%s: %w: its keys are of form %d, and this version of gpc-tune makes form %d; go "+
-			"on with the version that began it (%v), or choose another folder with -o",
+		return found, fmt.Errorf("%s: %w: its job keys have format %d, and this version of gpc-tune uses format "+
+			"%d; continue with the version that started it (%v), or choose another folder with -o",
 			dir, ErrOtherConfiguration, max(1, found.KeyForm), plan.KeyForm, found.Build)
 	}
 	if changed := changed(p, found); len(changed) > 0 {
@@ -101,13 +101,13 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 }
 
 // remedy is what to do about a manifest that is damaged.
-const remedy = "gpc-tune run with the file and --resume writes it again, and goes on with the journal"
+const remedy = "gpc-tune run with the file and --resume writes it again, and continues with the journal"
 
 // extension is that this plan is not the folder's, but asks for all that it has.
 type extension struct{ dir string }
 
 func (e *extension) Error() string {
-	return fmt.Sprintf("%s: %v, which this one extends: add --extend to go on with it and use again what is done",
+	return fmt.Sprintf("%s: %v, which this file extends: add --extend to continue it and reuse finished jobs",
 		e.dir, ErrOtherConfiguration)
 }
 
@@ -225,12 +225,12 @@ func Done(p *plan.Plan, dir string) (n int, extends bool, err error) {
 // going on.
 func notes(dir string, m record.Manifest, j *journal.Journal) (notes []string) {
 	if damaged := j.Damaged(); len(damaged) > 0 {
-		notes = append(notes, fmt.Sprintf("%d line(s) of the journal were cut off or garbled, the first at %s; "+
-			"what they had runs again with gpc-tune run and --resume", len(damaged), damaged[0]))
+		notes = append(notes, fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
+			"gpc-tune run with --resume repeats these jobs", len(damaged), damaged[0]))
 	}
 	if n := j.Unsealed(); m.Unprotected || n > 0 {
-		notes = append(notes, fmt.Sprintf("%s was begun by a version of gpc-tune without checksums: damage to its "+
-			"manifest, or to %d lines of its journal, may go unnoticed", dir, n))
+		notes = append(notes, fmt.Sprintf("%s was started by a version of gpc-tune without checksums: damage to "+
+			"its manifest, or to %d lines of its journal, may go unnoticed", dir, n))
 	}
 	return notes
 }
@@ -266,11 +266,11 @@ var (
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder holds a part of this run, and nobody said to go on with it.
-	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to go on " +
-		"with it")
+	ErrUnfinished = errors.New("the folder holds an unfinished run of this configuration; add --resume to " +
+		"continue it")
 	// ErrUnreported: all jobs are on record, but the results could not be written.
-	ErrUnreported = errors.New("every job is done and on record, but the results could not be written")
+	ErrUnreported = errors.New("all jobs are done and recorded, but the results could not be written")
 )
 
 // ErrFolder marks a folder that is no run, or cannot be read as one.
-var ErrFolder = errors.New("not the folder of a run, or damaged")
+var ErrFolder = errors.New("not a run folder, or damaged")

@@ -207,12 +207,13 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 		return nil, fmt.Errorf("%s: %w: %w", dir, ErrFolder, err)
 	}
 	if here := build.This(); here != l.Build {
-		return nil, fmt.Errorf("%w: the run was laid out by the build %v, and this is %v, which may differ from it "+
-			"in the last digits; use one program, and processors of one kind or GPC_TUNE_SIMD=avx2 or generic for "+
-			"submit and the workers", spec.ErrInvalid, l.Build, here)
+		return nil, fmt.Errorf("%w: the run was prepared by the build %v, and this build is %v; results may "+
+			"differ in the last digits. Use one program, and processors of one kind, or set GPC_TUNE_SIMD=avx2 "+
+			"or generic for submit and all workers", spec.ErrInvalid, l.Build, here)
 	}
 	if m.Key != l.Key && !lost {
-		return nil, fmt.Errorf("%s: %w: the folder holds another plan than when it was laid out; submit it again", dir,
+		return nil, fmt.Errorf("%s: %w: the plan in the folder has changed since the run was submitted; submit "+
+			"it again", dir,
 			spec.ErrInvalid)
 	}
 	declared, err := spec.Parse(l.File, []byte(l.Text), l.Settings)
@@ -227,8 +228,8 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	if p.Manifest.Key != l.Key {
 		for i, c := range p.Manifest.Configurations {
 			if i < len(m.Configurations) && m.Configurations[i].DataHash != c.DataHash {
-				return nil, fmt.Errorf("%w: %s: the data under %s are not those that the run was laid out for: "+
-					"their hash is %.12s, and was %.12s", spec.ErrInvalid, c.Dataset, l.Folder, c.DataHash,
+				return nil, fmt.Errorf("%w: %s: the data in %s have changed since the run was submitted: their "+
+					"hash is %.12s, and was %.12s", spec.ErrInvalid, c.Dataset, l.Folder, c.DataHash,
 					m.Configurations[i].DataHash)
 			}
 		}

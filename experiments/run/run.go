@@ -86,8 +86,8 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 		return nil, err
 	}
 	if begun.Build != p.Manifest.Build {
-		o.Warn("%s was begun by another build (%v, this is %v); its results may differ from a run of one build in "+
-			"the last digits", dir, begun.Build, p.Manifest.Build)
+		o.Warn("%s was started by another build (%v; this is %v); its results may differ in the last digits from "+
+			"those of one build", dir, begun.Build, p.Manifest.Build)
 	}
 	for _, note := range notes(dir, begun, j) {
 		o.Warn("%s", note)

@@ -13,7 +13,8 @@ import (
 func (d *decoder) illustrations(root, n *strictyaml.Node, s *Spec) {
 	d.mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(dataSections, key.Value) {
-			d.at(key, "illustrate shows models without data, and takes no %s; leave out one of the two", key.Value)
+			d.at(key, "illustrate shows models without data, and cannot be combined with %s; leave out one of "+
+				"the two", key.Value)
 		}
 	})
 	entries := []*strictyaml.Node{n}
@@ -40,7 +41,7 @@ func (d *decoder) checkIllustrations(s *Spec) {
 		for _, m := range s.Models {
 			if m.Comparator != nil {
 				d.found.AtPlace(m.Written.Inference.Place,
-					"%s is a comparator, of which there is nothing to illustrate without data", m.Written.Inference)
+					"%s is a comparator; without data there is nothing to illustrate", m.Written.Inference)
 				continue
 			}
 			if slices.ContainsFunc(i.Needs(), func(part string) bool { return m.Written.Part(part).IsZero() }) ||

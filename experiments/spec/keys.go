@@ -18,8 +18,8 @@ type Section struct {
 	Keys  []Key
 }
 
-// Sections explains every key of the file. The schema, gpc-tune explain and docs/file.md are made from
-// it. Components, such as kernels, are explained in their own tables (Kinds).
+// Sections explains every key of the file. The schema, gpc-tune explain and docs/file.md are made
+// from it. Components, such as kernels, are explained in their own tables (Kinds).
 var Sections = []Section{
 	{"file", "the top of the file", []string{"document"}, []Key{
 		{"version", "version of the format of this file", "1", "version: 1"},
@@ -290,8 +290,8 @@ var Sections = []Section{
 			"fit side by side are placed below each other", "by the number of panels, 460pt to 860pt", "width: 84mm"},
 		{"font", "size of the labels, in the same units, from 6.75pt to 24pt; lines and symbols grow with it, and " +
 			"no text is smaller than 6pt", "9pt", "font: 8pt"},
-		{"title", "none leaves out the title and the notes below it, for the caption of a paper",
-			"shown", "title: none"},
+		{"title", "none leaves out the title and the notes below it, for the caption of a paper", "shown",
+			"title: none"},
 	}},
 	{"published", "published numbers, shown beside the results of this run", []string{"publishing", "uncertain"}, []Key{
 		{"source", "publication and place in it", "", `source: "GPML, Figure 3.7"`},

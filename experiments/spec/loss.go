@@ -36,7 +36,7 @@ func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 	case c == nil:
 		return nil
 	case ds.Classes == nil:
-		found.AtPlace(c.place, "%s has numeric labels, and costs are those of decisions on classes; leave out loss "+
+		found.AtPlace(c.place, "%s has numeric labels, and costs are for decisions on classes; leave out loss "+
 			"and reject_cost", ds.Name)
 		return nil
 	}
@@ -56,10 +56,10 @@ func checkRejection(found *strictyaml.Findings, at strictyaml.Place, reject *flo
 		return
 	}
 	if math.IsNaN(*reject) || math.IsInf(*reject, 0) {
-		found.AtPlace(at, "%v is no cost; write a finite number", *reject)
+		found.AtPlace(at, "%v is not a cost; write a finite number", *reject)
 	}
 	if slices.Contains(classes, Rejected) {
-		found.AtPlace(at, "a class has the name %q, and so would be mistaken for it", Rejected)
+		found.AtPlace(at, "a class is also named %q; rename the class", Rejected)
 	}
 }
 
@@ -91,7 +91,7 @@ func (l *lossReader) set(truth, decision string, cost float64) {
 		l.found.AtPlace(l.place, "the cost of deciding %q where %q is the truth is given twice; keep one", decision,
 			truth)
 	case math.IsNaN(cost) || math.IsInf(cost, 0):
-		l.found.AtPlace(l.place, "%v is no cost; write a finite number", cost)
+		l.found.AtPlace(l.place, "%v is not a cost; write a finite number", cost)
 	default:
 		l.given[at], l.Loss[at[0]][at[1]] = true, cost
 	}
@@ -168,8 +168,7 @@ func ReadCosts(o Deciding, classes []string) (*cv.Costs, error) {
 	case o.Loss == "" && o.Reject == nil:
 		return nil, nil
 	case classes == nil:
-		d.at(nil, "the model predicts numbers, and costs are those of decisions on classes; leave out --loss and "+
-			"--reject")
+		d.at(nil, "the model predicts numbers, and costs are for decisions on classes; leave out --loss and --reject")
 		return nil, d.err()
 	}
 	checkRejection(d.found, strictyaml.Place{File: "--reject"}, o.Reject, classes)

@@ -124,7 +124,7 @@ func (d *decoder) inference(n *strictyaml.Node, classes string) (a approx.Approx
 	as = model.Part{Component: strictyaml.Component(n), Place: d.found.Place(n)}
 	switch name, compares := d.comparing(n); {
 	case compares:
-		d.at(n, "%s is a comparator, which tunes itself and nothing else; name it in model: {inference: …}", name)
+		d.at(n, "%s is a comparator, which tunes only itself; name it in model: {inference: …}", name)
 		return nil, as, false
 	case name != "" && !slices.Contains(approx.Table.Names(), name):
 		d.at(n, "unknown inference %q%s", name,
@@ -323,7 +323,7 @@ func (d *decoder) compareWith(m model.Model, n *strictyaml.Node) model.Model {
 	c, name, ok := component(d, n, "inference", comparator.Table)
 	m.Written.Tuning = m.Written.Inference
 	if m.Numeric() {
-		d.at(n, "%s is for classes, and likelihood %s explains numbers", name, m.Written.Likelihood)
+		d.at(n, "%s is for classes, and likelihood %s is for numeric labels", name, m.Written.Likelihood)
 	}
 	if user, uses := c.(comparator.KernelUser); uses {
 		switch {

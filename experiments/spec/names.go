@@ -64,13 +64,13 @@ func Kinds() []Kind {
 	for _, f := range page.Formats {
 		formats.Entries = append(formats.Entries, Entry{Name: f.Name, Doc: f.Doc})
 	}
-	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws those for which there is something on " +
-		"record; with figures: [grid, latent-0] only these\n"}
+	figures := Kind{Name: "figures", Note: "  report: {formats: [svg]} draws all figures for which the run has " +
+		"results; figures: [grid, latent-0] draws only these\n"}
 	for _, p := range picture.List() {
 		figures.Entries = append(figures.Entries, Entry{Name: p.Name, Doc: p.Doc})
 	}
 	published := Kind{Name: "gallery", Note: "  gpc-tune run gallery:NAME runs one of them, gpc-tune explain " +
-		"gallery:NAME prints its file; docs/gallery.md has what came of all\n"}
+		"gallery:NAME prints its file; docs/gallery.md shows all results\n"}
 	for _, name := range gallery.Names() {
 		text, err := gallery.Read(name)
 		if err != nil {
@@ -82,24 +82,24 @@ func Kinds() []Kind {
 	kernels.Entries = append(kernels.Entries, compositions...)
 	inference := kind("inference", approx.Table)
 	inference.Entries = append(inference.Entries, kind("", comparator.Table).Entries...)
-	inference.Note = "  from base_rate on they are comparators: they take no likelihood, tune themselves, and only " +
-		"least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihood goes with which " +
-		"inference, and what for\n"
+	inference.Note = "  base_rate and those below it are comparators: they need no likelihood and tune " +
+		"themselves; only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihoods " +
+		"each inference method supports\n"
 	splitters := kind("splitters", cv.Table)
 	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"},
-		{Name: "training", Doc: "the training cases themselves: what was learnt, not what can be expected of others"}},
+		{Name: "training", Doc: "the training cases themselves: how well the model fits; optimistic for new cases"}},
 		splitters.Entries...)
 	splitters.Entries = append(splitters.Entries,
-		Entry{Name: "nested", Doc: "configurations compete over the inner folds of every outer training set, the " +
-			"outer fold scores the winner (outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits)"})
+		Entry{Name: "nested", Doc: "in each outer training set, the inner folds select a configuration, and the " +
+			"outer fold scores it (outer: {kfold: {k: 10}}, inner: {kfold: {k: 5}}, score: information_bits)"})
 	objectives := kind("objectives", objective.Criteria)
 	objectives.Entries = append(objectives.Entries,
 		Entry{Name: "cv", Doc: "cv: {score: information_bits, kfold: {k: 5}}; any score under any splitter of the " +
 			"training set, for strategies without gradients"})
 	strategies := kind("strategies", search.Table)
-	strategies.Note = "  they search continuous hyperparameters; a choice among kernels, likelihoods, inference " +
-		"methods or data sets is a list\n" +
-		"  in the file, and every combination is searched by itself, with the hyperparameters that it has\n"
+	strategies.Note = "  strategies search continuous hyperparameters only; to choose among kernels, " +
+		"likelihoods, inference methods or\n  data sets, write a list in the file: each combination is tuned " +
+		"separately\n"
 	all := []Kind{
 		kernels,
 		kind("means", objective.Means),

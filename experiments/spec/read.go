@@ -84,8 +84,8 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		d.at(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
 	if !runName.MatchString(doc.Name) {
-		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', for it "+
-			"names the run's folder", doc.Name)
+		d.at(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', "+
+			"because it names the run folder", doc.Name)
 	}
 	s := &Spec{Name: doc.Name, Seed: doc.Seed, Dir: filepath.Dir(file), Average: objective.Averaged{},
 		Reject: doc.Predict.Reject, Report: doc.Report, File: file, Text: string(text), Settings: settings}

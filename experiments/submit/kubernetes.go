@@ -32,13 +32,14 @@ type kubernetes struct {
 }
 
 func (e *kubernetes) Flags(f *pflag.FlagSet) {
-	f.StringVar(&e.image, "image", "", "image that has this program as /gpc-tune; the Dockerfile of one is written too")
-	f.StringVar(&e.claim, "claim", "", "persistent volume claim of the volume that has the run folder and the data")
-	f.StringVar(&e.mount, "mount", "", "where that volume is mounted here, and will be in the pods")
-	f.StringVar(&e.storage, "storage", "", "have the claim made, for so much, as in 100Gi (default: it is there)")
-	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default what its jobs and the journal need)")
-	f.StringVar(&e.namespace, "namespace", "", "namespace (default that of kubectl)")
-	f.IntVar(&e.parallelism, "parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
+	f.StringVar(&e.image, "image", "",
+		"container image that has this program as /gpc-tune; a Dockerfile for it is written too")
+	f.StringVar(&e.claim, "claim", "", "persistent volume claim; its volume holds the run folder and the data")
+	f.StringVar(&e.mount, "mount", "", "path where the volume is mounted, here and in the pods")
+	f.StringVar(&e.storage, "storage", "", "create the claim with this size, as in 100Gi (default: the claim exists)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16Gi (default: what its jobs and the journal need)")
+	f.StringVar(&e.namespace, "namespace", "", "namespace (default: that of kubectl)")
+	f.IntVar(&e.parallelism, "parallelism", 0, "number of blocks that run at the same time; 0 leaves it to the cluster")
 }
 
 // What is an image, a name of an object, and an amount of storage.
@@ -130,8 +131,8 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	for _, args := range [][]string{remove, apply} {
 		said, err := command(ctx, "", "kubectl", args...)
 		if err != nil && args[0] == "delete" && strings.Contains(err.Error(), "timed out waiting") {
-			return false, fmt.Errorf("%w\npods of the run do not end: %s names them. Where their node is down for "+
-				"good, kubectl delete node NAME, and submit again", err,
+			return false, fmt.Errorf("%w\nsome pods of the run do not end: %s lists them. If their node is lost, "+
+				"kubectl delete node NAME, and submit again", err,
 				terminal.CommandLine("gpc-tune", "status", r.Dir))
 		}
 		if err != nil {
@@ -142,16 +143,17 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 		fmt.Fprint(r.Log, said)
 	}
 	for _, w := range r.Workload.Waves[1:] {
-		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the wave before is over; resume it then, or do the same "+
-			"command again\n", instance(r)+"-"+wavePart(w))
+		fmt.Fprintf(r.Log, "job.batch/%s is suspended until the previous wave is finished; then resume it, or "+
+			"repeat the command\n", instance(r)+"-"+wavePart(w))
 	}
 	return false, nil
 }
 
 // dockerfile is the Dockerfile of the repository, below the command that builds the image with it.
 func (e *kubernetes) dockerfile(r *Run) string {
-	build := terminal.CommandLine("docker", "build", "--tag", e.image,
-		"--build-arg", "PROGRAM="+filepath.Base(r.Program), "--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName), filepath.Dir(r.Program))
+	build := terminal.CommandLine("docker", "build", "--tag", e.image, "--build-arg",
+		"PROGRAM="+filepath.Base(r.Program), "--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName),
+		filepath.Dir(r.Program))
 	_, instructions, _ := strings.Cut(gpctune.Dockerfile, "\nFROM ")
 	return "# " + strings.ReplaceAll(build, "\n", "?") + "\nFROM " + instructions
 }

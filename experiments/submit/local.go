@@ -28,9 +28,9 @@ type local struct {
 }
 
 func (e *local) Flags(f *pflag.FlagSet) {
-	f.IntVar(&e.parallel, "parallel", 0, "blocks that run at a time (default: as many as there are processors for, "+
-		"and memory)")
-	f.IntVar(&e.retries, "retries", 5, "how often a block is started again that was killed, or ended early")
+	f.IntVar(&e.parallel, "parallel", 0, "number of blocks that run at the same time (default: as processors and "+
+		"memory allow)")
+	f.IntVar(&e.retries, "retries", 5, "how often a block is restarted after it was killed or ended early")
 }
 
 func (e *local) Check() error {
@@ -111,7 +111,7 @@ func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) e
 			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block,
 				attempt+1, how)
 		}
-		log.printf("block %s ended with %s; it is started again", block, how)
+		log.printf("block %s ended with %s; restarting it", block, how)
 	}
 }
 

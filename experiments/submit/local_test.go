@@ -122,7 +122,7 @@ func TestLocalRunsBlocksInParallel(t *testing.T) {
 		if n := strings.Count(said, "\nworker of "+name+" begins\n"); n != 2 {
 			t.Errorf("the worker of block %s says %d times that it begins, want 2", name, n)
 		}
-		if n := strings.Count(said, "\nblock "+name+" ended with exit status 1; it is started again\n"); n != 1 {
+		if n := strings.Count(said, "\nblock "+name+" ended with exit status 1; restarting it\n"); n != 1 {
 			t.Errorf("the worker of block %s is started again %d times, want 1", name, n)
 		}
 	}

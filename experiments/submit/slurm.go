@@ -32,16 +32,17 @@ type slurm struct {
 }
 
 func (e *slurm) Flags(f *pflag.FlagSet) {
-	f.StringVar(&e.partition, "partition", "", "partition (default the cluster's)")
-	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default twice what it is "+
-		"expected to take, and ten minutes)")
-	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default what its jobs and the journal need)")
-	f.IntVar(&e.parallelism, "array-parallelism", 0, "blocks that run at a time (0: as the cluster likes)")
+	f.StringVar(&e.partition, "partition", "", "partition (default: that of the cluster)")
+	f.StringVar(&e.time, "time", "", "time limit of a block, as in 8:00:00 or 2-12 (default: twice the expected "+
+		"time, plus ten minutes)")
+	f.StringVar(&e.memory, "mem", "", "memory of a block, as in 16G (default: what its jobs and the journal need)")
+	f.IntVar(&e.parallelism, "array-parallelism", 0,
+		"number of blocks that run at the same time; 0 leaves it to the cluster")
 	f.StringVar(&e.template, "template", "",
-		"batch script of your own, with {{.Directives}} and {{.Command}} where they belong")
+		"your own batch script, with the placeholders {{.Directives}} and {{.Command}}")
 	f.IntVar(&e.maxArraySize, "max-array-size", 0,
-		"largest array that the cluster takes (default what scontrol says, or 1001)")
-	f.BoolVar(&e.force, "force", false, "send blocks that are in the queue already, too")
+		"largest job array that the cluster accepts (default: what scontrol reports, or 1001)")
+	f.BoolVar(&e.force, "force", false, "submit also blocks that are already in the queue")
 }
 
 // plainWord is what options of sbatch may be.
@@ -250,8 +251,9 @@ func (s *sending) wave(w run.Wave, size int) error {
 			continue
 		}
 		if q.of != s.r.Blocks && !s.force {
-			return fmt.Errorf("%w: the queue has blocks of %d, of which job %s is one, and these are of %d; submit "+
-				"with --blocks %d, cancel those, or use --force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
+			return fmt.Errorf("%w: the queue holds blocks of another division (%d blocks, as in job %s; here "+
+				"%d); submit with --blocks %d, cancel them, or use "+
+				"--force", ErrOptions, q.of, q.job, s.r.Blocks, q.of)
 		}
 		there[q.block] = true
 		now = append(now, q.job)
@@ -310,7 +312,7 @@ func (s *sending) withdraw(wave int) error {
 func (s *sending) rest() error {
 	if slices.ContainsFunc(s.queue, func(q queued) bool { return q.wave < 0 }) && !s.force {
 		if s.sent == 0 {
-			fmt.Fprintf(s.r.Log, "all that is missing is in the queue; gpc-tune status %s\n",
+			fmt.Fprintf(s.r.Log, "all missing jobs are in the queue already; see gpc-tune status %s\n",
 				terminal.CommandLine(s.r.Dir))
 		}
 		return nil
@@ -322,8 +324,8 @@ func (s *sending) rest() error {
 		}
 	}
 	if s.time == "" && !s.r.Measured {
-		fmt.Fprintln(s.r.Log, "warning: times are not known here, so that none is asked for: the cluster's default "+
-			"holds. gpc-tune doctor measures them; --time says them")
+		fmt.Fprintln(s.r.Log, "warning: times are unknown, so no time limit is requested, and the default of the "+
+			"cluster applies; gpc-tune doctor measures times, --time sets the limit")
 	}
 	return s.sbatch(rest, "--output="+slurmFolder+"/%x.%A.log", s.r.Workload.Rest/float64(s.r.Jobs), after, "--block",
 		rest)
@@ -357,7 +359,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	}
 	out, err := command(s.ctx, s.r.Dir, "sbatch", append(args, script...)...)
 	if err != nil {
-		return fmt.Errorf("%w\nthe same command again sends what is missing then", err)
+		return fmt.Errorf("%w\nrepeat the command to submit what is missing", err)
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";")
 	fmt.Fprintf(s.r.Log, "job %s: %s\n", job, strings.Join(block, " "))

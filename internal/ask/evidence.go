@@ -60,7 +60,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	}
 	m := spec.ReadModel(found, q.parts(), "--", true)
 	if m.Comparator != nil {
-		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to be given and no "+
+		found.As("--inference").At(nil, "%s is a comparator, which has no hyperparameters to set and no "+
 			"posterior; gpc-tune run evaluates it", m.Written.Inference)
 	}
 	ds, p, err := q.load(found, from, m, q.Test != noTest)

@@ -63,7 +63,7 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 		out.Columns = []string{"x"}
 		cases = objective.Data{X: &kernel.Inputs{X: mat.NewDense(max(1, len(x)), 1, x)}, Classes: s.Names}
 	case len(s.Names) > 0:
-		found.As("--class-names").At(nil, "is for --grid; data have their own classes")
+		found.As("--class-names").At(nil, "needs --grid; data have their own classes")
 	default:
 		spec, err := Source(s.Data)
 		if err != nil {
@@ -105,8 +105,8 @@ func (s Sampling) Draw(ctx context.Context) (*Drawn, error) {
 		return nil, found.Err()
 	}
 	if out.shown.Jitter > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("K has not full rank in floating point: %.3g was added to "+
-			"its diagonal", out.shown.Jitter))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the covariance matrix is numerically singular: %.3g was "+
+			"added to its diagonal", out.shown.Jitter))
 	}
 	out.Columns = nil
 	for _, c := range out.shown.Columns {

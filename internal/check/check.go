@@ -92,7 +92,7 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	subjects, notes := subjects(ctx, p, o.NoSampling)
 	for i, c := range p.Manifest.Configurations {
 		if p.Models[i].Comparator != nil {
-			notes = append(notes, fmt.Sprintf("%s: no check of a comparator, which has no gradient over "+
+			notes = append(notes, fmt.Sprintf("%s: not checked: a comparator has no gradient with respect to "+
 				"hyperparameters of the file", plan.NameOf(c)))
 		}
 	}
@@ -180,7 +180,7 @@ func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subjec
 			s, err := newSubject(ctx, c)
 			switch {
 			case err != nil:
-				notes = append(notes, fmt.Sprintf("%s, %s, %s: no check of %s: %v", c.Set.Source.Name,
+				notes = append(notes, fmt.Sprintf("%s, %s, %s: %s is not checked: %v", c.Set.Source.Name,
 					c.Model.Written.Kernel, c.Model.Written.Likelihood, c.Model.Written.Inference, err))
 			case s.sampled && noSampling:
 			case s.sampled && reference == nil:
@@ -317,7 +317,8 @@ func (s *subject) differences() {
 			d += stencil[k].weight * e.value / (12 * checkStep)
 		}
 		if off := math.Abs(g - d); off >= largest {
-			largest, worst = off, fmt.Sprintf("the gradient by %s is %.10g, the differences say %.10g",
+			largest, worst = off, fmt.Sprintf("the derivative with respect to %s is %.10g, and finite "+
+				"differences give %.10g",
 				free[i].ThetaName(), g, d)
 		}
 	}

@@ -213,9 +213,9 @@ func selfChecks(ctx context.Context, tell func(Check)) {
 		}
 		tell(Check{fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood), err})
 	}
-	tell(Check{"the vector instructions agree", agreement()})
+	tell(Check{"vector instructions give correct results", agreement()})
 	dir, err := os.MkdirTemp(".", ".gpc-tune-*")
-	tell(Check{"run folders can be made here", errors.Join(err, os.RemoveAll(dir))})
+	tell(Check{"run folders can be created here", errors.Join(err, os.RemoveAll(dir))})
 }
 
 // agreement compares the paths on a product and a factorisation.

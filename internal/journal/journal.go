@@ -148,7 +148,7 @@ func (j *Journal) Refresh() (news bool, err error) {
 		news = news || more
 	}
 	if j.file != nil && !own && j.err == nil {
-		j.err = fmt.Errorf("%w: %s is gone: the run folder was moved or deleted while the run went on; put it back",
+		j.err = fmt.Errorf("%w: %s is missing: the run folder was moved or deleted during the run; restore it",
 			ErrJournal, j.file.Name())
 	}
 	return news, j.err
@@ -284,8 +284,8 @@ func (j *Journal) add(e entry) error {
 	a, b := old.line, e.line
 	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
 	if !bytes.Equal(encodeLine(a), encodeLine(b)) {
-		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s; "+
-			"they were not computed by the same build on the same data", ErrJournal, key, old.segment, old.number,
+		return fmt.Errorf("%w: job %s has two different results, at %s:%d and %s:%d, computed by %s and %s: the "+
+			"builds or the data differ", ErrJournal, key, old.segment, old.number,
 			e.segment, e.number, cmp.Or(old.line.Build, "an unknown build"), cmp.Or(e.line.Build, "an unknown build"))
 	}
 	if e.line.Build < old.line.Build { // in whatever order they are read

@@ -155,20 +155,21 @@ func Decode[C any](text []byte) (*File[C], error) {
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(text, &header); {
 	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("%s: no model file, or cut off or changed here (%w); write it again with gpc-tune fit",
+		return nil, fmt.Errorf("%s: not a model file, or cut off or changed here (%w); write it again with "+
+			"gpc-tune fit",
 			placeIn(text, syntax.Offset), err)
 	case err != nil && !errors.As(err, &kind):
-		return nil, fmt.Errorf("no model file (%w); write one with gpc-tune fit", err)
+		return nil, fmt.Errorf("not a model file (%w); write one with gpc-tune fit", err)
 	}
 	schema, _ := header.Schema.(string)
 	of, is := strings.CutPrefix(schema, family)
 	switch number, err := strconv.Atoi(of); {
 	case !is || err != nil || number < 1:
-		return nil, fmt.Errorf("no model file: its schema is %q, want %q or %q; model files are written by "+
+		return nil, fmt.Errorf("not a model file: its schema is %q, want %q or %q; model files are written by "+
 			"gpc-tune fit", schema, OfCases, condensed)
 	case number > version:
 		return nil, fmt.Errorf("a model file of version %d, written by gpc-tune %s; this gpc-tune, %s, reads "+
-			"versions up to %d: use one as new as that, or write the file again with gpc-tune fit", number,
+			"versions up to %d: use a newer gpc-tune, or write the file again with gpc-tune fit", number,
 			header.Build.Version, build.Version(), version)
 	}
 	// Null stands for nothing in a model file, and the decoder takes it for whatever was there

@@ -119,7 +119,8 @@ func LoadRates() (r *Rates, note string) {
 	case err != nil:
 		return nil, fmt.Sprintf("no times: %v; run %s again", err, run)
 	case r.Schema != here.Schema || r.Build != here.Build || r.CPU != here.CPU:
-		return nil, fmt.Sprintf("no times: %s is of another build or processor; run %s again", name, run)
+		return nil, fmt.Sprintf("no times: %s was measured by another build or on another processor; run %s "+
+			"again", name, run)
 	}
 	return r, ""
 }

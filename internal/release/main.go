@@ -66,8 +66,8 @@ func release(out string, targets []string) error {
 	}
 	revision, committed, changed := build.Stamp(info)
 	if revision == "" || changed {
-		return errors.New("the sources must be a clone without uncommitted changes or new files (git status), so that " +
-			"the program knows its commit; Go does not see the commit of an additional work tree (git worktree)")
+		return errors.New("the sources must be a clone without uncommitted changes or new files (git status), " +
+			"so that the program knows its commit; Go does not see the commit of an additional work tree (git worktree)")
 	}
 	at, err := time.Parse(time.RFC3339, committed)
 	if err != nil {
@@ -169,8 +169,8 @@ func tarball(w io.Writer, folder string, at time.Time, files []file) error {
 	}
 	out := tar.NewWriter(compressed)
 	for _, f := range files {
-		if err := out.WriteHeader(&tar.Header{Name: path.Join(folder, f.name), Mode: int64(f.mode), Size: int64(len(f.text)),
-			ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+		if err := out.WriteHeader(&tar.Header{Name: path.Join(folder, f.name), Mode: int64(f.mode),
+			Size: int64(len(f.text)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
 			return err
 		}
 		if _, err := out.Write(f.text); err != nil {

@@ -192,20 +192,20 @@ func TestMistakesAreErrors(t *testing.T) {
 	}
 	_, late := c.Predict(ended, x)
 	for want, err := range map[string]error{
-		"an option is nil":                            train(Kernel(nil)),
-		"1 names of columns and 2 inputs":             train(Columns("a")),
-		`unknown preprocess "scale"`:                  train(Preprocess("scale")),
-		"Probit has no MacKay form":                   train(Average(objective.MacKay{})),
-		"softmax is for three or more classes":        train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
-		"there are no inputs":                         noRows,
-		"row 2 (counted from 1) has 1 inputs":         proba([]float64{1, 2}, []float64{1}),
-		"input NaN in row 1, column 2":                proba([]float64{1, math.NaN()}),
-		"input -Inf in row 1, column 1":               proba([]float64{math.Inf(-1), 0}),
-		context.Canceled.Error():                      cancelled,
-		"classifier: line 1, column 1: no model file": load("x1,x2\n"),
-		"its schema is":                               load(`{"schema": "other/1"}`),
-		"a kernel of type classifier.private":         unnamed(t),
-		"columns, preprocess: one of them":            load(`{"schema": "gpc-tune/model/1"}`),
+		"an option is nil":                               train(Kernel(nil)),
+		"1 names of columns and 2 inputs":                train(Columns("a")),
+		`unknown preprocess "scale"`:                     train(Preprocess("scale")),
+		"Probit has no MacKay form":                      train(Average(objective.MacKay{})),
+		"softmax is for three or more classes":           train(Likelihood(likelihood.Softmax{}), Inference(approx.Laplace{})),
+		"there are no inputs":                            noRows,
+		"row 2 (counted from 1) has 1 inputs":            proba([]float64{1, 2}, []float64{1}),
+		"input NaN in row 1, column 2":                   proba([]float64{1, math.NaN()}),
+		"input -Inf in row 1, column 1":                  proba([]float64{math.Inf(-1), 0}),
+		context.Canceled.Error():                         cancelled,
+		"classifier: line 1, column 1: not a model file": load("x1,x2\n"),
+		"its schema is":                                  load(`{"schema": "other/1"}`),
+		"a kernel of type classifier.private":            unnamed(t),
+		"columns, preprocess: one of them":               load(`{"schema": "gpc-tune/model/1"}`),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -138,8 +138,8 @@ func (f *neighbours) State() approx.State { return approx.State{f.pi} }
 func (f *neighbours) Summary() Summary {
 	s := Summary{Natural: []float64{f.pi}, LogEvidence: math.NaN(), Converged: true}
 	if f.pi == 1 {
-		s.Warnings = []string{"every training case is of the class of its nearest neighbour: the fitted pi is 1, and " +
-			"whatever is not of its neighbour's class will have had probability 0"}
+		s.Warnings = []string{"every training case is of the class of its nearest neighbour: the fitted pi is 1, " +
+			"and a case of another class than its neighbour gets probability 0"}
 	}
 	return s
 }

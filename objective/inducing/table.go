@@ -5,8 +5,8 @@ import "github.com/gpc-tune/gpc-tune/internal/registry"
 // Table lists the methods; the first is the default.
 var Table = registry.Table[Method]{
 	registry.Of[Greedy, Method]("greedy",
-		"the case of largest conditional variance given those before, again and again: pivoted Cholesky of K"),
+		"repeatedly the case of largest variance given those already selected: pivoted Cholesky decomposition of K"),
 	registry.Of[KMeans, Method]("kmeans",
-		"centres of clusters: k-means++, then Lloyd's steps, in inputs divided by length scales"),
+		"cluster centres: k-means++, then Lloyd's algorithm, on inputs divided by length scales"),
 	registry.Of[Random, Method]("random", "cases drawn at random, no two with equal inputs"),
 }

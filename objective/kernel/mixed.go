@@ -25,7 +25,7 @@ func Mixed(k Kernel, categories []bool) (Kernel, error) {
 	case err != nil:
 		return nil, err
 	case !m.named:
-		return nil, errors.New("no kernel sees the categories; add hamming, as in {product: [{se: {ard: true}}, " +
+		return nil, errors.New("no kernel uses the categories; add hamming, as in {product: [{se: {ard: true}}, " +
 			"hamming]} or {sum: [se, hamming]}, or set categorical: one_hot")
 	}
 	return k, nil
@@ -64,7 +64,7 @@ func (m *mixed) kernel(k Kernel) (Kernel, error) {
 		return Active{m.names, Named{Kernel: k}}, nil
 	}
 	if len(m.numbers) == 0 {
-		return nil, errors.New("all inputs are categories, which hamming alone sees; take kernel: hamming, or set " +
+		return nil, errors.New("all inputs are categories, and only hamming uses them; set kernel: hamming, or " +
 			"categorical: one_hot")
 	}
 	return Active{m.numbers, Named{Kernel: k}}, nil
@@ -77,7 +77,7 @@ func (m *mixed) active(a Active) (Kernel, error) {
 		m.named = m.named || hamming
 		for _, c := range a.Dims {
 			if !hamming && c >= 1 && c <= len(m.categories) && m.categories[c-1] {
-				return nil, errors.New("active: dims name a column of categories, which hamming alone takes for names")
+				return nil, errors.New("active: dims name a column of categories, which only hamming can use")
 			}
 		}
 	}

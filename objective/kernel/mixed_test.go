@@ -80,7 +80,7 @@ func TestMixedRefuses(t *testing.T) {
 		categories []bool
 		want       string
 	}{
-		"categories unseen": {kernel.SE{}, []bool{true, false}, "no kernel sees the categories"},
+		"categories unseen": {kernel.SE{}, []bool{true, false}, "no kernel uses the categories"},
 		"no numbers":        {kernel.Product{se, {Kind: "hamming", Kernel: kernel.Hamming{}}}, []bool{true, true}, "all inputs are categories"},
 		"numbers of names":  {kernel.Active{Dims: []int{1}, Named: se}, []bool{true, false}, "dims name a column of categories"},
 	} {
