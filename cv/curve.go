@@ -2,6 +2,7 @@ package cv
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -37,15 +38,15 @@ func gap(proba []float64) float64 {
 }
 
 // reject is the mean of v over the predictions that are left when those of least confidence are
-// rejected, with an interval.
-func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (lo, hi float64)) Series {
+// rejected, with an interval, which ends at the mean of most, the largest values that v can have.
+func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
-		sure, v float64
-		of      int // case
+		sure, v, most float64
+		of            int // case
 	}
 	rows := make([]row, len(v))
 	for i := range v {
-		rows[i] = row{v: v[i], of: p.Cases[i]}
+		rows[i] = row{v: v[i], most: most[i], of: p.Cases[i]}
 		if p.Confidence == nil {
 			rows[i].sure = c.Func(p.Proba.RawRowView(i))
 		} else {
@@ -58,15 +59,17 @@ func reject(p Predictions, c Confidence, v []float64, interval func(*growing) (l
 		return cmp.Or(cmp.Compare(b.sure, a.sure), cmp.Compare(a.v, b.v), cmp.Compare(a.of, b.of))
 	})
 	var s Series
-	left := growing{cases: map[int]ofCase{}}
+	left, certain := growing{cases: map[int]ofCase{}}, 0.0
 	for i, r := range rows {
 		left.add(r.of, r.v)
+		certain += r.most
 		if i+1 == len(rows) || rows[i+1].sure != r.sure {
 			lo, hi := interval(&left)
 			s.X = append(s.X, float64(len(rows)-left.rows)/float64(len(rows)))
 			s.Y = append(s.Y, left.mean)
 			s.N = append(s.N, left.rows)
-			s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
+			s.Lo = append(s.Lo, lo)
+			s.Hi = append(s.Hi, math.Min(hi, math.Max(certain/float64(left.rows), left.mean))) // NaN stays
 		}
 	}
 	for _, x := range [][]float64{s.X, s.Y, s.Lo, s.Hi} {

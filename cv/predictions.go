@@ -188,6 +188,15 @@ func (p Predictions) information() []float64 {
 	return out
 }
 
+// certainty is, for every row, what information would be if the own class had probability 1: bits.
+func (p Predictions) certainty() []float64 {
+	out := make([]float64, len(p.Base))
+	for i, base := range p.Base {
+		out[i] = -max(base, math.Log(floor)) / math.Ln2
+	}
+	return out
+}
+
 // warnings reports the floors that logProba and information used.
 func (p Predictions) warnings() []string {
 	floored, unseen := 0, 0

@@ -50,7 +50,7 @@ type Column struct {
 // information has an interval that ends where every class would be known for certain.
 func information(p Predictions) (Estimate, bool) {
 	e := mean(p.information(), p.Cases)
-	most := -floats.Sum(p.Base) / float64(len(p.Base)) / math.Ln2
+	most := floats.Sum(p.certainty()) / float64(len(p.Base))
 	e.Hi = math.Min(e.Hi, math.Max(most, e.Value)) // NaN stays
 	return e, true
 }

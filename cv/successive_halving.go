@@ -56,7 +56,7 @@ func (r SuccessiveHalving) Cut(now Round) (cuts []Cut) {
 	for rank, k := range now.In {
 		if rank >= keep[now.Round] {
 			cuts = append(cuts, Cut{Contestant: k, Folds: now.Done, Better: now.In[0], P: math.NaN(),
-				Reason: fmt.Sprintf("rank %d of %d; %d continue", rank+1, len(now.In), keep[now.Round])})
+				Reason: fmt.Sprintf("rank %d of %d; the best %d stay", rank+1, len(now.In), keep[now.Round])})
 		}
 	}
 	return cuts

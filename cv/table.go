@@ -10,6 +10,7 @@ package cv
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -139,14 +140,15 @@ var Curves = []Curve{
 		Name: "error_reject", X: "share rejected", Y: "error rate of the rest",
 		Doc: "error rate against the share of the cases that are rejected, the least certain first",
 		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.wrong(), func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
+			return reject(p, c, p.wrong(), slices.Repeat([]float64{1}, len(p.Labels)),
+				func(s *growing) (lo, hi float64) { return wilson(s.mean, len(s.cases)) })
 		},
 	},
 	{
 		Name: "information_reject", X: "share rejected", Y: "test information of the rest, bits per case",
 		Doc: "test information against the share of the cases that are rejected, the least certain first",
 		Func: func(p Predictions, c Confidence) Series {
-			return reject(p, c, p.information(), (*growing).interval)
+			return reject(p, c, p.information(), p.certainty(), (*growing).interval)
 		},
 	},
 	{

@@ -169,7 +169,7 @@ func TestAnotherFormOfKeys(t *testing.T) {
 	if err := journal.WriteManifest(dir, m, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := run.Done(p, dir); err == nil || !strings.Contains(err.Error(), "its job keys have format 2, and this version of gpc-tune uses format 1; continue with the version that began it") {
+	if _, _, err := run.Done(p, dir); err == nil || !strings.Contains(err.Error(), "its job keys have format 2, and this version of gpc-tune uses format 1; continue with the version that started it") {
 		t.Errorf("the error is %v", err)
 	}
 }

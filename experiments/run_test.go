@@ -143,7 +143,7 @@ func TestPreprocessingOfAllCases(t *testing.T) {
 		t.Errorf("preprocess %q and %q", all.Preprocess, training.Preprocess)
 	}
 	warned := slices.ContainsFunc(r.Warnings, func(w string) bool {
-		return strings.Contains(w, "looks at the inputs of all 215 cases")
+		return strings.Contains(w, "uses the inputs of all 215 cases")
 	})
 	if !warned {
 		t.Errorf("no warning that it looks at what is held out: %q", r.Warnings)

@@ -128,7 +128,7 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"threshold of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing, above: 25}\nmodel:\n  kernel: se\n  likelihood: gaussian", "4:33", "numeric labels"},
 		"per class of numbers":   {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit", "housing}\nmodel:\n  kernel: {per_class: se}\n  likelihood: gaussian", "8:14", "one shared kernel"},
 		"exact with probit":      {"inference: laplace", "inference: exact", "8:14", "likelihood: gaussian"},
-		"map of numbers":         {valid, strings.Replace(valid, "probit", "gaussian", 1) + "predict: {average: map}\n", "7:15", "explains numbers"},
+		"map of numbers":         {valid, strings.Replace(valid, "probit", "gaussian", 1) + "predict: {average: map}\n", "7:15", "is for numeric labels"},
 		"groups of numbers":      {valid, strings.NewReplacer("probit", "gaussian", "crabs", "housing").Replace(valid) + "evaluate: group_kfold\n", "9:11", "no groups"},
 		"no gradient of pl":      {valid, strings.NewReplacer("probit", "noisy_threshold", "laplace", "{pl: {evidence: posterior}}").Replace(valid), "8:14", "needs the gradient"},
 		"epsilon of 0.7":         {"probit\n  inference: laplace", "{noisy_threshold: {epsilon: 0.7}}\n  inference: ep", "7:15", "must be less than 0.5"},

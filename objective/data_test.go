@@ -54,7 +54,7 @@ func TestDataThatCannotBeAreErrorsOfNew(t *testing.T) {
 		{softmax, Data{X: x, Y: approx.Targets{Classes: 3, Value: []float64{0, 1, 2}}}, "3 targets in Value"},
 		{softmax, Data{X: x, Y: binary(-1, 1, 1)}, "softmax is for three or more classes"},
 		{numeric, Data{X: x, Y: approx.Targets{Value: []float64{0, 0.5, -inf}}}, "target -Inf in row 3"},
-		{numeric, Data{X: x, Y: binary(-1, 1, 1)}, "numeric targets"},
+		{numeric, Data{X: x, Y: binary(-1, 1, 1)}, "numeric labels"},
 	} {
 		c.model.Kernels = []kernel.Kernel{kernel.SE{}}
 		_, err := New(c.model, LogEvidence{}, c.data)

@@ -60,7 +60,7 @@ func TestBounds(t *testing.T) {
 		"kernels":      {data + "model: {kernel: [" + strings.Repeat("sx,", 60000) + "], likelihood: probit, inference: laplace}\n", "more like these"},
 		"sum":          {data + "model: {kernel: {sum: [" + strings.Repeat("se,", 60000) + "]}, likelihood: probit, inference: laplace}\n", "at most 1000"},
 		"columns":      {"data: {dataset: crabs, columns: [" + many("c%d,", 60000) + "]}\n" + model, "more columns that the file does not have"},
-		"classes":      {"data: {dataset: crabs, classes: [" + many("c%d,", 60000) + "]}\n" + model, "at most 100"},
+		"classes":      {"data: {dataset: crabs, classes: [" + many("c%d,", 60000) + "]}\n" + model, "the limit is 100"},
 		"data sets":    {"data: {dataset: [" + strings.Repeat("crabs,", 50000) + "]}\n" + model, "more than 1000"},
 		"draws":        {"model: {kernel: se, likelihood: softmax}\nillustrate: {prior: {classes: [" + many("c%d,", 60000) + "]}}\n", "at most 100"},
 		"compressed":   {write("bomb.csv.gz", zipped.Bytes()), "times its compressed size"},

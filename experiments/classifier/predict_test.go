@@ -173,11 +173,11 @@ func TestCostsAreChecked(t *testing.T) {
 		{spec.Deciding{Loss: "Yse,No,5"}, `--loss: unknown class "Yse" (have No, Yes)`},
 		{spec.Deciding{Loss: "Yes,No"}, `"Yes,No" must be truth,decision,cost, as in No,Yes,5`},
 		{spec.Deciding{Loss: "Yes,No,five"}, `"Yes,No,five" must be`},
-		{spec.Deciding{Loss: "Yes,No,NaN"}, `NaN is no cost`},
+		{spec.Deciding{Loss: "Yes,No,NaN"}, `NaN is not a cost`},
 		{spec.Deciding{Loss: "Yes,No,5 Yes,No,6"}, "is given twice"},
 		{spec.Deciding{Loss: "{Yes: 5}"}, "--loss:1:7: expected a mapping"},
 		{spec.Deciding{Loss: bad}, "2 of 4 costs are there"},
-		{spec.Deciding{Reject: &infinite}, "--reject: +Inf is no cost"},
+		{spec.Deciding{Reject: &infinite}, "--reject: +Inf is not a cost"},
 	} {
 		if _, err := c.Predict("pima", f.deciding); err == nil || !strings.Contains(err.Error(), f.says) {
 			t.Errorf("%v, want %q", err, f.says)

@@ -133,7 +133,7 @@ func TestLabels(t *testing.T) {
 	}
 	for name, of := range map[string]struct{ text, named, want string }{
 		"unknown": {"a,b\n1,x\n2,y\n", "B", `no column "B"; did you mean "b"`},
-		"one":     {"a,b,y\n0,0,x\n1,2,x\n2,4,x\n", "", `"y" would be the label by its name, but it has one value, x`},
+		"one":     {"a,b,y\n0,0,x\n1,2,x\n2,4,x\n", "", `column "y" looks like the label, but has only one value, x`},
 		"useless": {"a,b\n1,x\n2,x\n", "b", "fewer than two different values"},
 		"none":    {"a,b\n1,k1\n1,k2\n1,k3\n", "", "no column can be the label"},
 	} {

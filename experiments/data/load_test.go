@@ -216,7 +216,7 @@ func TestTestFileIsMatchedToTheTrainingFile(t *testing.T) {
 		ok          bool
 	}{
 		"other order":      {good, "label,b,a\nM,2,1\nF,4,3\nM,6,5\n", nil, true},
-		"more columns":     {good, "z,label,b,a\n0,M,2,1\n0,F,4,3\n0,M,6,5\n", []string{"1 columns more"}, true},
+		"more columns":     {good, "z,label,b,a\n0,M,2,1\n0,F,4,3\n0,M,6,5\n", []string{"columns that the training file does not have are ignored (1)"}, true},
 		"no headers":       {plain, plain, nil, true},
 		"header in one":    {good, plain, []string{"only one of this file and the training file has a header"}, true},
 		"header in other":  {plain, good, []string{"only one of this file and the training file has a header"}, true},
@@ -309,7 +309,7 @@ func TestOneHot(t *testing.T) {
 	if !reflect.DeepEqual(d.ColumnNames, []string{"colour=blue", "colour=red", "size"}) || fmt.Sprint(mat.Formatted(d.X)) != fmt.Sprint(mat.Formatted(want)) {
 		t.Errorf("read %v %v", d.ColumnNames, mat.Formatted(d.X))
 	}
-	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(d.Test.Warnings, ""), `1 cases have a value of "colour" that the training file has not`) {
+	if !mat.Equal(d.Test.X, rows([]float64{0, 0, 1}, []float64{0, 1, 2})) || !strings.Contains(strings.Join(d.Test.Warnings, ""), `values of "colour" that do not occur in the training file (cases: 1)`) {
 		t.Errorf("test %v, warnings %q", mat.Formatted(d.Test.X), d.Test.Warnings)
 	}
 	if _, err := load(t, Spec{Categorical: "one_hot"}, train, ""); err == nil || !strings.Contains(err.Error(), `f.csv:4:1: column "colour" has no value`) {

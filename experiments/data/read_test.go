@@ -163,7 +163,7 @@ func TestFaultyFiles(t *testing.T) {
 		"blank":                {Spec{}, "\n\r\n  \n# comment\n", []string{"f.csv: is empty"}},
 		"byte-order mark only": {Spec{}, "\ufeff", []string{"f.csv: is empty"}},
 		"header only":          {Spec{}, "a,b,label\n", []string{"f.csv:1: has a single line", "header"}},
-		"header only, known":   {Spec{Label: "label"}, "1,2,label\n", []string{"f.csv: holds no case"}},
+		"header only, known":   {Spec{Label: "label"}, "1,2,label\n", []string{"f.csv: has no cases"}},
 		"one row":              {Spec{}, "1,2,M\n", []string{"f.csv:1: is the only case"}},
 		"header and one row":   {Spec{}, "a,b,label\n1,2,M\n", []string{"f.csv:2: is the only case"}},
 		"one class":            {Spec{}, "a,b,label\n1,2,M\n3,4,M\n", []string{`only cases of class "M"`, "at least two"}},
@@ -183,7 +183,7 @@ func TestFaultyFiles(t *testing.T) {
 		"missing":              {Spec{}, "a,b,label\n1,2,M\n3,,F\nNA,NaN,F\n5,?,M\n", []string{`f.csv:3:3: column "b" has no value`, "missing: drop, mean or median", "or median; likewise in lines 4 and 5\n", "f.csv:4:1:"}},
 		"missing label":        {Spec{Missing: "mean"}, "a,b,label\n1,2,M\n3,4,\n5,6,F\n", []string{`f.csv:3:5: the label (column "label") is missing`, "missing: drop"}},
 		"missing group":        {Spec{Group: "a"}, "a,b,label\n1,2,M\n,4,F\n", []string{`f.csv:3:1: the group (column "a") is missing`}},
-		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"holds no case (2 dropped for missing values)"}},
+		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"has no cases (2 dropped for missing values)"}},
 		"duplicate names":      {Spec{}, "a,b,a,label\n1,2,3,M\n4,5,6,F\n", []string{`f.csv:1:5: the column name "a" occurs twice (columns 1 and 3); rename one`}},
 		"quote inside":         {Spec{}, "a,b,label\n1,2\",M\n3,4,F\n", []string{"f.csv:2:4: a quote out of place"}},
 		"open quote":           {Spec{}, "a,b,label\n1,2,M\n3,\"4,F\n", []string{"f.csv:3:", "a quote out of place"}},
@@ -401,8 +401,8 @@ func TestFaultySVMLight(t *testing.T) {
 		text string
 		want []string
 	}{
-		"absurd index":     {"1 1:1\n-1 1000000000000:1\n", []string{"f.csv:2:4: index 1000000000000 is beyond 1048576"}},
-		"beyond 64 bits":   {"1 99999999999999999999999:1\n-1 1:1\n", []string{"f.csv:1:3: index 99999999999999999999999 is beyond"}},
+		"absurd index":     {"1 1:1\n-1 1000000000000:1\n", []string{"f.csv:2:4: index 1000000000000 is larger than 1048576"}},
+		"beyond 64 bits":   {"1 99999999999999999999999:1\n-1 1:1\n", []string{"f.csv:1:3: index 99999999999999999999999 is larger than 1048576"}},
 		"too much":         {strings.Repeat("1 1:1\n", 200) + "-1 1048570:1\n", []string{"f.csv: 201 rows of 1048572 columns are more than can be held"}},
 		"from 0":           {"1 0:1 1:2\n-1 1:1\n", []string{"f.csv:1:3: index 0: indices start at 1; add 1"}},
 		"negative":         {"1 -3:1\n-1 1:1\n", []string{"f.csv:1:3: index -3: indices start at 1"}},

@@ -174,8 +174,8 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 	}
 	if s.Sparse || s.Header && t.header {
 		if more := len(t.names) - s.Width; more > 0 {
-			t.warnings = append(t.warnings, fmt.Sprintf("%d columns that the training file does not have are "+
-				"ignored", more))
+			t.warnings = append(t.warnings, fmt.Sprintf("columns that the training file does not have are ignored "+
+				"(%d)", more))
 		}
 		index := t.index()
 		return func(c *Column) {
@@ -307,13 +307,13 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 			d.X.SetCol(column, mat.Col(nil, k, numbers))
 		case c.Coded:
 			if unseen := d.codes(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have values of %q that do not occur in the "+
-					"training file; the kernel treats them as different from all training cases", unseen, c.Name))
+				d.Warnings = append(d.Warnings, fmt.Sprintf("values of %q that do not occur in the training file "+
+					"(cases: %d): the kernel treats them as different from all training cases", c.Name, unseen))
 			}
 		default:
 			if unseen := d.indicators(column, t.texts[c.Index], c.Levels); unseen > 0 {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have values of %q that do not occur in the "+
-					"training file; all their indicators are 0", unseen, c.Name))
+				d.Warnings = append(d.Warnings, fmt.Sprintf("values of %q that do not occur in the training file "+
+					"(cases: %d): all their indicators are 0", c.Name, unseen))
 			}
 		}
 		if c.Gaps && !c.Coded {

@@ -114,7 +114,7 @@ Laplace's method with a gradient holds four. With m inducing inputs it is O(n mÂ
 the inference method asks for them:
 
 ` + "```yaml" + `
-inference: {laplace: {inducing: 500}}
+model: {kernel: se, likelihood: probit, inference: {laplace: {inducing: 500}}}
 ` + "```" + `
 
 [Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other methods and options.

@@ -260,7 +260,7 @@ func TestWorkersVerifyWhatTheyHave(t *testing.T) {
 	}
 	change(data, "3,4,x", "3,5,x", "here: the data in "+dir+" have changed since the run was submitted")
 	change(data, "x", "", "here.csv")
-	change(laid, build.This().Go, "go1.0", "the run was laid out by the build")
+	change(laid, build.This().Go, "go1.0", "the run was prepared by the build")
 	change(laid, `restarts: 2`, `restarts: 3`, "does not give the plan of its manifest")
 	change(laid, `"blocks":4`, `"blocks":0`, "0 blocks")
 	change(laid, `"blocks"`, `"block"`, "not one of this version")

@@ -67,7 +67,8 @@ func release(out string, targets []string) error {
 	revision, committed, changed := build.Stamp(info)
 	if revision == "" || changed {
 		return errors.New("the sources must be a clone without uncommitted changes or new files (git status), " +
-			"so that the program knows its commit; Go does not see the commit of an additional work tree (git worktree)")
+			"so that the program knows its commit; Go does not see the commit of an additional work tree " +
+			"(git worktree)")
 	}
 	at, err := time.Parse(time.RFC3339, committed)
 	if err != nil {

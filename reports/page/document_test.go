@@ -33,7 +33,7 @@ func TestContestNumbers(t *testing.T) {
 	loss, error := math.Ln2/2, math.Ln2*math.Sqrt(1./3)/2
 	want := []string{
 		"race over hold_out of toy by information_bits, successive_halving {eta: 2}: #1 won, 1 of 2 configurations cut, 1 of 4 fits saved (1 job)",
-		"#0 cut after fold 1: rank 2 of 2, of whom 1 go on (best #1)",
+		"#0 cut after fold 1: rank 2 of 2; the best 1 stay (best #1)",
 		"scores in the race",
 		"#1 0.75 " + fmt.Sprintf("%.4f", 0.75-z/4) + " – 1.0000 2", // no more than 1 bit
 		"#0 0 (1 of 2 folds)  1",

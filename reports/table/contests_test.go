@@ -27,7 +27,7 @@ func TestRaceUnderWay(t *testing.T) {
 	}
 	var text bytes.Buffer
 	writeContests(r, &text, Screen{}, true)
-	for _, want := range []string{": 2 of 5 folds done, 2 of 3 configurations left\n", "#0 cut after fold 2: rank 3 of 3, of whom 2 go on (best #1)\n", "#1             0.2106 (2 of 5 folds)  2\n"} {
+	for _, want := range []string{": 2 of 5 folds done, 2 of 3 configurations left\n", "#0 cut after fold 2: rank 3 of 3; the best 2 stay (best #1)\n", "#1             0.2106 (2 of 5 folds)  2\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
