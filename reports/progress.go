@@ -72,6 +72,18 @@ func (t tally) plus(u tally) tally {
 // mean is the time of a job.
 func (t tally) mean() float64 { return t.seconds / float64(t.done) }
 
+// takes is how long the jobs that are left take, from the mean of those done, or without any from
+// another mean.
+func (t tally) takes(mean float64) float64 {
+	switch {
+	case t.left == 0:
+		return 0
+	case t.done > 0:
+		mean = t.mean()
+	}
+	return float64(t.left) * mean
+}
+
 // BuildProgress makes the Progress of a run from its manifest and the lines of its journal. A job
 // that is left is taken to last as long as the mean of its kind, trial or fit, in its
 // configuration, or if there is none yet as that of all jobs: a configuration without any job done
@@ -117,19 +129,12 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 				out.FirstFailure = failures[0].String()
 			}
 		}
-		left := 0.0
 		for _, t := range jobs[i] {
 			out.Done += t.done
 			out.Known += t.done + t.left
 			out.Seconds += t.seconds
-			switch {
-			case t.left > 0 && t.done > 0:
-				left += float64(t.left) * t.mean()
-			case t.left > 0:
-				left += float64(t.left) * all.mean()
-			}
+			out.Left += Number(t.takes(all.mean()))
 		}
-		out.Left = Number(left)
 		p.Done, p.Failed, p.Known, p.Left = p.Done+out.Done, p.Failed+out.Failed, p.Known+out.Known, p.Left+out.Left
 		if out.Done == 0 && out.Known > 0 {
 			out.Left = Number(math.NaN())
