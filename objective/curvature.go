@@ -144,7 +144,7 @@ func (c *Curvature) invert(specs []param.Spec, gradient []float64, noise float64
 		}
 	}
 	if d := math.Sqrt(decrement); d > 0.1 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are computed at a point that is about "+
-			"%.2g standard errors from a maximum", d))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the standard errors are computed at a point whose "+
+			"distance from a maximum is about %.2g of them", d))
 	}
 }

@@ -54,7 +54,7 @@ func TestCurvatureOfAQuadratic(t *testing.T) {
 
 	// One standard error from the maximum it says so.
 	away := []float64{c[0] + math.Sqrt(covariance.At(0, 0)), c[1] + covariance.At(0, 1)/math.Sqrt(covariance.At(0, 0)), c[2] + covariance.At(0, 2)/math.Sqrt(covariance.At(0, 0))}
-	if w := curvature(t, functionOf(t, wide(3), f, df, entry{}), away).Warnings; len(w) != 1 || !strings.Contains(w[0], "about 1 of them from a maximum") {
+	if w := curvature(t, functionOf(t, wide(3), f, df, entry{}), away).Warnings; len(w) != 1 || !strings.Contains(w[0], "distance from a maximum is about 1 of them") {
 		t.Errorf("warnings %q", w)
 	}
 
