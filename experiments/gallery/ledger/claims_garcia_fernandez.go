@@ -122,8 +122,8 @@ func cellOf(row Row) Claim {
 }
 
 // negativeSites is why parallel EP with the noisy threshold does not fail here as it does there.
-const negativeSites = "negative sites get a small variance there and EP fails, as in " +
-	"gallery:garcia_fernandez_negative; here they are floored"
+const negativeSites = "negative sites with a small variance fail there, see " +
+	"gallery:garcia_fernandez_negative; floored here"
 
 // measured is an error rate over some data sets, weighted by their cases.
 type measured struct {
