@@ -111,8 +111,8 @@ func cellOf(row Row) Claim {
 		case likelihood == "NT" && method == "PEP":
 			f.Cause, f.Why = otherMethod, units+": "+negativeSites
 		case likelihood == "Log" && method == "PEP" && slices.Contains(sets, "breast_cancer"):
-			f.Cause, f.Why = otherMethod, units+": near the best hyperparameters of the cancer data ten plain updates "+
-				"diverge; BFGS here stays away (gallery:"+posteriorsOrder+")"
+			f.Cause, f.Why = otherMethod, units+": ten plain updates diverge near the optimum; BFGS here stays "+
+				"away (gallery:"+posteriorsOrder+")"
 		default:
 			f.Cause, f.Why = unexplained, units+": more than other folds explain"
 		}
