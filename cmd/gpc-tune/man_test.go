@@ -25,7 +25,7 @@ func TestRoff(t *testing.T) {
 // Every page is one that groff takes without a warning.
 func TestManualPages(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip("groff is not installed")
+		t.Skip("needs groff, of the Debian package groff: install it and run it there")
 	}
 	dir := t.TempDir()
 	if got := run(context.Background(), nil, []string{"man", "-o", dir}, nil, io.Discard, io.Discard); got != exitDone {

@@ -111,7 +111,7 @@ func TestPDF(t *testing.T) {
 func TestPDFAsRead(t *testing.T) {
 	for _, tool := range []string{"pdftotext", "pdffonts"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
+			t.Skipf("needs %s, of the Debian package poppler-utils: install it and run it there", tool)
 		}
 	}
 	f := examples()[1]
