@@ -274,8 +274,8 @@ func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	return lambda
 }
 
-// invert replaces x by its inverse less what is common to all entries. It is false, and x spoilt, if
-// x is not definite beyond rounding.
+// invert replaces x by its inverse less what is common to all entries. It is false, and x spoilt,
+// if x is not definite beyond rounding.
 func invert(x *mat.SymDense, common float64) bool {
 	u, ok := factor(x)
 	if !ok {
