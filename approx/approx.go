@@ -9,11 +9,11 @@
 //
 //	p(f|y) = p(y|f) N(f; m, K) / p(y),   log p(y) = log ∫ p(y|f) N(f; m, K) df
 //
-// An approximation takes the matrix K, targets and a likelihood, never inputs and never a kernel. Its
-// Posterior has the log evidence L ≈ log p(y), in nats, to be maximised, and with it the adjoint of L
-// by the covariance: the symmetric matrix G, n×n, for which dL = Σ_ij G_ij dK_ij. Kernels turn that
-// into a gradient by hyperparameters; package objective brings the two together. Posterior.Latent and
-// PredictProba predict new cases from the covariances with them, n×m.
+// An approximation takes the matrix K, targets and a likelihood, never inputs and never a kernel.
+// Its Posterior has the log evidence L ≈ log p(y), in nats, to be maximised, and with it the
+// adjoint of L by the covariance: the symmetric matrix G, n×n, for which dL = Σ_ij G_ij dK_ij.
+// Kernels turn that into a gradient by hyperparameters; package objective brings the two together.
+// Posterior.Latent and PredictProba predict new cases from the covariances with them, n×m.
 //
 // # Errors
 //

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
@@ -65,12 +66,12 @@ func everyMethod(t testing.TB, n int, visit func(name string, o *Objective)) {
 }
 
 // cancelled evaluates o and its gradient, on and on, until a context that is cancelled after some time ends that. late is how long
-// that took from then on, and left how long what went on in the background did.
+// that took from then on, and left the processor time that what went on in the background took.
 func cancelled(t testing.TB, o *Objective, after time.Duration) (late, left time.Duration, err error) {
 	counted, wait := interrupt.Counted(t.Context())
 	ctx, cancel := context.WithCancel(counted)
-	ended := make(chan time.Time, 1)
-	time.AfterFunc(after, func() { ended <- time.Now(); cancel() })
+	ended, used := make(chan time.Time, 1), time.Duration(0)
+	time.AfterFunc(after, func() { used = machine.ProcessTime(); ended <- time.Now(); cancel() })
 	start, run := o.Layout.Pick(o.Layout.Start()), NewRun(ctx, o)
 	for err == nil {
 		if _, err = run.At(start); err == nil && o.HasGradient() {
@@ -81,7 +82,7 @@ func cancelled(t testing.TB, o *Objective, after time.Duration) (late, left time
 	began := <-ended
 	late = time.Since(began)
 	wait()
-	return late, time.Since(began), err
+	return late, machine.ProcessTime() - used, err
 }
 
 // Every fit, and every gradient of a Run, ends with the context's error once the context does, wherever it is then.
@@ -96,8 +97,8 @@ func TestFitsEndWithTheirContext(t *testing.T) {
 	})
 }
 
-// How long, at 2 000 cases, a cancelled evaluation takes to return, and what it leaves in the background to end: cancelled at random
-// moments, each b.N a further one.
+// How long, at 2 000 cases, a cancelled evaluation takes to return, and the processor time that it goes on for in the background:
+// cancelled at random moments, each b.N a further one.
 func BenchmarkCancel(b *testing.B) {
 	everyMethod(b, 2000, func(name string, o *Objective) {
 		rng, late, left := rand.New(rand.NewPCG(1, 2)), []float64(nil), []float64(nil)

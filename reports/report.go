@@ -1,10 +1,11 @@
 // Package reports says what a run found. Build turns the manifest and the journal of a run into a
-// Report, plain data: the scores of every configuration with their standard errors, comparisons, the
-// hyperparameters, warnings and failures, and the answer that follows. Progress, Timings and Comparison
-// are made in the same way. Experiments of package experiments return a Report when they end.
+// Report, plain data: the scores of every configuration with their standard errors, comparisons,
+// the hyperparameters, warnings and failures, and the answer that follows. Progress, Timings and
+// Comparison are made in the same way. Experiments of package experiments return a Report when they
+// end.
 //
-// Scores have the units of package cv; hyperparameters are in natural units; times are in seconds. A
-// number that is not known is NaN, and null in JSON, never 0.
+// Scores have the units of package cv; hyperparameters are in natural units; times are in seconds.
+// A number that is not known is NaN, and null in JSON, never 0.
 //
 // The package reads records only: it sees no data, kernels or models, fits nothing, and can be run
 // again at any time. The same records in any order give the same bytes. Packages table, picture and

@@ -1,7 +1,7 @@
 // Package figure draws pictures that are plain data: a Figure has panels, a panel has two axes and
-// layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it. Coordinates
-// are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN, is left out. The
-// same figure gives the same bytes.
+// layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it.
+// Coordinates are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN,
+// is left out. The same figure gives the same bytes.
 //
 // The package knows nothing of reports.
 package figure

@@ -1,12 +1,12 @@
 package page_test
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"fmt"
 	"log"
-	"strings"
 	"os"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"

@@ -1,8 +1,8 @@
 package picture_test
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 	"os"

@@ -5,8 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"log"
-	"strings"
 	"os"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports"
