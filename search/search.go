@@ -7,7 +7,7 @@
 //
 // Run takes studies, each a space, a strategy and the functions that evaluate a point, and works
 // through them in parallel. Every finished job goes into a journal, from which an interrupted run
-// goes on. The journal is the same for any number of workers.
+// goes on. Its results are the same for any number of workers.
 //
 // The package knows theta and scalar values, never data, kernels or classifiers. A new strategy is
 // tested with package searchtest and registered with Register.
