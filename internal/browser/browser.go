@@ -165,8 +165,8 @@ func (b *Browser) Eval(expression string, value any) {
 	}
 }
 
-// Violations are what axe-core finds wrong with the open page, by these of its rules, or by all of them if none is
-// named; nil where there is no axe-core.
+// Violations are what axe-core finds wrong with the open page, by these of its rules, or by all of
+// them if none is named; nil where there is no axe-core.
 func (b *Browser) Violations(rules ...string) (found []string) {
 	b.t.Helper()
 	if *axe == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // optionPictures show scores against a numeric option of inference, likelihood or kernel for which
@@ -79,7 +80,7 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		}
 		left := ""
 		if k := partials(series); k > 0 {
-			left = fmt.Sprintf("%d points are not drawn, of which not all folds are done", k)
+			left = table.Counted(k, "point is", "points are") + " not drawn, of which not all folds are done"
 		}
 		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel",
 			left); !slices.Contains(f.Notes, note[0]) {
@@ -224,7 +225,7 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 	}
 	p.Layers = append(p.Layers, lines[:min(len(lines), mostTold)]...)
 	if left := len(lines) - mostTold; left > 0 {
-		p.Y.Label += fmt.Sprintf("; %d more lines are not drawn", left)
+		p.Y.Label += "; " + table.Counted(left, "more line is", "more lines are") + " not drawn"
 	}
 	return p
 }

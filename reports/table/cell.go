@@ -75,13 +75,8 @@ func Texts(row []Cell) (texts []string) {
 	return texts
 }
 
-// Significant is a number to six digits, if there is one.
-func Significant[F ~float64](x F) Cell {
-	if math.IsNaN(float64(x)) {
-		return Cell{}
-	}
-	return number(reports.Significant(float64(x)), float64(x))
-}
+// Written is a number with a text of its own, if it has one.
+func Written[F ~float64](text string, x F) Cell { return number(text, float64(x)) }
 
 // readable is a number to four digits, if there is one.
 func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }

@@ -475,12 +475,11 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	for _, p := range c.Published {
 		var figures []string
 		for _, f := range p.Figures {
-			here := "no figure"
-			if !math.IsNaN(float64(f.Here)) {
-				here = f.Partial.Beside(reports.Readable(float64(f.Here)))
+			published, here, _ := f.Texts()
+			if here = f.Partial.Beside(here); math.IsNaN(float64(f.Here)) {
+				here = "no figure"
 			}
-			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Readable(float64(f.Published)),
-				here))
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, published, here))
 		}
 		if p.Note != "" {
 			figures = append(figures, p.Note)
