@@ -187,6 +187,14 @@ func (b *Browser) Violations(rules ...string) (found []string) {
 	return found
 }
 
+// Sheets counts the sheets of A4 that the open page is printed on.
+func (b *Browser) Sheets() int {
+	b.t.Helper()
+	var printed struct{ Data []byte }
+	b.Call("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69}, &printed)
+	return bytes.Count(printed.Data, []byte("/Type /Page\n"))
+}
+
 // View sets the width of the window, and light or dark.
 func (b *Browser) View(width int, scheme string) {
 	b.Call("Emulation.setDeviceMetricsOverride",

@@ -19,8 +19,11 @@ var (
 	largestPage = flag.Int64("size", 0, "how many bytes a page may have; 0: any number")
 )
 
+// mostSheets is on how many sheets a page may be printed.
+const mostSheets = 6
+
 // axe-core finds nothing to complain of, light and dark, on the pages of the tests and on those that follow the flags.
-// No page is larger, or slower to load, than the flags say.
+// No page is larger, or slower to load, than the flags say, or printed on more than six sheets.
 func TestAccessibleInBrowser(t *testing.T) {
 	b := browser.Start(t, "file://")
 	files := flag.Args()
@@ -51,6 +54,9 @@ func TestAccessibleInBrowser(t *testing.T) {
 			for _, f := range b.Violations(rules...) {
 				t.Errorf("%s, %s: %s", name, scheme, f)
 			}
+		}
+		if sheets := b.Sheets(); sheets < 1 || sheets > mostSheets {
+			t.Errorf("%s: %d sheets when printed", name, sheets)
 		}
 		if *longestLoad == 0 {
 			continue

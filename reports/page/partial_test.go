@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +68,11 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 					} else if after[0] >= '0' && after[0] <= '9' {
 						continue // another number
 					}
-					if !strings.HasPrefix(after, " ("+of.count) {
+					// where the row's status has the count, a star leads to it
+					starred := regexp.MustCompile(`^(\*|\\\*|\{\*\})`).MatchString(after) &&
+						strings.Contains(text, "over some folds alone, see status") &&
+						strings.Contains(text, ": "+of.count[:len("1 of 5 folds")])
+					if !starred && !strings.HasPrefix(after, " ("+of.count) {
 						t.Errorf("%s shows %s without the count: %.60q", name, number, after)
 					}
 					count++

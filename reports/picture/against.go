@@ -30,7 +30,7 @@ func againstPictures(r *reports.Report) (out []figure.Figure) {
 				factor, unit = 100, "%"
 			}
 		}
-		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("%s less that of the best (%s); left is worse",
+		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s (%s); left is worse",
 			reports.Spaced(by), unit)}}
 		rows := figure.Intervals{Horizontal: true}
 		for _, v := range a.Rivals {

@@ -79,9 +79,6 @@ func together(r *reports.Report, key func(reports.Configuration) string, size in
 	short := r.ShortNames()
 	for _, part := range parts[:min(len(parts), mostFigures)] {
 		n := NameMembers(short, part...)
-		for i, name := range n.Members {
-			n.Members[i] = strings.TrimSpace(name)
-		}
 		f := draw(part, n)
 		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].Index)
 		for _, m := range part {

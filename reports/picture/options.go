@@ -82,9 +82,14 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		if k := partials(series); k > 0 {
 			left = table.Counted(k, "point is", "points are") + " not drawn, of which not all folds are done"
 		}
-		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel",
-			left); !slices.Contains(f.Notes, note[0]) {
-			f.Notes = append(f.Notes, note[0])
+		intervals := "with 95 % intervals where two lines at most share a panel"
+		if nominal(path) {
+			intervals = ""
+		}
+		for _, note := range remarks(n.Note, intervals, left) {
+			if !slices.Contains(f.Notes, note) {
+				f.Notes = append(f.Notes, note)
+			}
 		}
 		var panels []figure.Panel
 		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
@@ -97,11 +102,34 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
 			default:
 				p.Title, p.X.Label = n.Heading, label
-				f.Panels = append(f.Panels, logarithmic(p))
+				if p = logarithmic(p); nominal(path) {
+					p = scattered(p)
+				}
+				f.Panels = append(f.Panels, p)
 			}
 		}
 	}
 	return f
+}
+
+// nominal says that the numbers of an option have no order: seeds.
+func nominal(path string) bool { return strings.HasSuffix(path, "seed") }
+
+// scattered is a panel with points in place of lines over an option and without their intervals,
+// which are as wide for every seed.
+func scattered(p figure.Panel) figure.Panel {
+	var layers []figure.Layer
+	for _, l := range p.Layers {
+		line, is := l.(figure.Line)
+		switch {
+		case is && line.Markers:
+			layers = append(layers, figure.Points{Name: line.Name, X: line.X, Y: line.Y})
+		case is:
+			layers = append(layers, line)
+		}
+	}
+	p.Layers = layers
+	return p
 }
 
 // oneLevel is the one value of all lines of a panel, if they have no other: then there is nothing
