@@ -21,8 +21,9 @@ import (
 // Schema names the form of results.json.
 const Schema = "gpc-tune/results/1"
 
-// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in
-// natural units, scores have the units of cv.Scores; folds, repeats and trials are numbered from 0.
+// Report is what a run found. It holds no times but for a figure of them. Log evidence is in nats,
+// hyperparameters are in natural units, scores have the units of cv.Scores; folds, repeats and
+// trials are numbered from 0.
 type Report struct {
 	Schema     string `json:"schema"`     // of this form
 	Experiment string `json:"experiment"` // its name in the file
@@ -39,6 +40,7 @@ type Report struct {
 	// what a run without data shows of models; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
+	Times         *Timings              `json:"-"` // for a figure of them alone
 }
 
 // Decided are all answers, in the order of the data sets.
