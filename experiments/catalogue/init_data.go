@@ -37,7 +37,11 @@ func (w *starter) writeTable(t *columns.Table) {
 	}
 	w.missing(t)
 	w.inputs(t)
-	if t.Duplicates > 0 {
+	switch {
+	case t.Spec.Duplicates != "":
+		w.line("  duplicates: %s # %d rows repeat an earlier one: tested on copies of training cases, a model would "+
+			"score too well", t.Spec.Duplicates, t.Duplicates)
+	case t.Duplicates > 0:
 		w.line("  # %d rows repeat an earlier one, the label included: scores are too good if those are no cases of "+
 			"their own", t.Duplicates)
 	}

@@ -179,6 +179,29 @@ func TestSpec(t *testing.T) {
 	}
 }
 
+// Rows that repeat are kept together unless they are very few, or so many that inputs have few
+// values, or in groups anyway.
+func TestCopies(t *testing.T) {
+	for name, of := range map[string]struct {
+		head   string
+		copies int // of 200 rows
+		want   string
+	}{"few": {"a,b,y", 1, ""}, "some": {"a,b,y", 20, "together"}, "most": {"a,b,y", 150, ""},
+		"grouped": {"patient,b,y", 20, ""}} {
+		path := file(t, rows(200, of.head, func(i int) string {
+			i = max(i, of.copies) // the first rows are one
+			return fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)
+		}))
+		table, err := Read(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Duplicates != of.copies || table.Spec.Duplicates != of.want {
+			t.Errorf("%s: %d rows repeat, %q", name, table.Duplicates, table.Spec.Duplicates)
+		}
+	}
+}
+
 // Read and the data section that it writes fail alike: never is one stricter than the other.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,x\n2,y\n3,x\n4,y\n", "a;b\n1,5;x\n2,5;y\n1.000,5;x\n", "id,t,l\n1,q r s,0\n2,,1\n3,q,0\n",

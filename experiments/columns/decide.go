@@ -18,6 +18,9 @@ const (
 	fewCases     = 5  // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
 	notableShare = 0.05 // of values that are missing, from which on that may say something
+	// The share of rows that repeat an earlier one from which on these are kept together, and up to
+	// which: where more do, there are few different inputs, and cases that share them are no copies.
+	copied, coincident = 0.01, 0.5
 )
 
 // Read goes once through a file of columns and decides what each is. label names the column of the
@@ -241,6 +244,9 @@ func (t *Table) rare() {
 func (t *Table) specify(profiles []*profile) {
 	s := &t.Spec
 	s.Regression = t.Numeric
+	if share := float64(t.Duplicates) / float64(t.Rows); share >= copied && share <= coincident {
+		s.Duplicates = "together"
+	}
 	tokens := map[string]bool{}
 	for j, c := range t.Columns {
 		name := data.Name(t.Naming(j))
@@ -255,7 +261,7 @@ func (t *Table) specify(profiles []*profile) {
 			s.ID = append(s.ID, name)
 			continue
 		case Group:
-			s.Group = name
+			s.Group, s.Duplicates = name, "" // a row has its group like its copies
 			continue
 		case Left:
 			s.Drop = append(s.Drop, name)

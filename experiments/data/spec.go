@@ -33,6 +33,9 @@ type Spec struct {
 	// 1 where the value is missing and else 0, called "NAME is missing".
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// Duplicates is independent (default), or together: cases of equal inputs, whatever their
+	// labels, are a group of their own.
+	Duplicates string `yaml:"duplicates"`
 	// Categories are inputs whose values are names even where they are numbers; categorical says
 	// what becomes of them, one_hot by default.
 	Categories []Name `yaml:"categories"`
@@ -84,13 +87,14 @@ var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
 	categoricalModes = []string{"error", "one_hot", "kernel"}
 	unlabelledModes  = []string{"error", "drop"}
+	duplicateModes   = []string{"independent", "together"}
 )
 
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
-		"unlabelled": unlabelledModes, "decimal": decimalModes,
+		"unlabelled": unlabelledModes, "decimal": decimalModes, "duplicates": duplicateModes,
 	}
 }
 
@@ -115,10 +119,13 @@ func (s Spec) Check() Problems {
 	}
 	p = append(p, overlaps(s.uses())...)
 	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
-		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}} {
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}, {"duplicates", s.Duplicates}} {
 		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
 			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}
+	}
+	if s.Group != "" && s.Duplicates == "together" {
+		p.add("duplicates", "together makes groups of equal inputs, and group names groups; keep one of the two")
 	}
 	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
 		p.add("missing_indicators", "needs missing: mean or median")

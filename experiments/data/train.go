@@ -61,6 +61,9 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if group >= 0 {
 		d.Groups = t.texts[group]
 	}
+	if s.Duplicates == "together" {
+		d.Groups = d.alike()
+	}
 	for k, n := range d.counts() {
 		switch {
 		case n == 1:

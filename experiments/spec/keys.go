@@ -69,6 +69,8 @@ var Sections = []Section{
 			"false", "missing_indicators: true"},
 		{"unlabelled", "treatment of cases without a label: error, or drop the case",
 			"error", "unlabelled: drop"},
+		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split (group_kfold) " +
+			"separates them", "independent", "duplicates: together"},
 		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); a currency sign beside the number " +
 			"is allowed", "point", "decimal: comma"},
 		{"categories", "inputs that are categories although their values are numbers",
