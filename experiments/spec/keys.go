@@ -183,6 +183,8 @@ var Sections = []Section{
 		{"amplitude", "prior standard deviation of the weights, which sets the regularisation",
 			"tuned from 1", "logistic_regression: {amplitude: {fixed: 1}}"},
 		{"bias", "whether a constant is added to the inputs", "true", "logistic_regression: {bias: false}"},
+		{"class_weight", "none, or balanced: cases of rare classes count more, so that all classes count alike",
+			"none", "logistic_regression: {class_weight: balanced}"},
 	}},
 	{"priors", "options of prior densities of hyperparameters", []string{"Normal", "LogNormal", "HalfNormal",
 		"HalfT", "Gamma", "InverseGamma", "Beta"}, []Key{
