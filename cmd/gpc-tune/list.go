@@ -194,6 +194,10 @@ func describeColumns(w io.Writer, t *columns.Table) {
 			fmt.Fprintf(w, "rows\t%d %s\n", of.n, of.what)
 		}
 	}
+	if t.Spec.IgnoreCase {
+		fmt.Fprintf(w, "spelling\tignore_case: true takes as one what differs in case; %s\n",
+			terminal.OneLine(t.Spellings))
+	}
 	fmt.Fprintln(w, "\ncolumn\tused as\tkind\tmissing\tfound")
 	for _, c := range t.Columns {
 		found := c.Found

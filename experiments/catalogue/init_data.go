@@ -26,6 +26,9 @@ func (w *starter) writeTable(t *columns.Table) {
 		w.line("  unlabelled: drop # %d cases have no label", t.Unlabelled)
 	}
 	w.roles(t)
+	if t.Spec.IgnoreCase {
+		w.line("  ignore_case: true # one category is spelt in several ways; %s", comment(t.Spellings))
+	}
 	if s := t.Spec; s.Decimal != "" {
 		w.line("  decimal: %s # numbers as in %s; or %s", s.Decimal,
 			map[string]string{"point": "1,234.5", "comma": "1.234,5"}[s.Decimal],

@@ -120,6 +120,7 @@ func TestLabels(t *testing.T) {
 		"asked for":        {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "a", "a", "as asked for"},
 		"asked for by no.": {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "1", "a", "as asked for"},
 		"last is an id":    {"a,grp,id\n1.5,u,k1\n2.5,v,k2\n3,u,k3\n9,v,k4\n", "", "grp", "the last column of few values"},
+		"often missing":    {"a,b,c\nu,2,x\nv,4,\nu,6,\nv,9,x\nu,8,y\nu,8.5,y\n", "", "a", "the first column"},
 		"words alone":      {"cap,odour,class\nflat,none,e\nbell,foul,p\nflat,foul,p\nbell,none,e\n", "", "class", "by its name"},
 	} {
 		table, err := Read(file(t, of.text), of.named)
@@ -176,6 +177,34 @@ func TestSpec(t *testing.T) {
 	}
 	if n, _ := d.X.Dims(); n != 78 || d.X.At(1, 0) < 2000 || d.X.At(1, 0) > 3001 || d.X.At(1, 2) != 0.03 {
 		t.Errorf("%d cases, the second %v", n, d.X.RawRowView(1))
+	}
+}
+
+// Words that differ in case are one category; letters are not, unless they are answers.
+func TestSpellings(t *testing.T) {
+	for name, of := range map[string]struct {
+		levels []string
+		want   string // of Spellings
+		found  string
+	}{
+		"words":   {[]string{"Red", "RED", "blue", "red"}, "c: RED, Red, red", "2 categories"},
+		"alleles": {[]string{"A", "a", "B", "b"}, "", "4 categories"},
+		"answers": {[]string{"Y", "y", "N", "-"}, "c: Y, y", "3 categories"},
+		"one way": {[]string{"red", "blue"}, "", "2 categories"},
+	} {
+		table, err := Read(file(t, rows(80, "c,x,label", func(i int) string {
+			return fmt.Sprintf("%s,%d.5,%d", of.levels[i%len(of.levels)], i*i, i%2)
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Spellings != of.want || table.Spec.IgnoreCase != (of.want != "") ||
+			!strings.HasPrefix(table.Columns[0].Found, of.found) {
+			t.Errorf("%s: %q, %+v", name, table.Spellings, table.Columns[0])
+		}
+		if _, err := data.Load(table.Spec, ".", 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

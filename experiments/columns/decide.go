@@ -55,6 +55,7 @@ func Read(path, label string) (*Table, error) {
 	}
 	t.Spec.Train = path
 	t.notation(profiles)
+	t.fold(profiles)
 	if err := t.findLabel(profiles, label); err != nil {
 		return nil, err
 	}
@@ -126,9 +127,9 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 		is  func(p *profile) bool
 	}{
 		{"by its name", func(p *profile) bool { return p.classes() && surest.MatchString(p.name) }},
-		{"the last column", func(p *profile) bool { return p == last && p.classes() }},
+		{"the last column", func(p *profile) bool { return p == last && p.classes() && p.filled() }},
 		{"by its name", func(p *profile) bool { return p.classes() && labelName.MatchString(p.name) }},
-		{"the first column", func(p *profile) bool { return p == first && p.classes() }},
+		{"the first column", func(p *profile) bool { return p == first && p.classes() && p.filled() }},
 		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
 		{"the last column of few values", (*profile).classes},
 		{"the last column of numbers", (*profile).quantity},
@@ -153,6 +154,9 @@ func (p *profile) classes() bool {
 	}
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
 }
+
+// filled says whether nearly all values are there, as those of a label are.
+func (p *profile) filled() bool { return 10*p.missing <= p.there }
 
 // quantity says whether the values are numbers, and not those of rows.
 func (p *profile) quantity() bool {

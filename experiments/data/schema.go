@@ -231,7 +231,8 @@ func openTest(dir, path string) (source, error) {
 
 // request is what a file of this kind is read with.
 func (s *Schema) request() request {
-	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop",
+		fold: s.IgnoreCase}
 }
 
 // read reads another file; labels says whether every case needs the label of a known class.

@@ -33,6 +33,8 @@ type Spec struct {
 	// 1 where the value is missing and else 0, called "NAME is missing".
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// IgnoreCase takes labels, categories and the names of classes in lower case.
+	IgnoreCase bool `yaml:"ignore_case"`
 	// Duplicates is independent (default), or together: cases of equal inputs, whatever their
 	// labels, are a group of their own.
 	Duplicates string `yaml:"duplicates"`
@@ -145,7 +147,7 @@ func (s Spec) Check() Problems {
 
 // checkClasses looks at classes and positive.
 func (s Spec) checkClasses() (p Problems) {
-	kept := canonicalNames(s.Classes)
+	kept := s.canonicalNames(s.Classes...)
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
@@ -158,7 +160,7 @@ func (s Spec) checkClasses() (p Problems) {
 			p.add("classes", "%q occurs twice; remove one", c)
 		}
 	}
-	positive := canonical(string(s.Positive))
+	positive := s.canonicalNames(s.Positive)[0]
 	switch {
 	case positive == "" || len(kept) == 0:
 	case !slices.Contains(kept, positive):
@@ -238,10 +240,14 @@ func overlaps(uses []use) (p Problems) {
 }
 
 // canonicalNames are labels in their canonical text.
-func canonicalNames(names []Name) []string {
+func (s Spec) canonicalNames(names ...Name) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = canonical(strings.TrimSpace(string(n)))
+		text := strings.TrimSpace(string(n))
+		if s.IgnoreCase {
+			text = strings.ToLower(text)
+		}
+		out[i] = canonical(text)
 	}
 	return out
 }
