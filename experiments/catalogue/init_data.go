@@ -23,7 +23,7 @@ func (w *starter) writeTable(t *columns.Table) {
 			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))
 	}
 	if t.Unlabelled > 0 {
-		w.line("  unlabelled: drop # %d cases have no label", t.Unlabelled)
+		w.line("  unlabelled: drop # %s without a label", several(t.Unlabelled, "case"))
 	}
 	w.roles(t)
 	if t.Spec.IgnoreCase {

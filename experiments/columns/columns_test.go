@@ -69,6 +69,8 @@ func TestKinds(t *testing.T) {
 		"with a unit":        {"dose", func(i int) string { return fmt.Sprintf("%d.5 mg", i) }, "number with a unit", Left},
 		"sizes":              {"packet", func(i int) string { return word(i, "250 g", "500 g", "1000 g") }, "category", Input},
 		"house numbers":      {"house", func(i int) string { return fmt.Sprintf("%d%c", i%20, 'a'+i%7) }, "identifier", ID},
+		"a unit below":       {"speed", func(i int) string { return word(min(i, 1), "[km/h]", fmt.Sprintf("%d.5", 2*i)) }, "number", Input},
+		"accounts":           {"balance", func(i int) string { return word(i, fmt.Sprintf("USD %d.50", i), fmt.Sprintf("(%d.25)", i)) }, "number", Input},
 		"thousands":          {"price", func(i int) string { return fmt.Sprintf("\"%d,%03d.50\"", i+1, i) }, "number", Input},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,6 +182,37 @@ func TestSpec(t *testing.T) {
 	}
 }
 
+// Texts beside a label that is a number, or a whole number, stand for a missing one; among categories they are missing too.
+func TestTextsAmongLabels(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		table, err := Read(file(t, rows(80, "x,colour,label", func(i int) string {
+			label := fmt.Sprint(i % 2)
+			if !whole {
+				label = fmt.Sprint(0.37 * float64(i*i))
+			}
+			if i%10 == 3 {
+				label = "unknown"
+			}
+			return fmt.Sprintf("%d.5,%s,%s", i*i, []string{"red", "unknown", "blue"}[i%3], label)
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := table.Spec
+		if fmt.Sprint(s.MissingValues) != "[unknown]" || s.Unlabelled != "drop" || table.Unlabelled != 8 || s.Missing != "median" ||
+			table.Numeric == whole {
+			t.Errorf("%+v", table)
+		}
+		d, err := data.Load(s, ".", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := d.X.Dims(); n != 72 {
+			t.Errorf("%d cases", n)
+		}
+	}
+}
+
 // Words that differ in case are one category; letters are not, unless they are answers.
 func TestSpellings(t *testing.T) {
 	for name, of := range map[string]struct {
@@ -216,10 +249,15 @@ func TestCopies(t *testing.T) {
 		copies int // of 200 rows
 		want   string
 	}{"few": {"a,b,y", 1, ""}, "some": {"a,b,y", 20, "together"}, "most": {"a,b,y", 150, ""},
-		"grouped": {"patient,b,y", 20, ""}} {
+		"grouped": {"patient,b,y", 20, ""}, "numbered": {",a,b,y", 20, "together"}} {
+		k := -1
 		path := file(t, rows(200, of.head, func(i int) string {
+			number := ""
+			if k++; of.head[0] == ',' {
+				number = fmt.Sprintf("%d,", k)
+			}
 			i = max(i, of.copies) // the first rows are one
-			return fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)
+			return number + fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)
 		}))
 		table, err := Read(path, "")
 		if err != nil {
@@ -234,7 +272,7 @@ func TestCopies(t *testing.T) {
 // Read and the data section that it writes fail alike: never is one stricter than the other.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,x\n2,y\n3,x\n4,y\n", "a;b\n1,5;x\n2,5;y\n1.000,5;x\n", "id,t,l\n1,q r s,0\n2,,1\n3,q,0\n",
-		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {
+		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "0 0 0\n0 1 00", "A,B\n0,\n0\"00", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

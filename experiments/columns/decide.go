@@ -29,8 +29,7 @@ const (
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
-	rows := map[uint64]bool{}
-	var hash maphash.Hash
+	copies := repeated{}
 	err := data.Scan(path, func(l data.Layout) {
 		t.Layout = l
 		for j, name := range l.Names {
@@ -38,21 +37,18 @@ func Read(path, label string) (*Table, error) {
 		}
 	}, func(fields []string) {
 		t.Rows++
-		hash.Reset()
 		for j, text := range fields {
 			profiles[j].add(text)
-			hash.WriteString(text)
-			hash.WriteByte(0)
 		}
-		if sum := hash.Sum64(); rows[sum] {
-			t.Duplicates++
-		} else {
-			rows[sum] = true
-		}
+		copies.add(fields, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range profiles {
+		p.settle()
+	}
+	t.Duplicates = copies.n
 	t.Spec.Train = path
 	t.notation(profiles)
 	t.fold(profiles)
@@ -60,8 +56,52 @@ func Read(path, label string) (*Table, error) {
 		return nil, err
 	}
 	t.decide(profiles)
+	if err := t.numbered(path); err != nil {
+		return nil, err
+	}
 	t.specify(profiles)
 	return t, nil
+}
+
+// repeated counts rows that repeat an earlier one.
+type repeated struct {
+	n    int
+	seen map[uint64]bool
+	hash maphash.Hash
+}
+
+// add takes the next row; columns that are left out do not count.
+func (r *repeated) add(fields []string, leftOut []bool) {
+	r.hash.Reset()
+	for j, text := range fields {
+		if leftOut == nil || !leftOut[j] {
+			r.hash.WriteString(text)
+			r.hash.WriteByte(0)
+		}
+	}
+	switch sum := r.hash.Sum64(); {
+	case r.seen == nil:
+		r.seen = map[uint64]bool{sum: true}
+	case r.seen[sum]:
+		r.n++
+	default:
+		r.seen[sum] = true
+	}
+}
+
+// numbered counts the rows that repeat an earlier one but for their numbers, where they have some.
+func (t *Table) numbered(path string) error {
+	leftOut := make([]bool, len(t.Columns))
+	for j, c := range t.Columns {
+		leftOut[j] = c.Kind == rowNumber.Name
+	}
+	if !slices.Contains(leftOut, true) {
+		return nil
+	}
+	copies := repeated{}
+	err := data.Scan(path, func(data.Layout) {}, func(fields []string) { copies.add(fields, leftOut) })
+	t.Duplicates = copies.n
+	return err
 }
 
 // notation finds whether decimals follow a point or a comma, from the columns that are numbers in
@@ -208,6 +248,19 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
+	if p.isNumber() { // what else is there stands for a missing label
+		p.missing += p.tokened()
+		for token := range p.tokens {
+			delete(p.levels, token)
+		}
+	}
+	if p.levels != nil { // 1 and 1.0 are one class
+		classes := map[string]int{}
+		for level, n := range p.levels {
+			classes[data.Canonical(level)] += n
+		}
+		p.levels = classes
+	}
 	t.Unlabelled = p.missing
 	c := Column{Name: p.name, Kind: "label", Use: Label, Missing: p.missing}
 	limit := data.MaxClasses
@@ -260,6 +313,7 @@ func (t *Table) specify(profiles []*profile) {
 			if t.Unlabelled > 0 {
 				s.Unlabelled = "drop"
 			}
+			t.labelTokens(profiles, tokens)
 			continue
 		case ID:
 			s.ID = append(s.ID, name)
@@ -297,6 +351,23 @@ func (t *Table) specify(profiles []*profile) {
 		s.MissingValues = append(s.MissingValues, data.Name(token))
 	}
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
+}
+
+// labelTokens adds the texts that stand for a missing label to the others. Among categories they are
+// missing too.
+func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
+	label := profiles[t.Label]
+	if !label.isNumber() {
+		return
+	}
+	for token := range label.tokens {
+		tokens[token] = true
+		for j, p := range profiles {
+			if t.Columns[j].Use == Input && p.levels[token] > 0 {
+				t.Spec.Missing = "median"
+			}
+		}
+	}
 }
 
 // Naming is what a specification calls a column: its name, or its number where the file has no

@@ -181,7 +181,10 @@ func readDelimited(t *table, text string, want request) error {
 		return err
 	}
 	for fields := r.next(); fields != nil; fields = r.next() {
-		line, _ := r.FieldPos(0)
+		line := 0
+		if len(fields) > 0 {
+			line, _ = r.FieldPos(0)
+		}
 		switch {
 		case len(fields) == 0: // a fault of its quotes
 			t.read++

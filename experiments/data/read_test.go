@@ -185,6 +185,7 @@ func TestFaultyFiles(t *testing.T) {
 		"missing group":        {Spec{Group: "a"}, "a,b,label\n1,2,M\n,4,F\n", []string{`f.csv:3:1: the group (column "a") is missing`}},
 		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"has no cases (2 dropped for missing values)"}},
 		"quote inside":         {Spec{}, "a,b,label\n1,2\",M\n3,4,F\n", []string{"f.csv:2:4: a quote out of place"}},
+		"quote in the first":   {Spec{}, "a,b,label\n1\",2,M\n3,4,F\n", []string{"f.csv:2:2: a quote out of place"}},
 		"quotes inside":        {Spec{}, "a,b,label\n1,2\",M\n3,4\",F\n5,6,F\n", []string{"f.csv:2:4: a quote out of place", "; likewise in line 3"}},
 		"open quote":           {Spec{}, "a,b,label\n1,2,M\n3,\"4,F\n", []string{"f.csv:3:", "a quote out of place"}},
 		"open quote, header":   {Spec{Label: "label"}, "a,\"b,label\n1,2,M\n3,4,F\n", []string{"a quote out of place"}},

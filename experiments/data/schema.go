@@ -405,10 +405,12 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				text = aboveClass(*s.Above, v > *s.Above)
 			}
 		}
-		k, is := index[canonical(text)]
+		k, is := index[Canonical(text)]
 		if !is {
 			k = -1
-			unknown++
+			if text != "" {
+				unknown++
+			}
 			wrong("class "+text, i, "class %q does not occur in the training data (%s); correct it, leave the case "+
 				"out, or name the classes to keep (classes: […])", text, list(s.Classes))
 		}

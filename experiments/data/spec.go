@@ -247,7 +247,7 @@ func (s Spec) canonicalNames(names ...Name) []string {
 		if s.IgnoreCase {
 			text = strings.ToLower(text)
 		}
-		out[i] = canonical(text)
+		out[i] = Canonical(text)
 	}
 	return out
 }

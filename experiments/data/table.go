@@ -176,10 +176,10 @@ func (t *table) fits(n, columns int) bool {
 
 // passes tells whether the case is left out because of its label.
 func (t *table) passes(want request, label string) bool {
-	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(canonical(label)) {
+	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(Canonical(label)) {
 		return false
 	}
-	t.passed[canonical(label)] = true
+	t.passed[Canonical(label)] = true
 	return true
 }
 

@@ -255,7 +255,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, l := range labels {
-		seen[canonical(l)] = true
+		seen[Canonical(l)] = true
 	}
 	classes := slices.Sorted(maps.Keys(seen))
 	value := func(c string) float64 { v, _ := parseNumber(c); return v }

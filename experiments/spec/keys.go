@@ -73,8 +73,8 @@ var Sections = []Section{
 			"false", "ignore_case: true"},
 		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split (group_kfold) " +
 			"separates them", "independent", "duplicates: together"},
-		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); a currency sign beside the number " +
-			"is allowed", "point", "decimal: comma"},
+		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); the sign or code of a currency " +
+			"beside the number is allowed", "point", "decimal: comma"},
 		{"categories", "inputs that are categories although their values are numbers",
 			"none", "categories: [ward]"},
 		{"categorical", "treatment of text columns: error; one_hot, one 0/1 input for each level; " +
