@@ -134,8 +134,8 @@ func f1(p Predictions) (Estimate, bool) {
 //
 // 0 where all decisions are for one class. It is defined where two classes or more occur. The
 // interval is the normal one of atanh R, whose variance is that of the linearised R over cases. As
-// that is too narrow where most decisions are for one class, and none where all are or R is -1 or 1,
-// it is made again with two cases more, in equal parts in all cells of the table of classes and
+// that is too narrow where most decisions are for one class, and none where all are or R is -1 or
+// 1, it is made again with two cases more, in equal parts in all cells of the table of classes and
 // decisions: ½ in each of four (Haldane 1940, Annals of Eugenics 10:218; Anscombe 1956, Biometrika
 // 43:461). It reaches as far as the farther of the two, and to R.
 func matthews(p Predictions) (Estimate, bool) {

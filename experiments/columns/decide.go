@@ -19,7 +19,8 @@ const (
 	manyRows     = 50
 	notableShare = 0.05 // of values that are missing, from which on that may say something
 	// The share of rows that repeat an earlier one from which on these are kept together, and up to
-	// which: where more do, there are few different inputs, and cases that share them are no copies.
+	// which: where more do, inputs have few different values, and cases that share them are no
+	// copies.
 	copied, coincident = 0.01, 0.5
 )
 
@@ -353,8 +354,8 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// labelTokens adds the texts that stand for a missing label to the others. Among categories they are
-// missing too.
+// labelTokens adds the texts that stand for a missing label to the others. Among categories they
+// are missing too.
 func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	label := profiles[t.Label]
 	if !label.isNumber() {

@@ -17,8 +17,8 @@ const (
 	comma     = 1
 	plainly   = 2 // as Load reads them unless decimal says otherwise
 
-	// In a column of numbers so many different texts at most, and one value of so many, may be texts
-	// that stand for missing ones.
+	// In a column of numbers so many different texts at most, and one value of so many, may be
+	// texts that stand for missing ones.
 	mostOdd, leastNumbers = 3, 50
 )
 
@@ -142,8 +142,8 @@ func (p *profile) addNumber(text string) (is bool) {
 	return plain
 }
 
-// settle takes a few texts among very many numbers, such as a unit below the head or the word at the
-// left of a sum, for missing values.
+// settle takes a few texts among very many numbers, such as a unit below the head or the word at
+// the left of a sum, for missing values.
 func (p *profile) settle() {
 	if p.texts == 0 || len(p.odd) > mostOdd || p.texts*leastNumbers > p.there {
 		return

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// fold finds categories that are spelt in several ways, as yes, Yes and YES, and then takes all texts
-// in lower case. Single letters can mean different things by their case, as alleles do, unless they
-// are answers.
+// fold finds categories that are spelt in several ways, as yes, Yes and YES, and then takes all
+// texts in lower case. Single letters can mean different things by their case, as alleles do,
+// unless they are answers.
 func (t *Table) fold(profiles []*profile) {
 	for _, p := range profiles {
 		if t.Spellings = p.spellings(); t.Spellings != "" {

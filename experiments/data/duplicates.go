@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// alike names, for every case, the first one in the file with the same inputs, as a group. A missing
-// value is the same as another. Labels do not count: were cases of equal inputs in groups by their
-// labels, a case would be tested after training on those of the other labels alone.
+// alike names, for every case, the first one in the file with the same inputs, as a group. A
+// missing value is the same as another. Labels do not count: were cases of equal inputs in groups
+// by their labels, a case would be tested after training on those of the other labels alone.
 func (d *Data) alike() []string {
 	n, _ := d.X.Dims()
 	order := make([]int, n)

@@ -71,8 +71,8 @@ var Sections = []Section{
 			"error", "unlabelled: drop"},
 		{"ignore_case", "takes labels and categories in lower case, so that Yes and YES are one class",
 			"false", "ignore_case: true"},
-		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split (group_kfold) " +
-			"separates them", "independent", "duplicates: together"},
+		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split " +
+			"(group_kfold) separates them", "independent", "duplicates: together"},
 		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); the sign or code of a currency " +
 			"beside the number is allowed", "point", "decimal: comma"},
 		{"categories", "inputs that are categories although their values are numbers",
