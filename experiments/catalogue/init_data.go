@@ -15,6 +15,10 @@ const mostTold = 60
 // writeTable writes the data section for a file of columns, with what each was taken for.
 func (w *starter) writeTable(t *columns.Table) {
 	w.line("  train: %s # %s", w.relative(t.Spec.Train), comment(fmt.Sprintf("%d rows, %s", t.Rows, t.Form)))
+	if t.Encoding != "" {
+		w.line("  encoding: %s # the text is not UTF-8; where letters look wrong, another (gpc-tune explain encoding)",
+			t.Encoding)
+	}
 	w.line("  # test: FILE # with the same columns")
 	label := t.Columns[t.Label]
 	w.line("  label: %s # %s", scalar(string(t.Spec.Label)), comment(t.Why+": "+label.Found+second(t)))

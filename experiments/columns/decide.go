@@ -50,7 +50,7 @@ func Read(path, label string) (*Table, error) {
 		p.settle()
 	}
 	t.Duplicates = copies.n
-	t.Spec.Train = path
+	t.Spec.Train, t.Spec.Encoding = path, t.Encoding
 	t.notation(profiles)
 	t.fold(profiles)
 	if err := t.findLabel(profiles, label); err != nil {

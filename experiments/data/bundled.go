@@ -132,12 +132,12 @@ func (s Set) source(test bool) (source, error) {
 		file, name = s.Test, s.Name+" (test)"
 	}
 	if s.toy != nil {
-		return source{name, s.toy.file(test)}, nil
+		return source{path: name, text: s.toy.file(test)}, nil
 	}
 	f, err := sets.Open("sets/" + file)
 	if err != nil {
 		return source{}, err
 	}
 	defer f.Close()
-	return decode(file, f, maxText, 0)
+	return decode(file, f, utf8Name, maxText, 0)
 }

@@ -6,8 +6,8 @@
 // # Which form a file has
 //
 // The content decides, never the name. Files may be compressed with gzip or bzip2. A byte-order
-// mark, Windows line ends and blank lines do not count, nor do lines that start with #. Text must
-// be UTF-8.
+// mark, Windows line ends and blank lines do not count, nor do lines that start with #. Text is
+// what its byte-order mark says (UTF-8, UTF-16), else what the key encoding says, else UTF-8.
 //
 // svmlight (LIBSVM): the first line of more than one field, between blanks, has in second place
 // index:value or qid:number, and there is no comma or semicolon up to there. Each line is a label,

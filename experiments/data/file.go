@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Limits on what a file may ask for.
@@ -33,8 +35,9 @@ const (
 	MaxClasses  = 100     // and levels of a categorical input: a column of more is not believed to be one
 )
 
-// Fault is one thing wrong with a file. Line and Column (in bytes) count from 1; 0 means that there
-// is none to name. The same may be wrong in further lines, of which the first few are named.
+// Fault is one thing wrong with a file. Line and Column (in bytes of UTF-8) count from 1; 0 means
+// that there is none to name. The same may be wrong in further lines, of which the first few are
+// named.
 type Fault struct {
 	Line, Column int
 	Message      string
@@ -79,6 +82,8 @@ type FileError struct {
 	Path   string
 	Faults []Fault
 	More   int
+
+	foreign bool // it is not UTF-8, and nothing says what else it is
 }
 
 func (e *FileError) Error() string {
@@ -154,8 +159,8 @@ func (e *FileError) err() error {
 }
 
 // source is the text of a file, decompressed: UTF-8 without a byte-order mark, lines ended by \n or
-// \r\n.
-type source struct{ path, text string }
+// \r\n. encoding is what the file is in; empty is UTF-8.
+type source struct{ path, text, encoding string }
 
 // within is a path that begins in dir if it is relative.
 func within(dir, path string) string {
@@ -165,9 +170,9 @@ func within(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// open reads a file. A file that cannot be opened is an *fs.PathError, one with wrong content a
-// *FileError.
-func open(path string) (source, error) {
+// open reads a file in an encoding, which its byte-order mark overrides. A file that cannot be
+// opened is an *fs.PathError, one with wrong content a *FileError.
+func open(path, encoding string) (source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return source{}, err
@@ -179,21 +184,21 @@ func open(path string) (source, error) {
 	case err != nil:
 		return source{}, err
 	case !info.Mode().IsRegular():
-		return decode(path, f, maxPipe, 0)
+		return decode(path, f, encoding, maxPipe, 0)
 	case info.Size() > maxText:
 		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", info.Size(),
 			maxText)
 	}
 	size := info.Size()
 	if size > maxUnzipped/maxRatio { // it might be compressed, and hold too much: count before room is made
-		if size, err = e.inflate(f, maxText, io.Discard); err != nil {
+		if size, _, err = e.inflate(f, encoding, maxText, io.Discard); err != nil {
 			return source{}, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return source{}, err
 		}
 	}
-	return decode(path, f, maxText, size)
+	return decode(path, f, encoding, maxText, size)
 }
 
 // magics are the first bytes of what a data file may turn out to be instead of text.
@@ -201,30 +206,26 @@ var magics = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first"},
 	{"\x28\xb5\x2f\xfd", "a zstd archive; decompress it first"},
 	{"PK\x03\x04", "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
-	{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
-	{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
 }
 
-// decode decompresses r and checks that it holds text, at most limit bytes of it; room for size is
-// made at once.
-func decode(path string, r io.Reader, limit, size int64) (source, error) {
+// decode decompresses r and checks that it holds text, at most limit bytes of it as UTF-8; room for
+// size is made at once.
+func decode(path string, r io.Reader, encoding string, limit, size int64) (source, error) {
 	e := &FileError{Path: path}
 	var b strings.Builder
 	b.Grow(int(size))
-	if _, err := e.inflate(r, limit, &b); err != nil {
+	_, encoding, err := e.inflate(r, encoding, limit, &b)
+	if err != nil {
 		return source{}, err
 	}
-	content := strings.TrimPrefix(b.String(), "\ufeff")
-	if at := notText(content); at >= 0 {
-		line := 1 + strings.Count(content[:at], "\n")
-		wayOut := "a data file is CSV or svmlight, plain or under gzip or bzip2"
-		if content[at] != 0 {
-			wayOut = "save it as UTF-8 (if it is Western text of Windows: iconv -f windows-1252 -t utf-8 FILE > " +
-				"NEW); " + wayOut
-		}
-		e.add(line, at-strings.LastIndexByte(content[:at], '\n'), "byte %#02x is not UTF-8 text; %s", content[at],
-			wayOut)
-		return source{}, e
+	return decoded(path, b.String(), encoding)
+}
+
+// decoded is the source of a text that was read as the encoding.
+func decoded(path, content, encoding string) (source, error) {
+	content = strings.TrimPrefix(content, "\ufeff")
+	if fault := undecodable(path, content, encoding); fault != nil {
+		return source{}, fault
 	}
 	if first, _, _ := strings.Cut(content, "\n"); isNote(first) {
 		content = "#" + content[1:]
@@ -232,7 +233,68 @@ func decode(path string, r io.Reader, limit, size int64) (source, error) {
 	if !strings.ContainsRune(content, '\n') { // line ends of old Macintoshes
 		content = strings.ReplaceAll(content, "\r", "\n")
 	}
-	return source{path, content}, nil
+	src := source{path: path, text: content}
+	if named(encoding) != nil {
+		src.encoding = encoding
+	}
+	return src, nil
+}
+
+// undecodable is the fault of a text with something that is no text of the encoding, where nothing
+// was asked for ("") UTF-8.
+func undecodable(path, content, encoding string) error {
+	at, is := notText(content), "UTF-8"
+	if named(encoding) != nil {
+		is = encoding
+		if bad := strings.IndexRune(content, utf8.RuneError); at < 0 || bad >= 0 && bad < at {
+			at = bad // what the decoder put in place of what it does not know
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	e := &FileError{Path: path, foreign: encoding == "" && content[at] != 0}
+	start := 1 + strings.LastIndexByte(content[:at], '\n')
+	line, column := 1+strings.Count(content[:at], "\n"), 1+at-start
+	const wayOut = "a data file is CSV or svmlight, plain or under gzip or bzip2"
+	switch {
+	case content[at] == 0:
+		e.add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)
+	case is != "UTF-8":
+		e.add(line, 1+utf8.RuneCountInString(content[start:at]), "this character is not %s text; check what the "+
+			"file was written in (gpc-tune explain encoding), or save it as UTF-8", is)
+	case e.foreign:
+		e.add(line, column, "byte %#02x is not UTF-8 text; set encoding: %s if it is Western text of Windows "+
+			"(gpc-tune explain encoding names others), or save it as UTF-8; %s", content[at], western, wayOut)
+	default:
+		e.add(line, column, "byte %#02x is not UTF-8 text, as which the file is read; save it as UTF-8; %s",
+			content[at], wayOut)
+	}
+	return e
+}
+
+// written is what the form of a file says of its encoding.
+func (s source) written() string {
+	if s.encoding == "" {
+		return ""
+	}
+	return ", " + s.encoding
+}
+
+// doubtful warns of a text that was read as an encoding of one byte a character and is as well
+// UTF-8: its first line with a character beyond ASCII decides.
+func (s source) doubtful() string {
+	from, is := named(s.encoding).(*charmap.Charmap)
+	at := strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf })
+	if !is || at < 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(s.text[at:], "\n")
+	if raw, err := from.NewEncoder().String(line); err != nil || !utf8.ValidString(raw) {
+		return ""
+	}
+	return "is read as " + s.encoding + " and looks like UTF-8; if letters are wrong, save it in the encoding that " +
+		"is declared, or with a byte-order mark"
 }
 
 // isNote says whether a first line is what spreadsheets write about the delimiter: sep=; alone.
@@ -255,29 +317,39 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflate writes the decompressed bytes of r to w, and counts them. It ends as soon as they are
-// more than limit, more than maxRatio for each compressed one, or no text.
-func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) (size int64, err error) {
-	compressed := &counter{Reader: r}
-	raw := bufio.NewReader(compressed)
+// plain decompresses what is compressed, in the form that is named, and is empty otherwise.
+func (e *FileError) plain(r io.Reader) (form string, text io.Reader, err error) {
+	raw := bufio.NewReaderSize(r, 1<<16)
 	head, _ := raw.Peek(6)
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			return 0, e.refuse("is %s", m.is)
+			return "", nil, e.refuse("is %s", m.is)
 		}
 	}
-	form, text := "", io.Reader(raw)
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
-		form = "gzip "
 		unzipped, err := gzip.NewReader(raw)
 		if err != nil {
-			return 0, e.refuse("has a broken gzip header (%v); fetch the file again", err)
+			return "", nil, e.refuse("has a broken gzip header (%v); fetch the file again", err)
 		}
-		text = unzipped
+		return "gzip ", unzipped, nil
 	case bytes.HasPrefix(head, bzip2Magic):
-		form, text = "bzip2 ", bzip2.NewReader(raw)
+		return "bzip2 ", bzip2.NewReader(raw), nil
 	}
+	return "", raw, nil
+}
+
+// inflate writes the decompressed text of r to w as UTF-8, counts its bytes, and says what encoding
+// it was read in. It ends as soon as they are more than limit, more than maxRatio for each
+// compressed one, or no text.
+func (e *FileError) inflate(r io.Reader, encoding string, limit int64, w io.Writer) (size int64, is string,
+	err error) {
+	compressed := &counter{Reader: r}
+	form, plain, err := e.plain(compressed)
+	if err != nil {
+		return 0, "", err
+	}
+	text, is := unicodeOf(plain, encoding)
 	if form != "" {
 		limit = min(limit, maxUnzipped)
 	}
@@ -288,31 +360,31 @@ func (e *FileError) inflate(r io.Reader, limit int64, w io.Writer) (size int64, 
 		size += int64(n)
 		switch {
 		case size > limit && form != "":
-			return 0, e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d", limit,
-				int64(maxText))
+			return 0, "", e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d",
+				limit, int64(maxText))
 		case size > limit:
-			return 0, e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of it",
-				limit)
+			return 0, "", e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of "+
+				"it", limit)
 		case form != "" && size > ratioFree && size > maxRatio*compressed.n:
-			return 0, e.refuse("expands to more than %d times its compressed size, which no table does; check "+
+			return 0, "", e.refuse("expands to more than %d times its compressed size, which no table does; check "+
 				"the file", maxRatio)
 		}
 		if _, err := w.Write(part); err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		lines += bytes.Count(part, []byte("\n"))
 		switch {
 		case errors.Is(err, io.EOF), bytes.IndexByte(part, 0) >= 0: // after a NUL nothing matters: it is no text
-			return size, nil
+			return size, is, nil
 		case err == nil:
 			continue
 		case form == "":
-			return 0, err
+			return 0, "", err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
 		e.add(lines, 0, "the %sstream breaks off or is damaged here (%v); fetch the file again", form, err)
-		return 0, e
+		return 0, "", e
 	}
 }
 

@@ -64,7 +64,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	set, _ := Lookup(s.Dataset)
 	if s.Train == "" {
 		train, err = set.source(false)
-	} else if train, err = open(within(dir, s.Train)); err != nil {
+	} else if train, err = open(within(dir, s.Train), s.Encoding); err != nil {
 		err = unreadable("train", s.Train, dir, err)
 	}
 	if s.Test == "" && set.TestRows == 0 {
@@ -74,7 +74,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	var fault error
 	if s.Test == "" {
 		*test, fault = set.source(true)
-	} else if *test, fault = openTest(dir, s.Test); fault != nil {
+	} else if *test, fault = openTest(dir, s.Test, s.Encoding); fault != nil {
 		fault = unreadable("test", s.Test, dir, fault)
 	}
 	return train, test, errors.Join(err, fault)

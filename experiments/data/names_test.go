@@ -49,7 +49,7 @@ func TestCanonicalLabels(t *testing.T) {
 // TestHashTellsListsApart: the same characters as other names are other data.
 func TestHashTellsListsApart(t *testing.T) {
 	read := func(text string) *Data {
-		d, err := Spec{Label: "label"}.readTrain(source{"f", text})
+		d, err := Spec{Label: "label"}.readTrain(source{path: "f", text: text})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -193,8 +193,13 @@ func TestFaultyFiles(t *testing.T) {
 		"several kinds":        {Spec{}, "a,b,label\n1,2,M\n3,F\nx,4,F\n5,,M\n6,7\",M\n", []string{"f.csv:3: 2 fields", "f.csv:4:1:", "f.csv:5:3:", "f.csv:6:4:"}},
 		"NUL":                  {Spec{}, "a,b,label\n1,\x002,M\n", []string{"f.csv:2:3: byte 0x00 is not UTF-8 text"}},
 		"binary":               {Spec{}, "\x7fELF\x02\x01\x01\x00\x00", []string{"f.csv:1:8: byte 0x00"}},
-		"not UTF-8":            {Spec{}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text; save it as UTF-8"}},
-		"UTF-16":               {Spec{}, "\xff\xfea\x00,\x00", []string{"f.csv: is UTF-16 text; save it as UTF-8"}},
+		"not UTF-8":            {Spec{}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text; set encoding: windows-1252", "explain encoding"}},
+		"not UTF-8, declared":  {Spec{Encoding: "utf-8"}, "a,b,label\n1,2,M\xe9\n", []string{"f.csv:2:6: byte 0xe9 is not UTF-8 text, as which the file is read"}},
+		"not windows-1252":     {Spec{Encoding: "windows-1252"}, "a,b,label\n\xe9,2,M\x81\n", []string{"f.csv:2:6: this character is not windows-1252 text"}},
+		"half a character":     {Spec{}, "\xff\xfea\x00,\x00b\x00\n\x001\x00,\x00\x00\xd8\n\x00", []string{"f.csv:2:3: this character is not utf-16le text"}},
+		"an odd byte":          {Spec{}, "\xfe\xff\x00a\x00", []string{"f.csv:1:2: this character is not utf-16be text"}},
+		"UTF-32":               {Spec{}, "\xff\xfe\x00\x00a\x00\x00\x00", []string{"f.csv:1:1: byte 0x00 is not utf-16le text"}},
+		"unknown encoding":     {Spec{Encoding: "latin1"}, good, []string{`data.encoding: unknown value "latin1"`, "latin-1"}},
 		"spreadsheet":          {Spec{}, "PK\x03\x04junk", []string{"f.csv: is a zip archive or a spreadsheet"}},
 		"xz":                   {Spec{}, "\xfd7zXZ\x00junk", []string{"xz archive; decompress it"}},
 		"truncated gzip":       {Spec{}, zipped(strings.Repeat(good, 1000))[:60], []string{"f.csv:", "the gzip stream breaks off or is damaged here (cut short); fetch the file again"}},
@@ -395,7 +400,7 @@ func TestZipTrainForm(t *testing.T) {
 }
 
 func TestSizeLimits(t *testing.T) {
-	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), 1000, 0)
+	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), "", 1000, 0)
 	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
 		t.Errorf("text limit: %v", err)
 	}
@@ -514,7 +519,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	text := "1 1:1\n-1 1000000000000:1\n1 1048576:1\n" + strings.Repeat("-1 1:1\n", 1000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := read(source{"f", text}, request{plan: func(*table) error { return nil }})
+	_, err := read(source{path: "f", text: text}, request{plan: func(*table) error { return nil }})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Error("no error")
@@ -529,7 +534,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
 	}
-	src, err := decode("f", strings.NewReader(text), 1<<20, 0)
+	src, err := decode("f", strings.NewReader(text), s.Encoding, 1<<20, 0)
 	if err != nil {
 		return
 	}
@@ -589,7 +594,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 		}
 		b.WriteString(quote(d.Classes[d.Labels[i]]) + "\n")
 	}
-	plain, err := Spec{Missing: s.Missing, Label: "the label"}.readTrain(source{"g", b.String()})
+	plain, err := Spec{Missing: s.Missing, Label: "the label"}.readTrain(source{path: "g", text: b.String()})
 	if err != nil {
 		t.Fatalf("written as\n%s\n%v", b.String(), err)
 	}
@@ -602,9 +607,11 @@ func checkTable(t *testing.T, text string, s Spec) {
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{good, "1 2 M\n3 4 F\n", "a;b;c,\n1;2;x,\n3;?;y,\n", "\ufeff\"a\"\t\"b\"\r\n1\tx\r\n,\ty\r\n", "u,x,M\nv,y,F\n", "1,2,\n3,4,\n", "# c\n 1  2\n 3  4 "} {
+	for _, s := range []string{good, "1 2 M\n3 4 F\n", "a;b;c,\n1;2;x,\n3;?;y,\n", "\ufeff\"a\"\t\"b\"\r\n1\tx\r\n,\ty\r\n", "u,x,M\nv,y,F\n", "1,2,\n3,4,\n", "# c\n 1  2\n 3  4 ",
+		"\xff\xfea\x00\t\x00b\x00\n\x001\x00\t\x00\xe9\x00\n\x002\x00\t\x00\x00\xd8"} {
 		f.Add(s, uint8(0))
 		f.Add(s, uint8(5))
+		f.Add(s, uint8(16))
 	}
 	f.Fuzz(func(t *testing.T, text string, how uint8) {
 		s := Spec{Missing: missingModes[how%3]}
@@ -614,6 +621,7 @@ func FuzzCSV(f *testing.F) {
 		if how&8 != 0 {
 			s.Label = "1"
 		}
+		s.Encoding = encodings[int(how>>4)%len(encodings)].name
 		checkTable(t, text, s)
 	})
 }

@@ -1,6 +1,9 @@
 package data
 
-import "errors"
+import (
+	"errors"
+	"path/filepath"
+)
 
 // reader reads one form of file. It sets form, names and label of the table (header and sparse
 // where they are so), then calls begin, and add for every row.
@@ -23,6 +26,10 @@ func read(src source, want request) (t *table, err error) {
 			err = r.read(t, src.text, want)
 			break
 		}
+	}
+	t.form += src.written()
+	if doubt := src.doubtful(); doubt != "" {
+		t.warnings = append(t.warnings, filepath.Base(src.path)+" "+doubt)
 	}
 	t.end()
 	if faults := t.faults.err(); faults != nil && !errors.Is(err, faults) {

@@ -13,18 +13,26 @@ var ErrSparse = errors.New("data: svmlight form")
 type Layout struct {
 	Form      string // for people
 	Names     []string
-	Header    bool // the file holds the names
-	Label     int  // the column of the label, unless something says otherwise
-	Delimiter rune // a blank for any run of blanks
+	Header    bool   // the file holds the names
+	Label     int    // the column of the label, unless something says otherwise
+	Delimiter rune   // a blank for any run of blanks
+	Encoding  string // what the key has to say for Load to read the file
 }
 
 // Scan goes once through a file of columns: begin gets the layout, row the texts of one row after
 // another, in a slice that it must not keep. The first line is a header where Load says so and also
 // where it has no number and no empty field, and no column has the field of the first line again in
 // the lines up to the thousandth, while in some column others come again: naming one of its columns
-// has Load see the same. The error is ErrSparse or that of Load.
+// has Load see the same. A file that is not UTF-8 is read as windows-1252 if it can be.
+// The error is ErrSparse or that of Load.
 func Scan(path string, begin func(Layout), row func(fields []string)) error {
-	src, err := open(path)
+	src, err := open(path, "")
+	encoding := ""
+	if faults := (*FileError)(nil); errors.As(err, &faults) && faults.foreign {
+		if other, wrong := open(path, western); wrong == nil {
+			src, err, encoding = other, nil, western
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -43,7 +51,7 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	if !t.fits(1+strings.Count(src.text, "\n"), len(t.names)) {
 		return t.faults
 	}
-	begin(Layout{t.form, t.names, t.header, t.label, comma})
+	begin(Layout{t.form + src.written(), t.names, t.header, t.label, comma, encoding})
 	for fields := r.next(); fields != nil; fields = r.next() {
 		switch len(fields) {
 		case len(t.names):

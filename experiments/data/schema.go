@@ -95,6 +95,8 @@ func (s *Schema) Check() error {
 		return fmt.Errorf("unknown missing %q%s", s.Missing, registry.Suggest(s.Missing, missingModes))
 	case s.Decimal != "" && !slices.Contains(decimalModes, s.Decimal):
 		return fmt.Errorf("unknown decimal %q%s", s.Decimal, registry.Suggest(s.Decimal, decimalModes))
+	case s.Encoding != "" && !slices.Contains(encodingModes(), s.Encoding):
+		return fmt.Errorf("unknown encoding %q%s", s.Encoding, registry.Suggest(s.Encoding, encodingModes()))
 	case s.Unlabelled != "" && !slices.Contains(unlabelledModes, s.Unlabelled):
 		return fmt.Errorf("unknown unlabelled %q%s", s.Unlabelled, registry.Suggest(s.Unlabelled, unlabelledModes))
 	}
@@ -208,7 +210,7 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 // there is no file of that name, path may name a bundled set, and means its test file if it has
 // one. An id column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
-	src, err := openTest("", path)
+	src, err := openTest("", path, s.encoding())
 	if err != nil {
 		return nil, err
 	}
@@ -217,8 +219,8 @@ func (s *Schema) Read(path string) (*Data, error) {
 
 // openTest reads a file of test cases or, where there is none of that name, the test cases of a
 // bundled set. A relative path begins in dir.
-func openTest(dir, path string) (source, error) {
-	src, err := open(within(dir, path))
+func openTest(dir, path, encoding string) (source, error) {
+	src, err := open(within(dir, path), encoding)
 	if errors.Is(err, fs.ErrNotExist) {
 		set, unknown := Lookup(path)
 		if unknown == nil {
@@ -228,6 +230,9 @@ func openTest(dir, path string) (source, error) {
 	}
 	return src, err
 }
+
+// encoding is that of other files, unless their byte-order mark says another.
+func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
 // request is what a file of this kind is read with.
 func (s *Schema) request() request {

@@ -42,6 +42,9 @@ type Spec struct {
 	// what becomes of them, one_hot by default.
 	Categories []Name `yaml:"categories"`
 	Decimal    string `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
+	// Encoding is that of train and test: utf-8 (default), windows-1252 and others; a byte-order
+	// mark says more.
+	Encoding string `yaml:"encoding"`
 	// Subsample keeps this many training cases, stratified and drawn by the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
 	// Preprocess is none (default), standardize or whiten, and may say of which cases.
@@ -97,6 +100,7 @@ func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
 		"unlabelled": unlabelledModes, "decimal": decimalModes, "duplicates": duplicateModes,
+		"encoding": encodingModes(),
 	}
 }
 
@@ -121,7 +125,8 @@ func (s Spec) Check() Problems {
 	}
 	p = append(p, overlaps(s.uses())...)
 	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
-		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}, {"duplicates", s.Duplicates}} {
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}, {"duplicates", s.Duplicates},
+		{"encoding", s.Encoding}} {
 		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
 			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}

@@ -2,9 +2,6 @@ package data
 
 import (
 	"bufio"
-	"bytes"
-	"compress/bzip2"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +25,11 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		defer f.Close()
 		r = f
 	}
-	text, err := plain(name, r)
+	_, plain, err := (&FileError{Path: name}).plain(r)
 	if err != nil {
 		return err
 	}
+	text, encoding := unicodeOf(plain, s.encoding())
 	p := parts{r: text}
 	head, lines, rows, named := "", 0, 0, 0 // the first record, and how many of it are no case
 	for {
@@ -45,13 +43,13 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		if part.text == "" && head != "" {
 			return nil
 		}
-		d, err := s.readPart(name, head, part.text, lines)
+		d, err := s.readPart(source{name, head + part.text, encoding}, lines-strings.Count(head, "\n"))
 		if err != nil {
 			return err
 		}
 		if head == "" {
 			head = part.first
-			if strings.HasSuffix(d.Form, ", header") {
+			if strings.Contains(d.Form, ", header") {
 				named = 1
 			}
 			part.records -= named
@@ -70,10 +68,10 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 }
 
-// readPart reads records that follow so many lines of the file, below the first record, which says
-// what the columns are.
-func (s *Schema) readPart(name, first, text string, lines int) (*Data, error) {
-	src, err := decode(name, strings.NewReader(first+text), maxText, 0)
+// readPart reads records that stand so many lines further down in their file; the first of them
+// says what the columns are.
+func (s *Schema) readPart(part source, lines int) (*Data, error) {
+	src, err := decoded(part.path, part.text, part.encoding)
 	var d *Data
 	if err == nil {
 		d, err = s.read(src, false)
@@ -82,31 +80,14 @@ func (s *Schema) readPart(name, first, text string, lines int) (*Data, error) {
 		for i := range faults.Faults {
 			f := &faults.Faults[i]
 			for k := range f.lines {
-				f.lines[k] += lines - strings.Count(first, "\n")
+				f.lines[k] += lines
 			}
 			if f.Line > 0 {
-				f.Line += lines - strings.Count(first, "\n")
+				f.Line += lines
 			}
 		}
 	}
 	return d, err
-}
-
-// plain decompresses what is compressed.
-func plain(name string, r io.Reader) (*bufio.Reader, error) {
-	raw := bufio.NewReaderSize(r, 1<<16)
-	head, _ := raw.Peek(6)
-	switch {
-	case bytes.HasPrefix(head, gzipMagic):
-		unzipped, err := gzip.NewReader(raw)
-		if err != nil {
-			return nil, (&FileError{Path: name}).refuse("has a broken gzip header (%v); fetch the file again", err)
-		}
-		return bufio.NewReaderSize(unzipped, 1<<16), nil
-	case bytes.HasPrefix(head, bzip2Magic):
-		return bufio.NewReaderSize(bzip2.NewReader(raw), 1<<16), nil
-	}
-	return raw, nil
 }
 
 // parts cuts a text between records: at the ends of lines outside quotes.

@@ -35,6 +35,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		return nil, err
 	}
 	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
+	schema.Encoding = s.Encoding
 	schema.IgnoreCase = s.IgnoreCase
 	schema.categories(t)
 	for k := range schema.Inputs {

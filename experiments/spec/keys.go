@@ -75,6 +75,9 @@ var Sections = []Section{
 			"(group_kfold) separates them", "independent", "duplicates: together"},
 		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); the sign or code of a currency " +
 			"beside the number is allowed", "point", "decimal: comma"},
+		{"encoding", "encoding of the files: utf-8, utf-16le, utf-16be, windows-1252 (Western), -1250, -1251, " +
+			"-1253, -1254, -1257, latin-1, latin-2, latin-9, koi8-r, macintosh, cp437, cp850; byte-order marks " +
+			"override it", "utf-8", "encoding: windows-1252"},
 		{"categories", "inputs that are categories although their values are numbers",
 			"none", "categories: [ward]"},
 		{"categorical", "treatment of text columns: error; one_hot, one 0/1 input for each level; " +

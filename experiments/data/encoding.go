@@ -1,0 +1,78 @@
+package data
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// utf8Name is the encoding of a file of which nothing else is said; western is what a file that is
+// not UTF-8 is first believed to be.
+const utf8Name, western = "utf-8", "windows-1252"
+
+// encodings are those that the key encoding can name; the first is the default. Utf-8 needs no
+// decoder.
+var encodings = []struct {
+	name string
+	encoding.Encoding
+}{
+	{utf8Name, nil},
+	{"utf-16le", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+	{"utf-16be", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
+	{western, charmap.Windows1252},
+	{"windows-1250", charmap.Windows1250},
+	{"windows-1251", charmap.Windows1251},
+	{"windows-1253", charmap.Windows1253},
+	{"windows-1254", charmap.Windows1254},
+	{"windows-1257", charmap.Windows1257},
+	{"latin-1", charmap.ISO8859_1},
+	{"latin-2", charmap.ISO8859_2},
+	{"latin-9", charmap.ISO8859_15},
+	{"koi8-r", charmap.KOI8R},
+	{"macintosh", charmap.Macintosh},
+	{"cp437", charmap.CodePage437},
+	{"cp850", charmap.CodePage850},
+}
+
+// marks are the byte-order marks, which say more than the key.
+var marks = []struct{ bytes, encoding string }{
+	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
+}
+
+// encodingModes are the names of encodings.
+func encodingModes() (names []string) {
+	for _, e := range encodings {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// named is the encoding of that name; nil needs no decoder.
+func named(name string) encoding.Encoding {
+	for _, e := range encodings {
+		if e.name == name {
+			return e.Encoding
+		}
+	}
+	return nil
+}
+
+// unicodeOf reads r as UTF-8. Its byte-order mark or, without one, the encoding that was asked for
+// decides what it is read as, which is returned too.
+func unicodeOf(r io.Reader, asked string) (*bufio.Reader, string) {
+	raw := bufio.NewReaderSize(r, 1<<16)
+	head, _ := raw.Peek(3)
+	for _, m := range marks {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			asked = m.encoding
+		}
+	}
+	if from := named(asked); from != nil {
+		return bufio.NewReaderSize(from.NewDecoder().Reader(raw), 1<<16), asked
+	}
+	return raw, asked
+}
