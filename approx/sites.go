@@ -573,7 +573,7 @@ func (f fixedPoint) reached(tolerance float64) bool {
 func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error {
 	d := &o.diagnostics
 	if !finite(o.evidence.value) || math.IsNaN(f.distance) {
-		return fmt.Errorf("%w: %s, log evidence %v after %d iterations; the prior variances overflow",
+		return fmt.Errorf("%w: %s, log evidence %v at iteration %d; the prior variances overflow",
 			ErrNotConverged, method, o.evidence.value, d.Iterations)
 	}
 	d.Converged, d.Floors = f.reached(tolerance), f.floors
@@ -586,11 +586,11 @@ func (o *outcome) conclude(method string, f fixedPoint, tolerance float64) error
 		d.Warnings = append(d.Warnings, fmt.Sprintf("rounding error at prior variances this large leaves %s %.1g "+
 			"posterior standard deviations from its fixed point", method, f.distance))
 	case !d.Converged && (f.settled(tolerance) || f.rounding > unresolved):
-		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point after %d "+
-			"iterations; double precision does not carry prior variances this large beside posterior ones this small "+
+		o.stopped(fmt.Sprintf("%s is still %.1g posterior standard deviations from its fixed point at "+
+			"iteration %d; double precision does not carry prior variances this large beside posterior ones this small "+
 			"(a smaller amplitude or noise in the kernel helps)", method, f.distance, d.Iterations))
 	case !d.Converged:
-		o.stopped(fmt.Sprintf("%s stopped after %d iterations, %.3g posterior standard deviations from its fixed "+
+		o.stopped(fmt.Sprintf("%s stopped at iteration %d, %.3g posterior standard deviations from its fixed "+
 			"point; raise max_iterations", method, d.Iterations, f.distance))
 	}
 	return nil

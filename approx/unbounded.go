@@ -24,7 +24,7 @@ func (s *sites) explain(method string, f fixedPoint, sharpest float64) {
 		"make the precision of latent values grow without bound", n, rank)
 	way := fmt.Sprintf("a noise kernel in a sum with the others, of amplitude %.2g or more, gives every case "+
 		"a latent value of its own; likelihood: probit or logit does not jump", math.Sqrt(leastNoise*s.largest()))
-	at := fmt.Sprintf("%s stopped after %d iterations", method, s.diagnostics.Iterations)
+	at := fmt.Sprintf("%s stopped at iteration %d", method, s.diagnostics.Iterations)
 	if finite(f.distance) {
 		at += fmt.Sprintf(", %.3g posterior standard deviations from its fixed point", f.distance)
 	}

@@ -52,7 +52,7 @@ func cases(n int, labels []int, groups []string) error {
 		panic(fmt.Sprintf("cv: %d cases, %d labels and %d groups", n, len(labels), len(groups)))
 	}
 	if n < 2 {
-		return fmt.Errorf("%d cases cannot be split into a training and a test part", n)
+		return fmt.Errorf("a training and a test part need two cases or more, and there are fewer (%d)", n)
 	}
 	if labels != nil && slices.Max(classCounts(labels)) == n {
 		return fmt.Errorf("all %d cases are of class %d; a classifier needs two classes", n, labels[0])

@@ -173,7 +173,7 @@ func TestCheckFindsWhatIsOff(t *testing.T) {
 		{off{slope: 1e-4}, "the derivative with respect to log_length_scale is"},
 		{off{slope: math.NaN()}, "not finite"},
 		{off{above: 5}, "a lower bound, and"},
-		{approx.Laplace{MaxIterations: 1}, "not converged: laplace stopped after 1 iterations"},
+		{approx.Laplace{MaxIterations: 1}, "not converged: laplace stopped at iteration 1"},
 	} {
 		p := plantest.Planned(t, text, "model.kernel=se")
 		p.Configured[0].Model.Inference = c.method

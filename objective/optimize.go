@@ -247,7 +247,7 @@ func (c climb) optimum(status Status) Optimum {
 	}
 	switch status {
 	case EvaluationLimit:
-		warn("stopped after %d evaluations; a higher limit may find a better value", m.Evaluations)
+		warn("stopped at evaluation %d; a higher limit may find a better value", m.Evaluations)
 	case Stalled:
 		warn("stopped without a better point at a gradient of %.3g nats per unit of theta",
 			c.steepness()*max(1, math.Abs(m.Value)))

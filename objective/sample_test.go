@@ -301,7 +301,7 @@ func TestWhatHasNoPosteriorIsNotSampled(t *testing.T) {
 		{given, given, nil, approx.Laplace{}, "make the objective with LogPosterior"},
 		{given, param.Setting{}, LogPosterior{}, approx.Laplace{}, "length_scale has no prior"},
 		{fixed, fixed, LogPosterior{}, approx.Laplace{}, "needs a free hyperparameter"},
-		{given, given, LogPosterior{}, approx.EP{Iteration: approx.Iteration{MaxIterations: 1}}, "start point: objective: at log_amplitude=0, log_length_scale=0: approx: not converged: ep stopped after 1 iterations"},
+		{given, given, LogPosterior{}, approx.EP{Iteration: approx.Iteration{MaxIterations: 1}}, "start point: objective: at log_amplitude=0, log_length_scale=0: approx: not converged: ep stopped at iteration 1"},
 	} {
 		o, err := New(Model{Kernels: []kernel.Kernel{kernel.SE{Amplitude: c.amplitude, LengthScale: c.length}}, Likelihood: likelihood.Probit{}, Inference: c.inference}, c.criterion, ring(20, 1))
 		if err != nil {

@@ -43,7 +43,7 @@ var warningKinds = []kind{
 		"a better value may lie beyond it", "bounds: [lo, hi] say where to search"},
 	{`starts at its bound`, false, "hyperparameters start at a bound", "the optimiser may not leave it",
 		"preprocess: standardize, or an init and bounds"},
-	{`^stopped after \d+ evaluations`, false, "the optimiser stopped at its limit of evaluations",
+	{`^stopped (at evaluation|after) \d+`, false, "the optimiser stopped at its limit of evaluations",
 		"a better value may be near", "a higher limit of evaluations"},
 	{`^stopped without a better point`, false, "the optimiser stopped where the gradient is not 0",
 		"a better value may be near", "more restarts"},

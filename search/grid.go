@@ -237,7 +237,7 @@ func (a Axis) values() ([]float64, error) {
 	case !(lo <= hi):
 		return nil, fmt.Errorf("[%v, %v] must have the smaller end first%s", lo, hi, unit)
 	case (a.Points == 1) != (lo == hi):
-		return nil, fmt.Errorf("[%v, %v] with both ends included cannot have %d points", lo, hi, a.Points)
+		return nil, fmt.Errorf("[%v, %v] with both ends included cannot have points: %d", lo, hi, a.Points)
 	case a.Points == 1:
 		return []float64{lo}, nil
 	}

@@ -191,7 +191,7 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	}
 	w.warnings, w.value = slices.Clip(w.fit.Warnings), w.fit.LogEvidence
 	if w.fit.Failure == "" && !w.fit.Converged {
-		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
+		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged at iteration %d", w.fit.Iterations))
 	}
 	if i, best, err := search.Winner(w.trials); err == nil { // else there are no trials, or the fit is a failure too
 		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i

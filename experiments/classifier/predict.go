@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -171,21 +170,20 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	return t, nil
 }
 
-// counted is a warning that begins with a number.
-var counted = regexp.MustCompile(`^[0-9]+ `)
+// counted is what a warning says of how many cases it is about.
+var counted = regexp.MustCompile(`\(cases: ([0-9]+)\)`)
 
 // warn adds a warning, or its count to that of the same.
 func (s *stream) warn(w string) {
-	number := counted.FindString(w)
+	const blank = "(cases)"
 	for i, old := range s.warnings {
-		before := counted.FindString(old)
-		if old[len(before):] != w[len(number):] || (before == "") != (number == "") {
+		if counted.ReplaceAllString(old, blank) != counted.ReplaceAllString(w, blank) {
 			continue
 		}
-		if number != "" {
-			a, _ := strconv.Atoi(strings.TrimSpace(before)) // they are digits
-			b, _ := strconv.Atoi(strings.TrimSpace(number))
-			s.warnings[i] = fmt.Sprintf("%d %s", a+b, w[len(number):])
+		if a, b := counted.FindStringSubmatch(old), counted.FindStringSubmatch(w); a != nil {
+			before, _ := strconv.Atoi(a[1]) // they are digits
+			now, _ := strconv.Atoi(b[1])
+			s.warnings[i] = counted.ReplaceAllString(w, fmt.Sprintf("(cases: %d)", before+now))
 		}
 		return
 	}

@@ -318,7 +318,7 @@ func isZip(text string, width int) bool {
 
 // wrongWidth is a line of n fields.
 func (t *table) wrongWidth(line, n int) {
-	t.faults.once(fault{"width", n}, line, 0, "%d fields, where the first line has %d%s", n, len(t.names),
+	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", several(n, "field"), len(t.names),
 		t.widthHint(n))
 }
 

@@ -122,7 +122,7 @@ func unnamedTruth(s Spec, t *toy) (names []Name) {
 func (d *Data) subsample(n int, seed uint64) (*Data, error) {
 	total := len(d.Rows)
 	if n >= total {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("subsample: %d of %d cases keeps all of them", n, total))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("subsample: %d of %d keeps all cases", n, total))
 		return d, nil
 	}
 	cases := make([][]int, max(1, len(d.Classes)))

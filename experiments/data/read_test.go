@@ -169,7 +169,7 @@ func TestFaultyFiles(t *testing.T) {
 		"one class":            {Spec{}, "a,b,label\n1,2,M\n3,4,M\n", []string{`only cases of class "M"`, "at least two"}},
 		"one column":           {Spec{}, "label\n1\n0\n1\n", []string{"data.columns: no input column is left"}},
 		"ragged":               {Spec{}, "a,b,label\n1,2,M\n3,F\n5,6,7,M\n", []string{"f.csv:3: 2 fields, where the first line has 3", "f.csv:4: 4 fields"}},
-		"ragged, no delimiter": {Spec{}, "1,2,M\n3\n5,6,F\n", []string{"f.csv:2: 1 fields", "taken as comma-separated"}},
+		"ragged, no delimiter": {Spec{}, "1,2,M\n3\n5,6,F\n", []string{"f.csv:2: 1 field,", "taken as comma-separated"}},
 		"ragged, all":          {Spec{}, "a,label\n" + strings.Repeat("1,2,M\n", 9), []string{"f.csv:2: 3 fields", "; likewise in lines 3, 4, 5, 6 and 4 more"}},
 		"sign of a currency":   {Spec{}, "a,b,label\n1,2,M\n$3,4,F\n", []string{`f.csv:3:1: column "a": "$3" has the sign of a currency; set decimal: point`}},
 		"row names":            {Spec{}, "a b label\n\"1\" 1 2 M\n\"2\" 3 4 F\n", []string{"f.csv:2: 4 fields", "row.names = FALSE"}},
@@ -211,7 +211,7 @@ func TestFaultyFiles(t *testing.T) {
 		"text under above":     {Spec{Above: new(25.0)}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
 		"text, regression":     {Spec{Regression: true}, "a,label\n1,20\n2,high\n3,30\n", []string{`f.csv:3: label "high" is not a number`}},
 		"long text":            {Spec{}, "a,b,label\n1,2,M\n" + strings.Repeat("é", 50) + ",4,F\n", []string{`f.csv:3:1: column "a": "` + strings.Repeat("é", 20) + `…" is not a number`}},
-		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 rows of 1048577 columns are more than can be held"}},
+		"too many columns":     {Spec{}, strings.Repeat("1,", 1<<20) + "M\n", []string{"f.csv: 1 row of 1048577 columns are more than can be held"}},
 		"passed over":          {Spec{Classes: []Name{"F", "M"}, Missing: "drop"}, "a,label\n1,M\n?,F\n2,N\n3,M\n", []string{`data.classes: no case has the label "F"`}},
 		"one side of above":    {Spec{Above: new(25.0)}, "a,label\n1,20\n2,21\n", []string{`only cases of class "not above 25"`}},
 	} {

@@ -199,8 +199,8 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 			}
 		}, nil
 	case len(t.names) != s.Width:
-		return nil, t.faults.refuse("has %d columns, the training file %d; columns are matched by position, "+
-			"because not both files have a header", len(t.names), s.Width)
+		return nil, t.faults.refuse("has %s, the training file %d; columns are matched by position, "+
+			"because not both files have a header", several(len(t.names), "column"), s.Width)
 	}
 	return func(*Column) {}, nil
 }
@@ -286,13 +286,13 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.warnings,
 	}
 	if t.dropped > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases with missing values were dropped", t.dropped))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("values are missing, and the cases dropped (cases: %d)", t.dropped))
 	}
 	for _, c := range s.ID {
 		d.IDs = append(d.IDs, IDColumn{c.Name, t.texts[c.Index]})
 	}
 	if t.unlabelled > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases without a label were dropped", t.unlabelled))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are missing, and the cases dropped (cases: %d)", t.unlabelled))
 	}
 	if slices.ContainsFunc(s.Inputs, func(c Column) bool { return c.Levels != nil || c.Gaps }) {
 		s.indicate(d, t, columns)
@@ -422,8 +422,7 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 		d.Labels = append(d.Labels, k)
 	}
 	if unknown > 0 && !labels {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d cases have labels that are not classes of the training "+
-			"data", unknown))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("labels are not classes of the training data (cases: %d)", unknown))
 	}
 }
 

@@ -141,7 +141,7 @@ func (s Spec) Check() Problems {
 		p.add("preprocess", "%v", err)
 	}
 	if s.Subsample < 0 || s.Subsample == 1 {
-		p.add("subsample", "%d cases; take at least 2, or leave the key out to use all", s.Subsample)
+		p.add("subsample", "%d is too few; take at least 2 cases, or leave the key out to use all", s.Subsample)
 	}
 	if s.Categorical == "kernel" && s.Preprocess.Method() == "whiten" {
 		p.add("preprocess", "whiten would mix categories with numbers; with categorical: kernel take standardize, or "+

@@ -167,8 +167,8 @@ func (t *table) end() {
 // fits refuses a file too large to be held as a dense matrix.
 func (t *table) fits(n, columns int) bool {
 	if columns > maxColumns || n > maxCells/max(1, columns) {
-		t.faults.add(0, 0, "%d rows of %d columns are more than can be held (%d columns, %d values); take a part of "+
-			"the file", n, columns, maxColumns, maxCells)
+		t.faults.add(0, 0, "%s of %s are more than can be held (%d columns, %d values); take a part of the "+
+			"file", several(n, "row"), several(columns, "column"), maxColumns, maxCells)
 		return false
 	}
 	return true
@@ -213,6 +213,14 @@ func (t *table) leftOut() string {
 		return ""
 	}
 	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// several is a number with its noun.
+func several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // index has the place of every column by its name.

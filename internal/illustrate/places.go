@@ -25,7 +25,7 @@ const maxPlaces = 2000
 // on gives the places, at most so many.
 func (p places) on(most int) ([]float64, error) {
 	if !(p.From < p.To && p.To-p.From <= 1e300 && p.Points >= 2 && p.Points <= most) {
-		return nil, fmt.Errorf("from %v to %v with %d points; from must be less than to, with 2 to %d points", p.From,
+		return nil, fmt.Errorf("from %v to %v, points: %d; from must be less than to, and points from 2 to %d", p.From,
 			p.To, p.Points, most)
 	}
 	return floats.Span(make([]float64, p.Points), p.From, p.To), nil
