@@ -51,7 +51,7 @@ func againstPictures(r *reports.Report) (out []figure.Figure) {
 		p.Layers = []figure.Layer{figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(rows.X)) - 0.5},
 			Dashed: true}, rows}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
-			Title: fmt.Sprintf("%s · against the best, %s", a.Dataset, names[a.Configuration]),
+			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]),
 			Notes: remarks("", "95 % intervals")}
 		if n := len(a.Rivals) - len(rows.X); n > 0 {
 			f.Notes = append(f.Notes, table.Counted(n, "more configuration is", "more configurations are")+" not drawn")

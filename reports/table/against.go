@@ -50,6 +50,6 @@ func against(a reports.Answer) Titled {
 	if a.Evaluation != "" {
 		of = ", " + a.Evaluation
 	}
-	return Titled{fmt.Sprintf("against the best, #%d on %s: %s (%s%s), below 0 is worse", a.Configuration,
+	return Titled{fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), below 0 is worse", a.Configuration,
 		a.Dataset, by, s.unit, of), t}
 }

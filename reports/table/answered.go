@@ -61,7 +61,7 @@ func illustrated(r *reports.Report) []Fact {
 			kinds = append(kinds, i.Kind)
 		}
 	}
-	return []Fact{{"no data", fmt.Sprintf("nothing is tuned or compared; %s (%s), drawn in the figures of report.html",
+	return []Fact{{"no data", fmt.Sprintf("nothing is tuned or compared; %s (%s), drawn in the figures",
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
