@@ -3,7 +3,7 @@
 // Bench measures gpc-tune beside what else there is, in one run on one machine: OpenBLAS,
 // scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
 // It checks that the results agree before it compares times, and writes the page
-// docs/performance.md. A section alone, on standard output: go run ./bench -only threads -o -
+// docs/performance.md with a second one beside it. A section alone, on standard output: go run ./bench -only threads -o -
 //
 // Python, scikit-learn, R and kernlab must be there. GPBoost is optional: its Python package
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
@@ -49,19 +49,15 @@ func main() {
 	if err := b.run(s); err != nil {
 		log.Fatal("bench: ", err)
 	}
-	var err error
-	if *out == "-" {
-		_, err = os.Stdout.Write(b.whole())
-	} else {
-		err = os.WriteFile(*out, b.whole(), 0o666)
-	}
-	if err != nil {
+	if err := b.publish(*out); err != nil {
 		log.Fatal("bench: ", err)
 	}
 }
 
-// sections, in the order of the page. What a section needs and is not there makes it say so and
-// stop.
+// secondPage is the first section of the second page.
+const secondPage = "methods"
+
+// sections are in the order of the pages. A section whose data are missing says so and stops.
 var sections = []struct {
 	name   string
 	always bool // unless others are asked for
@@ -75,8 +71,8 @@ var sections = []struct {
 	{"threads", true, (*bench).threads},
 	{"grid", true, (*bench).grid},
 	{"kernlab", true, (*bench).kernlab},
-	{"methods", true, (*bench).methods},
 	{"schedule", true, (*bench).schedule},
+	{"methods", true, (*bench).methods},
 	{"ten", false, (*bench).tenClasses},
 	{"large", false, (*bench).large},
 }
@@ -109,6 +105,9 @@ func (b *bench) run(s settings) (err error) {
 	b.load(s.digits)
 	b.introduce()
 	for _, c := range sections {
+		if c.name == secondPage {
+			b.second = b.page.Len()
+		}
 		if s.only == "" && c.always || slices.Contains(strings.Split(s.only, ","), c.name) {
 			started := time.Now()
 			section = c.name
