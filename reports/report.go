@@ -1,9 +1,9 @@
 // Package reports turns the manifest and the journal of a run into plain data, a Report, its
 // Progress, Timings or a Comparison, and writes these for people and programs, one file per format.
 //
-// It reads records only: it never sees data, kernels or models, fits nothing, and can be run again
-// at any time. The same records in any order give the same bytes. Check is the one table that has
-// no run behind it.
+// It reads records only: no data, kernels or models. It fits nothing, and can be run again at any
+// time. The same records in any order give the same bytes. Check is the only table that does not
+// come from a run.
 package reports
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 )
 
-// Schema names the form of results.json.
+// Schema is the version of results.json.
 const Schema = "gpc-tune/results/1"
 
-// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in
+// Report has the results of a run, without times. Log evidence is in nats, hyperparameters are in
 // natural units, scores have the units of cv.Scores; folds, repeats and trials are numbered from 0.
 type Report struct {
-	Schema     string `json:"schema"`     // of this form
+	Schema     string `json:"schema"`     // version of this format
 	Experiment string `json:"experiment"` // its name in the file
-	// which configuration is best, of the first data set; null: none is scored on all folds
+	// the best configuration for the first data set; null: none is scored on all folds
 	Answer *Answer `json:"answer"`
-	// one for each data set, where there are several
+	// one for each data set, if there are several
 	Answers []Answer `json:"answers,omitempty"`
 	Missing int      `json:"missing"` // jobs not on record, of all configurations
-	// in the order of the file; wherever else one is named, it is by its index here, from 0
+	// in the order of the file; other fields refer to them by index, from 0
 	Configurations []Configuration `json:"configurations"`
-	Nested         []Nested        `json:"nested,omitempty"` // what came of nested cross-validation
-	Races          []Race          `json:"races,omitempty"`  // what came of races
+	Nested         []Nested        `json:"nested,omitempty"` // results of nested cross-validation
+	Races          []Race          `json:"races,omitempty"`  // results of races
 	Warnings       []string        `json:"warnings"`         // of the plan
-	// what a run without data shows of models; it has no configurations
+	// results of a run without data; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
 }
@@ -43,5 +43,5 @@ func (r *Report) Decided() []Answer {
 	return r.Answers
 }
 
-// Writes says if the experiment asks for a format.
+// Writes reports whether the experiment requests a format.
 func (r *Report) Writes(format string) bool { return slices.Contains(r.Manifest.Formats, format) }
