@@ -300,7 +300,7 @@ func (c Configuration) Equals(b Best) string {
 	return fmt.Sprintf(", the first of %d with it", n)
 }
 
-// Among returns the number of points among which the best was found, if not all have a value.
+// Among returns the number of points that the best was chosen from, as "12 of 30 points" if not all
 func (c Configuration) Among(by string) string {
 	n := 0
 	for _, p := range c.Grid {
