@@ -23,8 +23,8 @@ func (p *multiclass) latentMean(mean []float64, c int, cross *mat.Dense) {
 //
 //	q_c = k** - k*ᵀ E_c k*,   x_c = M⁻ᵀ E_c k*
 //
-// where couple multiplies by M⁻ᵀ. q_c is floored at 0, which only rounding can reach. Both together
-// take 3 n² operations for each input.
+// where couple multiplies by M⁻ᵀ. q_c is floored at 0, against rounding. Both together take 3 n²
+// operations per input.
 func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.Dense, diag []float64) {
 	n, m := cross.Dims()
 	if n != p.n || len(diag) != m {
