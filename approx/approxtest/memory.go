@@ -19,7 +19,7 @@ type MemoryProblem struct {
 	Cov     []approx.Cov
 	Targets approx.Targets
 	Size    approx.Size
-	Times   int // that memory in passing is needed, one after the other; 0 is once
+	Times   int // how often temporary memory is needed, one after the other; 0 means once
 }
 
 const (
@@ -27,8 +27,8 @@ const (
 	memoryNew   = 80
 )
 
-// CheckMemory holds what a method says of its memory to what it allocates, by a factor of 1.5 and a
-// quarter of a matrix: of a fit with a prediction, and of a fit with an adjoint and with
+// CheckMemory compares a method's stated memory with what it allocates, up to a factor of 1.5 and a
+// quarter of a matrix: for a fit with a prediction, and for a fit with an adjoint and with
 // leave-one-out.
 func CheckMemory(t *testing.T, p MemoryProblem) {
 	t.Helper()
@@ -91,7 +91,7 @@ func CheckMemory(t *testing.T, p MemoryProblem) {
 	}
 }
 
-// newCases are half of what k is of, as cases to predict.
+// newCases takes half of the cases of k as cases to predict.
 func newCases(k *mat.SymDense) (cross *mat.Dense, diag []float64) {
 	n := k.SymmetricDim()
 	cross, diag = mat.NewDense(n, memoryNew, nil), make([]float64, memoryNew)
