@@ -10,7 +10,8 @@ import (
 // more classes.
 type latentModel interface {
 	newPoint() *point
-	part() (latentModel, []int)  // a model of some cases, and the indices of their entries of a; nil if it would not help
+	// a model of some cases, and the indices of their entries of a; nil if it would not help
+	part() (latentModel, []int)
 	latentAt(f, a []float64)     // f = m + K a
 	differentiate(at *point)     // computes g, w, psi and r from a and f
 	linearise(at *point)         // r = W(f - m) + g, for which Newton's step is the next a itself

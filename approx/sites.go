@@ -545,8 +545,10 @@ func (o *outcome) Diagnostics() Diagnostics { return o.diagnostics }
 type fixedPoint struct {
 	distance float64 // in posterior standard deviations
 	rounding float64 // the distance that rounding errors may leave
-	drift    float64 // additional distance that errors of K b may leave; iterations that make no progress have reached it
-	floors   int     // site precisions below 0, replaced by 0
+	// additional distance that errors of K b may leave; iterations that make no progress have
+	// reached it
+	drift  float64
+	floors int // site precisions below 0, replaced by 0
 }
 
 // unresolved is the distance above which rounding is not accepted as the reason: the prior variance

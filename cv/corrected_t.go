@@ -46,7 +46,9 @@ func CorrectedT(d []float64, ratio float64) TTest {
 
 // equal reports whether all differences are equal up to rounding.
 func equal(d []float64) bool {
-	const rounding = 1e-9 // relative to the differences: far above the rounding of scores, far below their variation between cases
+	// relative to the differences: far above the rounding of scores, far below their variation
+	// between cases
+	const rounding = 1e-9
 	lo, hi := slices.Min(d), slices.Max(d)
 	return hi-lo <= rounding*max(math.Abs(lo), math.Abs(hi)) // false if there is a NaN
 }

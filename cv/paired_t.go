@@ -27,7 +27,8 @@ import (
 // A round ends after each fold from the third on; with more than ten folds, after each tenth of the
 // folds.
 type PairedT struct {
-	Alpha float64 `yaml:"alpha" json:"alpha,omitempty" within:"(0,1)"` // error probability of the whole race, 0 … 1; 0 means 0.05
+	// error probability of the whole race, 0 … 1; 0 means 0.05
+	Alpha float64 `yaml:"alpha" json:"alpha,omitempty" within:"(0,1)"`
 }
 
 const (

@@ -61,9 +61,10 @@ var (
 	ErrNoFit              = job.ErrNoFit              // no configuration could be fitted
 	ErrFolder             = run.ErrFolder             // the folder is not a run folder, or is damaged
 	ErrOtherConfiguration = run.ErrOtherConfiguration // a run folder of another experiment
-	ErrUnfinished         = run.ErrUnfinished         // the run folder has a part of this run, and Options.Resume is not set
-	ErrUnreported         = run.ErrUnreported         // all jobs are on record, but the results could not be written
-	ErrEnvironment        = build.ErrEnvironment      // an environment variable has an invalid value
+	// the run folder has a part of this run, and Options.Resume is not set
+	ErrUnfinished  = run.ErrUnfinished
+	ErrUnreported  = run.ErrUnreported    // all jobs are on record, but the results could not be written
+	ErrEnvironment = build.ErrEnvironment // an environment variable has an invalid value
 )
 
 // Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the

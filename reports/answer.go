@@ -24,11 +24,12 @@ type Answer struct {
 	P      Number `json:"p"` // p value of next among rivals, with Holm's correction; null: there is no test
 	// indices of configurations not significantly different from the best: p above 0.05 with Holm's
 	// correction, or no test; by log evidence those within 1 nat
-	Indistinguishable []int   `json:"indistinguishable"`
-	Skill             *Skill  `json:"skill"`  // of the best, or with nested cross-validation of the selection procedure; null: not known
-	Rivals            []Rival `json:"rivals"` // all other configurations that competed, best first
-	Trust             []Trust `json:"trust"`  // reasons to doubt the answer; empty: none found
-	Keep              string  `json:"keep"`   // command that writes the best to a model file
+	Indistinguishable []int `json:"indistinguishable"`
+	// of the best, or with nested cross-validation of the selection procedure; null: not known
+	Skill  *Skill  `json:"skill"`
+	Rivals []Rival `json:"rivals"` // all other configurations that competed, best first
+	Trust  []Trust `json:"trust"`  // reasons to doubt the answer; empty: none found
+	Keep   string  `json:"keep"`   // command that writes the best to a model file
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
 }
@@ -59,11 +60,11 @@ type Rival struct {
 	// mean over folds of the score minus that of the best, with the sign for which negative is
 	// worse
 	Difference Number `json:"difference"`
-	Low        Number `json:"low"`  // p value of the corrected resampled t-test over folds, or for a single fold of the paired t-test over cases;
-	High       Number `json:"high"` // two-sided; null: there is no test
-	// two-sided p value of the corrected resampled t-test over folds, or for a single fold of the
-	// paired t-test over cases; null: there is no test
-	P    Number `json:"p"`    // two-sided; null where there is no test
+	Low        Number `json:"low"`  // lower end of the 95 % interval of difference; null: there is none
+	High       Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
+	// p value of the corrected resampled t-test over folds, or for a single fold of the paired t-test
+	// over cases;
+	P    Number `json:"p"`    // two-sided; null: there is no test
 	Holm Number `json:"holm"` // p with Holm's correction for all rivals
 	Told bool   `json:"told"` // it is significantly different from the best
 }

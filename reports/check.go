@@ -35,8 +35,9 @@ type CheckRow struct {
 	// GradientError is the largest |g - d| over the free hyperparameters, divided by max(1, |g|∞,
 	// |L|), for the gradient g of the log evidence L and its differences d.
 	GradientError Number `json:"gradient_error"`
-	Reference     bool   `json:"reference"`   // the sampled log evidence that the rows after it are compared with
-	LowerBound    bool   `json:"lower_bound"` // the log evidence is a lower bound, so the difference must not be positive
+	Reference     bool   `json:"reference"` // the sampled log evidence that the rows after it are compared with
+	// the log evidence is a lower bound, so the difference must not be positive
+	LowerBound bool `json:"lower_bound"`
 	// Difference is the log evidence minus the reference, in nats; InStandardErrors is its ratio to
 	// the standard error of both.
 	Difference       Number   `json:"difference"`

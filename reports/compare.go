@@ -53,7 +53,8 @@ type PairedEvaluation struct {
 	Folds   int           `json:"folds"`             // folds for which both have predictions; all below is over these
 	Partial *Partial      `json:"partial,omitempty"` // not all planned folds
 	Scores  []PairedScore `json:"scores"`
-	McNemar *McNemar      `json:"mcnemar"` // over the first repeat, so that each case counts once; null for numeric targets
+	// over the first repeat, so that each case counts once; null for numeric targets
+	McNemar *McNemar `json:"mcnemar"`
 }
 
 // PairedScore is the mean over folds of the difference of a score, with the corrected resampled

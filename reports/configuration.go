@@ -208,10 +208,11 @@ type Evaluation struct {
 	Scored int    `json:"scored"`
 	Status Status `json:"status"` // the worst status of a fold
 	// of the predictions of all folds together; with "partial" of some of them
-	Scores    Scores     `json:"scores"`
-	Confusion [][]int    `json:"confusion"`           // number of cases of class i decided to be class j
-	Decisions *Decisions `json:"decisions,omitempty"` // decisions with the least expected cost, if the experiment has costs
-	Curves    Curves     `json:"curves"`              // of the predictions of all folds together
+	Scores    Scores  `json:"scores"`
+	Confusion [][]int `json:"confusion"` // number of cases of class i decided to be class j
+	// decisions with the least expected cost, if the experiment has costs
+	Decisions *Decisions `json:"decisions,omitempty"`
+	Curves    Curves     `json:"curves"` // of the predictions of all folds together
 	extremes  [2]float64 // probabilities of the last class
 }
 
@@ -247,9 +248,10 @@ type Failure struct {
 	Repeat     int    `json:"repeat"`     // of the evaluation, from 0
 	Fold       int    `json:"fold"`       // of the evaluation, from 0
 	Trial      *int   `json:"trial"`      // index from 0; null: the final fit
-	Point      Values `json:"point"`      // all hyperparameters at the failure, or at the start of the optimiser, natural units
-	Theta      Values `json:"theta"`      // the free hyperparameters at the failure, exactly, on the theta scale
-	Message    string `json:"message"`    // the reason
+	// all hyperparameters at the failure, or at the start of the optimiser, natural units
+	Point   Values `json:"point"`
+	Theta   Values `json:"theta"`   // the free hyperparameters at the failure, exactly, on the theta scale
+	Message string `json:"message"` // the reason
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.

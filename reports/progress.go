@@ -29,7 +29,8 @@ type Progress struct {
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // if the run was submitted to an engine
 	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
-	Retry          string                  `json:"retry,omitempty"` // command that runs the failed jobs again, set likewise
+	// command that runs the failed jobs again, set likewise
+	Retry string `json:"retry,omitempty"`
 }
 
 // Queue is what an engine reports about the blocks of a run. It may be wrong: the journal

@@ -18,7 +18,8 @@ type MultiStart struct {
 // Ascent configures a local optimisation from each of the starts.
 type Ascent struct {
 	MultiStart `yaml:",inline"`
-	Gradient   objective.Gradients `yaml:"gradient"` // exact, or differences of values for models without an exact gradient
+	// exact, or differences of values for models without an exact gradient
+	Gradient objective.Gradients `yaml:"gradient"`
 	// Evaluations bounds the fits of a restart; 0 means 500 (with differences, 500 gradients).
 	Evaluations int `yaml:"evaluations" within:"[1,10000000]"`
 	// TraceScores records the scores of held-out cases at every iteration, for the study on all of

@@ -93,7 +93,8 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 	if err != nil {
 		return nil, damage(name, err)
 	}
-	if err := cmp.Or(f.Agrees(evidence), f.Sealed()); err != nil { // the checksum covers what none of the checks above depends on
+	// the checksum covers what none of the checks above depends on
+	if err := cmp.Or(f.Agrees(evidence), f.Sealed()); err != nil {
 		return nil, damage(name, err)
 	}
 	return c, nil

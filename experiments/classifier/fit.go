@@ -102,7 +102,8 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	}
 
 	var best winner
-	found, fitted, equals := -1, 0, 0 // found: index in studies; fitted: how many have a value; equals: how many share the best
+	// found: index in studies; fitted: how many have a value; equals: how many share the best
+	found, fitted, equals := -1, 0, 0
 	lines := journal.Lines()
 	for i, s := range studies {
 		w := outcomeOf(s, lines)
@@ -191,7 +192,8 @@ func outcomeOf(s search.Study, lines []record.Line) (w winner) {
 	if w.fit.Failure == "" && !w.fit.Converged {
 		w.warnings = append(w.warnings, fmt.Sprintf("the fit has not converged after %d iterations", w.fit.Iterations))
 	}
-	if i, best, err := search.Winner(w.trials); err == nil { // otherwise there are no trials, or the fit is a failure too
+	// otherwise there are no trials, or the fit is a failure too
+	if i, best, err := search.Winner(w.trials); err == nil {
 		w.theta, w.value, w.chosen = record.Floats(best.Theta), best.Value, i
 		for _, t := range w.trials {
 			if t.Index == i {

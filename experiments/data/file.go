@@ -30,7 +30,9 @@ const (
 	maxFaults   = 20      // listed in full
 	maxFault    = 500     // bytes of one fault
 	maxAlso     = 4       // further lines listed for one fault
-	MaxClasses  = 100     // also the maximum number of levels of a categorical input; a column with more is treated as a mistake
+	// also the maximum number of levels of a categorical input; a column with more is treated as a
+	// mistake
+	MaxClasses = 100
 )
 
 // Fault is one problem of a file. Line and Column (in bytes) count from 1; 0 means unknown. The

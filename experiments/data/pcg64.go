@@ -40,7 +40,8 @@ func (p *pcg64) step() {
 func (p *pcg64) uniform(lo, hi float64) float64 {
 	p.step()
 	word := bits.RotateLeft64(p.state.hi^p.state.lo, -int(p.state.hi>>58))
-	return lo + float64((hi-lo)*(float64(word>>11)*0x1p-53)) // the conversion forces rounding; otherwise the operations could be fused
+	// the conversion forces rounding; otherwise the operations could be fused
+	return lo + float64((hi-lo)*(float64(word>>11)*0x1p-53))
 }
 
 // seedSequence is numpy.random.SeedSequence(seed).generate_state(4, uint64).

@@ -26,14 +26,15 @@ const (
 
 // request has the options of a reader.
 type request struct {
-	missing string                  // treatment of missing values
-	tokens  []string                // further texts for a missing value
-	decimal string                  // notation of numbers
-	drop    bool                    // drop cases without a label
-	named   []string                // column names that the caller knows: if the first line has one of them, it is a header
-	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep    func(label string) bool // cases with other labels are skipped; nil keeps all
-	loose   bool                    // a missing label is allowed
+	missing string   // treatment of missing values
+	tokens  []string // further texts for a missing value
+	decimal string   // notation of numbers
+	drop    bool     // drop cases without a label
+	// column names that the caller knows: if the first line has one of them, it is a header
+	named []string
+	plan  func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
+	keep  func(label string) bool // cases with other labels are skipped; nil keeps all
+	loose bool                    // a missing label is allowed
 }
 
 // table is the content of a file, column by column.

@@ -46,8 +46,10 @@ type Job struct {
 	Set  *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to.
 	choices sync.Map
-	Score   *cv.Score // the score that is tuned over folds, with the sign for which more is better; nil: the criterion is tuned
-	Folds   []*Set
+	// the score that is tuned over folds, with the sign for which more is better; nil: the
+	// criterion is tuned
+	Score *cv.Score
+	Folds []*Set
 }
 
 // Where describes a fit in failures.

@@ -81,7 +81,8 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, row [][]floa
 		return trials[0], err
 	}
 	for k, of := range parts {
-		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil { // else only the other part has held-out cases
+		// else only the other part has held-out cases
+		if trials[k].Evaluations = evaluations; j.Score == nil || of.p.Held != nil {
 			trials[k].Evaluations += run.Evaluations
 		}
 		if k > 0 {

@@ -35,7 +35,8 @@ func (p *planner) lead() {
 
 // asksAs reports whether two studies with the same Tuning propose the same trials.
 func (s *Study) asksAs(t *Study) bool {
-	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != "" // whose one start is the initial value, not a random one
+	// whose one start is the initial value, not a random one
+	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != ""
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 

@@ -97,7 +97,8 @@ func (p *planner) addAll(section spec.DataSpec) {
 		}
 		return forms[numeric]
 	}
-	if !slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Whole }) { // report mistakes in the data too
+	// report mistakes in the data too
+	if !slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Whole }) {
 		load(slices.ContainsFunc(p.Spec.Models, func(m spec.Model) bool { return m.Numeric() }))
 	}
 	for _, m := range p.Spec.Models {

@@ -249,10 +249,11 @@ func versionsText(v map[string]int) string {
 // Options of Run. A MemoryLimit of 0 means the free memory, on systems that report it. Run sets
 // Threads.
 type Options struct {
-	Resume bool                             // continue an unfinished run
-	Extend bool                             // continue a run of which this plan is an extension
-	Retry  bool                             // run recorded failed jobs again
-	Warn   func(format string, args ...any) // receives warnings for the user that are not part of the results; nil: they are dropped
+	Resume bool // continue an unfinished run
+	Extend bool // continue a run of which this plan is an extension
+	Retry  bool // run recorded failed jobs again
+	// receives warnings for the user that are not part of the results; nil: they are dropped
+	Warn func(format string, args ...any)
 	// Process means that the process exists for this run only: during the run, its garbage
 	// collector and memory limit are adjusted. Otherwise they are not changed.
 	Process bool

@@ -264,7 +264,8 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 	for i, s := range p.Studies {
 		switch {
 		case owned(i):
-		case len(p.Manifest.Contests) > 0: // contests may decide which jobs this block has; they are checked without running anything
+		// contests may decide which jobs this block has; they are checked without running anything
+		case len(p.Manifest.Contests) > 0:
 			s.Memory = 0
 		default:
 			continue

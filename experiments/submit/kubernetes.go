@@ -248,7 +248,8 @@ func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block
 	}
 	worker := object{
 		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
-		"resources":    object{"requests": resources, "limits": resources}, // equal, so that the pods are the last to be evicted
+		// equal, so that the pods are the last to be evicted
+		"resources":    object{"requests": resources, "limits": resources},
 		"volumeMounts": []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
 		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
 			"capabilities": object{"drop": []string{"ALL"}}},

@@ -25,7 +25,8 @@ type posteriorIllustration struct {
 	Mean       []float64   `yaml:"mean"`       // default 0
 	Covariance [][]float64 `yaml:"covariance"` // default: the identity
 	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1
-	Latent     places      `yaml:"latent"`     // along every axis; default, if from and to are both 0: the range of the density
+	// along every axis; default, if from and to are both 0: the range of the density
+	Latent places `yaml:"latent"`
 }
 
 func (posteriorIllustration) Needs() []string { return []string{"likelihood", "inference"} }

@@ -59,7 +59,8 @@ type Journal struct {
 	Options
 	dir string // "" keeps the journal in memory
 
-	mu       sync.Mutex         // guards all fields below; held during a write, so that only the last line can be incomplete
+	// guards all fields below; held during a write, so that only the last line can be incomplete
+	mu       sync.Mutex
 	own      ledger             // of the plan
 	others   ledger             // of other plans, for jobs that are not in own
 	segments map[string]segment // position up to which each has been read

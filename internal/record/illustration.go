@@ -40,8 +40,9 @@ type Illustration struct {
 	// for a posterior: the prior of its latent values, without log_evidence
 	Prior *Gaussian `json:"prior,omitempty"`
 	// for a posterior: its exact moments, and its mass before normalisation
-	Exact          *Gaussian      `json:"exact,omitempty"`
-	Approximations []Approximated `json:"approximations,omitempty"` // for a posterior: the approximation of every inference method
+	Exact *Gaussian `json:"exact,omitempty"`
+	// for a posterior: the approximation of every inference method
+	Approximations []Approximated `json:"approximations,omitempty"`
 }
 
 // Gaussian is a mean and a covariance, with the logarithm of a mass.

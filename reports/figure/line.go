@@ -9,7 +9,8 @@ import (
 
 // Line joins points in their order.
 type Line struct {
-	Name    string    `json:"name,omitempty"` // in the legend; lines without a name are black, thin and not in the legend
+	// in the legend; lines without a name are black, thin and not in the legend
+	Name    string    `json:"name,omitempty"`
 	X       []float64 `json:"x"`
 	Y       []float64 `json:"y"`
 	Markers bool      `json:"markers,omitempty"` // on all points if they are few, else on some
