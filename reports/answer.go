@@ -62,8 +62,8 @@ type Rival struct {
 	Difference Number `json:"difference"`
 	Low        Number `json:"low"`  // lower end of the 95 % interval of difference; null: there is none
 	High       Number `json:"high"` // upper end of the 95 % interval of difference; null: there is none
-	// p value of the corrected resampled t-test over folds, or for a single fold of the paired t-test
-	// over cases;
+	// p value of the corrected resampled t-test over folds, or for a single fold of the paired
+	// t-test over cases;
 	P    Number `json:"p"`    // two-sided; null: there is no test
 	Holm Number `json:"holm"` // p with Holm's correction for all rivals
 	Told bool   `json:"told"` // it is significantly different from the best
