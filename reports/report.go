@@ -1,9 +1,14 @@
-// Package reports turns the manifest and the journal of a run into plain data, a Report, its
-// Progress, Timings or a Comparison, and writes these for people and programs, one file per format.
+// Package reports describes the results of a run. Build turns the manifest and the journal of a run
+// into a Report, plain data: the scores of every configuration with their standard errors,
+// comparisons, the hyperparameters, warnings and failures, and the conclusions. Progress, Timings
+// and Comparison are made in the same way. Run of package experiments returns a Report.
 //
-// It reads records only: no data, kernels or models. It fits nothing, and can be run again at any
-// time. The same records in any order give the same bytes. Check is the only table that does not
-// come from a run.
+// Scores have the units of package cv; hyperparameters are in natural units; times are in seconds.
+// A number that is not known is NaN, and null in JSON, never 0.
+//
+// The package reads records only: it uses no data, kernels or models, fits nothing, and can be run
+// again at any time. The same records in any order give the same bytes. Packages table, picture and
+// page show a Report as tables, figures and documents.
 package reports
 
 import (

@@ -1,8 +1,16 @@
-// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies
-// (ask/tell, one file each) and the scheduler, which records finished jobs in a journal.
+// Package search proposes hyperparameters and runs the jobs that follow from them.
 //
-// It handles theta and scalar values only, no data, kernels or classifiers: the caller supplies the
-// computation of a job as a function. Values are maximised.
+// A Space is the box of the hyperparameters to be tuned, on the scale of theta. A Strategy (random
+// and quasi-random designs, grids, local and Bayesian optimisation, Markov chains; one file each)
+// works by ask and tell: given the trials so far, it proposes the next points, and ends by
+// proposing none. Values are maximised. Proposals depend on the seed and on the trials alone.
+//
+// Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
+// their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
+// run continues. The results are the same for any number of workers.
+//
+// The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
+// is tested with package searchtest and registered with Register.
 package search
 
 import (

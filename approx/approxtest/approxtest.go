@@ -1,6 +1,9 @@
-// Package approxtest contains the checks that every method of approximate inference must pass. They
-// use the interfaces of package approx only; a method's own tests compare it with an independent
-// reference.
+// Package approxtest contains the checks that every method of approximate inference must pass:
+//
+//	func TestMine(t *testing.T) { approxtest.Check(t, Mine{}) }
+//
+// The checks use the interfaces of package approx only: a method's own tests compare it with an
+// independent reference.
 //
 // Which checks apply depends on what a method declares, never on its name: on approx.Caps
 // (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State, Diagnostics.Floors and Jitter,

@@ -1,11 +1,15 @@
 // Package likelihood contains the observation models p(y|f), one file each.
 //
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. A
-// bound likelihood of one latent value is a MomentMatcher, for EP and predictions. Type assertions
-// find its other abilities: Differentiable for Laplace's method, LogConcave for variational
-// inference, Parametric for gradients over its parameters. A likelihood of several latent values is
-// Multinomial. ByQuadrature adds all these abilities to a likelihood given by log p(y|f) only.
-// Package likelihoodtest tests likelihoods.
+// bound likelihood of one latent value is a MomentMatcher, for expectation propagation and
+// predictions:
+//
+//	log Z(μ, v) = log ∫ p(y|f) N(f; μ, v) df,   with its derivatives by μ and v
+//
+// Type assertions find its other abilities: Differentiable for Laplace's method, LogConcave for
+// variational inference, Parametric for gradients by its parameters. A likelihood of several latent
+// values, such as softmax, is Multinomial. FromLogDensity computes all of this by quadrature from a
+// function that returns log p(y|f) and its derivatives; package likelihoodtest checks the result.
 //
 // Binary targets y are -1 or +1, and both labels are symmetric: p(-y|-f) = p(y|f), bit for bit.
 // Functions are total: every finite f and mean, and every finite variance that is 0 or at least

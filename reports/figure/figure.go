@@ -1,5 +1,9 @@
-// Package figure draws figures given as plain data: panels of layers over two axes. It does not
-// import reports.
+// Package figure draws pictures that are plain data: a Figure has panels, a panel has two axes and
+// layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it.
+// Coordinates are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN,
+// is left out. The same figure gives the same bytes.
+//
+// The package does not import reports.
 package figure
 
 // Figure is one picture: panels in rows, with a common legend. Layers with the same Name have the

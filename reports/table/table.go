@@ -1,5 +1,6 @@
-// Package table lays out reports: as tables of typed cells, for people, and as rows, for programs.
+// Package table lays out reports: as tables of typed cells for people (Text, Summary), and as rows
+// for programs (ScoresCSV, PredictionsCSV, TrialsCSV).
 //
-// A cell keeps its number and the number of folds it is over, so that tables can be sorted and
-// aligned without parsing texts. Nothing here computes a result.
+// A Cell keeps the number that it shows, and of how many folds that is. Tables can therefore be
+// sorted and aligned without parsing texts. Nothing here computes a result.
 package table

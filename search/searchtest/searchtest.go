@@ -1,5 +1,10 @@
-// Package searchtest contains the checks that every search strategy must pass. They use the
-// interfaces of package search only.
+// Package searchtest contains the checks that every search strategy must pass: proposals within the
+// space, the same ones for the same seed and trials, and an end. A test of a strategy of your own
+// is
+//
+//	func TestMine(t *testing.T) { searchtest.Check(t, Mine{Trials: 20}) }
+//
+// The checks use the interfaces of package search only.
 package searchtest
 
 import (
