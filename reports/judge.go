@@ -71,7 +71,7 @@ func judge(m record.Manifest, studies [][]Study) ([]contest, error) {
 func checkContest(r record.Contest, m record.Manifest, studies [][]Study) error {
 	if len(r.Configurations) == 0 || r.WinnerOnly && len(r.Next) != 1 || len(r.Folds) == 0 &&
 		(r.Score != "log_evidence" || !r.WinnerOnly) {
-		return fmt.Errorf("nobody or nothing to compete for")
+		return fmt.Errorf("a contest has no contestants or no folds")
 	}
 	for _, c := range r.Configurations {
 		for _, s := range slices.Concat([]int{0}, r.Folds, r.Next) {

@@ -51,7 +51,7 @@ var exitCodes = []struct {
 		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
 			submit.ErrEngine}},
 	{exitForeign, "the run folder belongs to another configuration",
-		"name another folder with -o; if the file now asks for more, add --extend",
+		"name another folder with -o; if the file adds jobs to those of the folder, add --extend",
 		[]error{experiments.ErrOtherConfiguration}},
 	{128 + int(syscall.SIGINT), "interrupted by SIGINT (Ctrl-C)",
 		"repeat the command, run and fit -o with --resume, to continue", nil},

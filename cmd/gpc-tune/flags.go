@@ -92,7 +92,7 @@ func limitFlags(c *cobra.Command, o *runs.Options, jobs string) (check func() er
 
 func extendFlag(c *cobra.Command, extend *bool) {
 	c.Flags().BoolVar(extend, "extend", false,
-		"continue a run whose file now asks for more; finished jobs are reused")
+		"continue a run whose file now has more jobs; finished jobs are reused")
 }
 
 func retryFlag(c *cobra.Command, retry *bool) {

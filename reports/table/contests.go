@@ -158,7 +158,7 @@ func winners(n reports.Nested, wins map[int]int, undecided, ties int) (notes []s
 		}
 	}
 	if len(won) > 0 && undecided > 0 {
-		won = append(won, fmt.Sprintf("nobody yet, or nobody at all, in %d of %d outer folds", undecided,
+		won = append(won, fmt.Sprintf("no winner, or none yet, in %d of %d outer folds", undecided,
 			len(n.OuterFolds)))
 	}
 	if len(won) > 0 {
@@ -236,7 +236,7 @@ func raceContest(r reports.Race, all bool) Contested {
 	end := fmt.Sprintf("%d of %d folds done, %d of %d configurations left", r.Done, r.Folds,
 		len(r.Standings)-len(r.Cuts), len(r.Standings))
 	if r.Status != reports.Missing {
-		winner := "nobody"
+		winner := "no configuration"
 		if r.Winner != nil {
 			winner = fmt.Sprintf("#%d", *r.Winner)
 		}
