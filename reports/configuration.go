@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -155,6 +156,27 @@ type PublishedFigure struct {
 	Partial     *Partial `json:"partial,omitempty"` // of Here
 }
 
+// Texts are the published figure with the digits of its source, and with one more digit the value
+// of this run and its difference from the published figure; empty if there is none.
+func (f PublishedFigure) Texts() (published, here, difference string) {
+	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
+	_, after, _ := strings.Cut(value, ".")
+	digits := len(after)
+	// a zero at the end is a digit too: the uncertainty is half a unit of the last one
+	if last := -math.Log10(2 * float64(f.Uncertainty)); math.Abs(last-math.Round(last)) < 1e-9 {
+		digits = max(digits, int(math.Round(last)))
+	}
+	more := func(x float64) string {
+		text := Decimals(x, digits+1)
+		if math.IsNaN(x) || math.IsInf(x, 0) || math.Trunc(x) != x || digits > 0 {
+			return text
+		}
+		return strings.TrimSuffix(text, ".0") // counts
+	}
+	return strconv.FormatFloat(float64(f.Published), 'f', digits, 64), more(float64(f.Here)),
+		more(float64(f.Here - f.Published))
+}
+
 // Restart is one run of a local optimiser, or one Markov chain, whose end is its last sample.
 type Restart struct {
 	Trial int    `json:"trial"` // its number, from 0
@@ -239,7 +261,10 @@ type Fold struct {
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
 	LogEvidence     Number `json:"log_evidence"`        // of its training cases, nats; null: there is none
 	Converged       *bool  `json:"converged,omitempty"` // false if the fit had not converged and was used nevertheless
-	Scores          Scores `json:"scores"`              // of its held-out cases
+	// probability of the second of two classes from which on it is decided for, if it was chosen on
+	// folds of its training cases
+	Threshold *Number `json:"threshold,omitempty"`
+	Scores    Scores  `json:"scores"` // of its held-out cases
 }
 
 // Failure is something that could not be computed, with the reason.

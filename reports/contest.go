@@ -37,11 +37,13 @@ type OuterFold struct {
 	// index of the winning configuration; null: not known yet, or all have failed
 	Winner *int `json:"winner"`
 	// of the winner, natural units, tuned on all of the training cases
-	Hyperparameters Values     `json:"hyperparameters"`
-	LogEvidence     Number     `json:"log_evidence"` // of the winner, nats; null: there is none
-	Scores          Scores     `json:"scores"`       // of the winner, on the held-out cases
-	Inner           []Standing `json:"inner"`        // standings of the configurations
-	Cuts            []CutOff   `json:"cuts"`         // eliminations by the race, with reasons
+	Hyperparameters Values `json:"hyperparameters"`
+	LogEvidence     Number `json:"log_evidence"` // of the winner, nats; null: there is none
+	// of the winner, as in the folds of a configuration
+	Threshold *Number    `json:"threshold,omitempty"`
+	Scores    Scores     `json:"scores"` // of the winner, on the held-out cases
+	Inner     []Standing `json:"inner"`  // standings of the configurations
+	Cuts      []CutOff   `json:"cuts"`   // eliminations by the race, with reasons
 }
 
 // Standing is the score of a configuration in a contest, over the folds until its elimination.

@@ -20,8 +20,9 @@ import (
 // Schema is the version of results.json.
 const Schema = "gpc-tune/results/1"
 
-// Report has the results of a run, without times. Log evidence is in nats, hyperparameters are in
-// natural units, scores have the units of cv.Scores; folds, repeats and trials are numbered from 0.
+// Report has the results of a run, without times except for a figure of them. Log evidence is in
+// nats, hyperparameters are in natural units, scores have the units of cv.Scores; folds, repeats
+// and trials are numbered from 0.
 type Report struct {
 	Schema     string `json:"schema"`     // version of this format
 	Experiment string `json:"experiment"` // its name in the file
@@ -38,6 +39,7 @@ type Report struct {
 	// results of a run without data; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
+	Times         *Timings              `json:"-"` // for a figure of them alone
 }
 
 // Decided are all answers, in the order of the data sets.

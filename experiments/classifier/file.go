@@ -51,6 +51,8 @@ type Classifier struct {
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; samples are restored one at a time
 	compared  comparator.Fitted // used instead of model and point; nil: none
+	costs     *cv.Costs         // of decisions; nil: none are given
+	threshold []float64         // of the file or of the user; none: ½
 }
 
 // LoadClassifier reads a model file and rebuilds the posterior. Problems of the file are
@@ -75,7 +77,7 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 	if err := checkColumns(f); err != nil {
 		return nil, damage(name, err)
 	}
-	c := &Classifier{name: name, file: f}
+	c := &Classifier{name: name, file: f, threshold: f.Threshold}
 	if err := c.checkAdjustment(); err != nil {
 		return nil, damage(name, err)
 	}

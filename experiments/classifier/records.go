@@ -26,7 +26,8 @@ func (c *Classifier) Columns() (inputs, ids []data.Column) {
 // Classes are the classes of the model; none if it predicts numbers.
 func (c *Classifier) Classes() []string { return c.data.Classes }
 
-// Records predicts records, like Predict for a file with them.
+// Records predicts records, like Predict for a file with them. Decisions use the threshold and
+// costs of Deciding, or the threshold of the model file.
 func (c *Classifier) Records(ctx context.Context, records []Record) (*Predicted, error) {
 	text, err := c.table(records)
 	if err != nil {

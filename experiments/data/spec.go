@@ -36,6 +36,11 @@ type Spec struct {
 	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// IgnoreCase converts labels, categories and the names of classes to lower case.
+	IgnoreCase bool `yaml:"ignore_case"`
+	// Duplicates is independent (default), or together: cases with equal inputs form a group,
+	// whatever their labels.
+	Duplicates string `yaml:"duplicates"`
 	// Categories are inputs whose values are names even if they are numbers. categorical determines
 	// their treatment, here one_hot by default.
 	Categories []Name `yaml:"categories"`
@@ -87,13 +92,14 @@ var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
 	categoricalModes = []string{"error", "one_hot", "kernel"}
 	unlabelledModes  = []string{"error", "drop"}
+	duplicateModes   = []string{"independent", "together"}
 )
 
 // Choices returns the values of keys with few possible values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
-		"unlabelled": unlabelledModes, "decimal": decimalModes,
+		"unlabelled": unlabelledModes, "decimal": decimalModes, "duplicates": duplicateModes,
 	}
 }
 
@@ -118,10 +124,13 @@ func (s Spec) Check() Problems {
 	}
 	p = append(p, overlaps(s.uses())...)
 	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
-		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}} {
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}, {"duplicates", s.Duplicates}} {
 		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
 			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}
+	}
+	if s.Group != "" && s.Duplicates == "together" {
+		p.add("duplicates", "together makes groups of equal inputs, and group names groups; keep one of the two")
 	}
 	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
 		p.add("missing_indicators", "needs missing: mean or median")
@@ -141,7 +150,7 @@ func (s Spec) Check() Problems {
 
 // checkClasses checks classes and positive.
 func (s Spec) checkClasses() (p Problems) {
-	kept := canonicalNames(s.Classes)
+	kept := s.canonicalNames(s.Classes...)
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
@@ -154,7 +163,7 @@ func (s Spec) checkClasses() (p Problems) {
 			p.add("classes", "%q occurs twice; remove one", c)
 		}
 	}
-	positive := canonical(string(s.Positive))
+	positive := s.canonicalNames(s.Positive)[0]
 	switch {
 	case positive == "" || len(kept) == 0:
 	case !slices.Contains(kept, positive):
@@ -234,10 +243,14 @@ func overlaps(uses []use) (p Problems) {
 }
 
 // canonicalNames are labels in canonical form.
-func canonicalNames(names []Name) []string {
+func (s Spec) canonicalNames(names ...Name) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = canonical(strings.TrimSpace(string(n)))
+		text := strings.TrimSpace(string(n))
+		if s.IgnoreCase {
+			text = strings.ToLower(text)
+		}
+		out[i] = Canonical(text)
 	}
 	return out
 }

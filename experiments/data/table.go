@@ -26,15 +26,15 @@ const (
 
 // request has the options of a reader.
 type request struct {
-	missing string   // treatment of missing values
-	tokens  []string // further texts for a missing value
-	decimal string   // notation of numbers
-	drop    bool     // drop cases without a label
-	// column names that the caller knows: if the first line has one of them, it is a header
-	named []string
-	plan  func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep  func(label string) bool // cases with other labels are skipped; nil keeps all
-	loose bool                    // a missing label is allowed
+	missing string                  // treatment of missing values
+	tokens  []string                // further texts for a missing value
+	decimal string                  // notation of numbers
+	drop    bool                    // drop cases without a label
+	fold    bool                    // convert labels and categories to lower case
+	named   []string                // known column names: one in the first line makes it a header
+	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
+	keep    func(label string) bool // cases with other labels are skipped; nil keeps all
+	loose   bool                    // a missing label is allowed
 }
 
 // table is the content of a file, column by column.
@@ -106,7 +106,7 @@ func (t *table) kept(text string) string {
 func (t *table) add(want request, line int, field func(j int) string, at func(j int) int) (added bool) {
 	row := t.read
 	t.read++
-	if t.label >= 0 && t.passes(want, field(t.label)) {
+	if t.label >= 0 && t.passes(want, want.folded(target, field(t.label))) {
 		return false
 	}
 	n, complete := len(t.rows), true
@@ -125,7 +125,7 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 			t.missing(want, role, line, at(j), j)
 		}
 		if role != number {
-			t.texts[j][n] = t.kept(text)
+			t.texts[j][n] = t.kept(want.folded(role, text))
 			continue
 		}
 		v, ok := ParseNumber(text, want.decimal)
@@ -145,6 +145,14 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// folded is the text of a field as it is stored.
+func (want request) folded(r role, text string) string {
+	if want.fold && (r == level || r == category || r == target) {
+		return strings.ToLower(text)
+	}
+	return text
 }
 
 // end truncates the columns to the cases read.
@@ -167,10 +175,10 @@ func (t *table) fits(n, columns int) bool {
 
 // passes reports whether the case is skipped because of its label.
 func (t *table) passes(want request, label string) bool {
-	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(canonical(label)) {
+	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(Canonical(label)) {
 		return false
 	}
-	t.passed[canonical(label)] = true
+	t.passed[Canonical(label)] = true
 	return true
 }
 

@@ -97,6 +97,16 @@ func (f *Folder) Report() (*reports.Report, error) {
 	return r, nil
 }
 
+// Timed is the report with times, which the files of a report do not contain.
+func (f *Folder) Timed() (*reports.Report, error) {
+	r, err := f.Report()
+	if err != nil {
+		return nil, err
+	}
+	r.Times, err = reports.BuildTimings(f.Manifest, f.Lines)
+	return r, err
+}
+
 // Progress returns the progress of the run and the command to continue.
 func (f *Folder) Progress() (*reports.Progress, error) {
 	p, err := reports.BuildProgress(f.Manifest, f.Lines)

@@ -150,7 +150,7 @@ func (l *lossReader) setTriples(text string) {
 	}
 }
 
-// Deciding has the costs of decisions as texts.
+// Deciding configures decisions: costs as texts, or a threshold.
 type Deciding struct {
 	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file
 	// with such a mapping or with the whole matrix as CSV: a header with the decisions and a row
@@ -159,6 +159,29 @@ type Deciding struct {
 	// for.
 	Loss   string
 	Reject *float64 // cost of rejecting a case; nil: no case is rejected
+	// Threshold is the probability of the second of two classes from which on it is decided for,
+	// instead of costs; nil: that of the model, or ½.
+	Threshold *float64
+}
+
+// ReadThreshold checks the threshold of the flags; nil if there is none.
+func ReadThreshold(o Deciding, classes []string) ([]float64, error) {
+	d := newDecoder("--threshold")
+	switch t := o.Threshold; {
+	case t == nil:
+		return nil, nil
+	case classes == nil:
+		d.at(nil, "the model predicts numbers, and a threshold is for two classes; leave it out")
+	case len(classes) != 2:
+		d.at(nil, "a threshold is for two classes, and the model has %d; leave it out", len(classes))
+	case o.Loss != "" || o.Reject != nil:
+		d.at(nil, "costs decide by themselves; leave out --threshold, or --loss and --reject")
+	case !(*t >= 0 && *t <= 1):
+		d.at(nil, "%v is not a probability; write a number from 0 to 1", *t)
+	default:
+		return []float64{*t}, nil
+	}
+	return nil, d.err()
 }
 
 // ReadCosts reads the costs of decisions on classes from the values of flags; nil if none are

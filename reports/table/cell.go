@@ -16,6 +16,7 @@ type Cell struct {
 	Numeric bool             // a number, Value
 	Value   float64          // the sort key of numbers
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
+	Starred bool             // what it is over stands elsewhere in the row
 	Mark    Mark             // of the row
 }
 
@@ -39,8 +40,13 @@ func MarkOf(row []Cell) Mark {
 	return ""
 }
 
-// String is the text, with the count of folds if it is partial: "0.71 (1 of 5 folds)".
-func (c Cell) String() string { return c.Partial.Beside(c.Text) }
+// String is the text, with a mark if it is partial: "0.71 (1 of 5 folds)", or "0.71*".
+func (c Cell) String() string {
+	if c.Starred {
+		return c.Text + "*"
+	}
+	return c.Partial.Beside(c.Text)
+}
 
 // over marks the cell of a number that may be over some folds only.
 func (c Cell) over(of *reports.Partial) Cell {
@@ -75,13 +81,8 @@ func Texts(row []Cell) (texts []string) {
 	return texts
 }
 
-// Significant is a number to six significant digits; NaN is empty.
-func Significant[F ~float64](x F) Cell {
-	if math.IsNaN(float64(x)) {
-		return Cell{}
-	}
-	return number(reports.Significant(float64(x)), float64(x))
-}
+// Written is a number with the given text; NaN is empty.
+func Written[F ~float64](text string, x F) Cell { return number(text, float64(x)) }
 
 // readable is a number to four significant digits; NaN is empty.
 func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }

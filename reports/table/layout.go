@@ -138,27 +138,33 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	}
 }
 
-// Fit leaves out columns until no row has more than this many characters, by descending spare and
-// from the last, and returns their names.
+// Fit leaves out columns with a spare until no row has more than this many characters, and returns
+// their names. The columns with the smallest spare are kept first.
 func (t *Table) Fit(most int) (left []string) {
 	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
 	for i := range t.Rows {
 		t.Rows[i] = slices.Clone(t.Rows[i])
 	}
-	for all, _ := t.size(); all > most; all, _ = t.size() {
-		spare := -1
-		for c, column := range t.Columns {
-			if column.spare > 0 && (spare < 0 || column.spare >= t.Columns[spare].spare) {
-				spare = c
-			}
+	all, widths := t.size()
+	var spared []int
+	for c, column := range t.Columns {
+		if column.spare > 0 {
+			spared, all = append(spared, c), all-widths[c]-2
 		}
-		if spare < 0 {
-			break
-		}
-		left = append(left, t.Columns[spare].Name)
-		t.drop(spare)
 	}
-	slices.Reverse(left)
+	slices.SortStableFunc(spared, func(a, b int) int { return cmp.Compare(t.Columns[a].spare, t.Columns[b].spare) })
+	var out []int
+	for _, c := range spared {
+		if all+widths[c]+2 <= most {
+			all += widths[c] + 2
+			continue
+		}
+		left, out = append(left, t.Columns[c].Name), append(out, c)
+	}
+	slices.Sort(out)
+	for _, c := range slices.Backward(out) {
+		t.drop(c)
+	}
 	return left
 }
 
