@@ -1,6 +1,6 @@
 //go:build linux
 
-// Bench measures gpc-tune beside what else there is, in one run on one machine: OpenBLAS,
+// Bench compares gpc-tune with other programs in one run on one machine: OpenBLAS,
 // scikit-learn and GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy.
 // It checks that the results agree before it compares times, and writes the page
 // docs/performance.md with a second one beside it. A section alone, on standard output:
@@ -10,7 +10,7 @@
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
 // Python imports it, and the page says so where it does not.
 //
-// The contenders take turns, so that what else the machine does hits all of them alike; of the runs
+// The programs run in turns, so that other load of the machine affects all of them alike; of the runs
 // of each it reports the least and the median, of processor time (which leaves out the time that
 // others had the processor) and of wall-clock time.
 package main
