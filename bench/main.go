@@ -10,8 +10,8 @@
 // gpboost, of the public repository fabsig/GPBoost (1.7.3 at commit c93fa49), is used where that
 // Python imports it, and the page says so where it does not.
 //
-// The programs run in turns, so that other load of the machine affects all of them alike; of the runs
-// of each it reports the least and the median, of processor time (which leaves out the time that
+// The programs run in turns, so that other load of the machine affects all of them alike. Of the
+// runs of each it reports the least and the median, of processor time (which leaves out the time that
 // others had the processor) and of wall-clock time.
 package main
 
