@@ -69,7 +69,7 @@ type pursuit struct {
 	reached    float64  // and how near they were
 	within     float64  // how near Newton's method takes over
 	length     float64  // of the step of Newton's method that made the last update; 0 where another did
-	linearised float64  // how near the sites were whose correlations swept.sigma holds
+	linearised float64  // how near the sites were whose correlations are held
 	idle       bool     // whether the last sweep had nothing left to do
 }
 
@@ -216,7 +216,8 @@ func (r *pursuit) judge(err error) move {
 func (r *pursuit) nearby() bool { return r.at.distance <= r.within && r.at.floors == 0 }
 
 // stepOfNewton moves all sites at once, after refresh. The correlations of a step ago leave about
-// the product of both distances.
+// the product of both distances. No step needs the factor, which the next refresh makes again: the
+// correlations take its place, and are kept below its diagonal.
 func (r *pursuit) stepOfNewton() {
 	r.room()
 	square := blas64.Symmetric{Uplo: blas.Upper, N: len(r.y), Stride: r.v.Stride, Data: r.v.Data}
@@ -224,6 +225,11 @@ func (r *pursuit) stepOfNewton() {
 		r.linearised = r.at.distance
 		r.correlate(r.sigma, r.swept.sigma, square, linalg.SquareTri(upper(r.v)))
 	} else {
+		factor := all(r.swept.sigma)
+		linalg.Reflect(blas.Upper, factor, factor)
+		for i := range r.y {
+			factor.Data[i*(factor.Stride+1)] = 1
+		}
 		squares(r.swept.sigma, square)
 	}
 	r.follow(square)
@@ -234,6 +240,7 @@ func (r *pursuit) follow(square blas64.Symmetric) {
 	copy(r.before, r.state)
 	r.reached, r.length = r.at.distance, 1
 	r.newton(r.newResponse(byCorrelation(r.swept.sigma, square)), r.at.distance/8)
+	linalg.Reflect(blas.Lower, all(r.swept.sigma), all(r.swept.sigma))
 	r.diagnostics.Iterations++
 }
 
@@ -299,7 +306,7 @@ func (r *pursuit) sweeps(ctx context.Context) (err error) {
 // room takes the memory of sweeps, once.
 func (r *pursuit) room() {
 	if r.swept == nil {
-		r.swept = newSweep(r.work, len(r.y))
+		r.swept = newSweep(r.work, r.u)
 	}
 }
 

@@ -60,12 +60,12 @@ func (o Iteration) filled() Iteration {
 // ones: it would not be told from their number what others came to.
 func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 
-// memory: the factor stays; U⁻¹ or U⁻ᵀ S^½ K, and Σ or the correlations, do not. stationary says
-// that the evidence does not change with the sites; the derivative of what does takes B⁻¹, the
-// correlations and their squares.
+// memory: the factor, in whose place Σ or the correlations are on the way, stays; U⁻¹ or U⁻ᵀ S^½ K,
+// and the columns of a block of sites, do not. stationary says that the evidence does not change
+// with the sites; the derivative of what does takes B⁻¹, the correlations and their squares.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
-	m := Memory{Fit: words(n2, 2*n2+s.Cases*s.New), LeaveOneOut: words(n2, 2*n2)}
+	m := Memory{Fit: words(n2, n2+s.Cases*(min(block, s.Cases)+s.New)), LeaveOneOut: words(n2, 2*n2)}
 	if !stationary {
 		m.Evidence = m.LeaveOneOut
 	}

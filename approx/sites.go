@@ -135,6 +135,11 @@ func upper(v blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
 }
 
+// all views the memory of a symmetric matrix, both triangles.
+func all(s blas64.Symmetric) blas64.General {
+	return blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}
+}
+
 // full is a symmetric matrix with both of its triangles.
 func full(s blas64.Symmetric) blas64.General {
 	a := linalg.NewGeneral(s.N, s.N)
