@@ -66,7 +66,7 @@ func (s *sites) marginals() (m []marginal, inverse blas64.General) {
 	}
 	left, raised := make([]float64, n), make([]float64, n) // v, and what sites of negative precision add to it
 	s.remaining(left, weak)
-	addSquares(1, raised, s.negative.fk)
+	linalg.AddSquares(1, s.negative.fk, raised)
 	m = make([]marginal, n)
 	for i, v := range left {
 		// Both 1 - τ_i v_i and K_ii less what the other cases know of f_i may cancel; the share
