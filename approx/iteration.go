@@ -65,9 +65,9 @@ func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 // with the sites; the derivative of what does takes B⁻¹, the correlations and their squares.
 func (o Iteration) memory(s Size, stationary bool) Memory {
 	n2 := s.Cases * s.Cases
-	m := Memory{Fit: words(n2, n2+s.Cases*(min(block, s.Cases)+s.New)), LeaveOneOut: words(n2, 2*n2)}
+	m := Memory{Fit: words(n2, n2+s.Cases*(min(block, s.Cases)+s.New)), LeaveOneOutAdjoint: words(n2, 2*n2)}
 	if !stationary {
-		m.Evidence = m.LeaveOneOut
+		m.Evidence = m.LeaveOneOutAdjoint
 	}
 	return m
 }

@@ -75,7 +75,19 @@ func CheckMemory(t *testing.T, p MemoryProblem) {
 		})
 	}
 	if caps.LeaveOneOut {
-		p.hold(t, "fit and leave-one-out", silent.Fit.And(silent.LeaveOneOut), func() any {
+		p.hold(t, "fit and the value of leave-one-out", silent.Fit.And(silent.LeaveOneOut), func() any {
+			post := fit()
+			f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return []any{post, f}
+		})
+		stated := silent.Fit.And(silent.LeaveOneOut)
+		if caps.LeaveOneOutGradient {
+			stated = stated.And(silent.LeaveOneOutAdjoint)
+		}
+		p.hold(t, "fit and leave-one-out", stated, func() any {
 			post := fit()
 			f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
 			if err != nil {
