@@ -35,33 +35,43 @@ func (p *categories) Latent(mean, variance []float64, cross *mat.Dense, diag []f
 
 // LatentCovariance implements LatentCovariancer.
 func (p *categories) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
-	p.covariances(cross, diag, false, func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
+	p.covariances(len(diag[0]), false, p.newInputs(cross, diag),
+		func(j int, _ []float64, s *mat.SymDense) { dst[j].CopySym(s) })
 }
 
 // inputsAtOnce is how many new inputs covariances takes at a time, C n numbers for each: every
 // triangle is read twice for all of them. Threads take inputsEach of them.
 const inputsAtOnce, inputsEach = 384, 16
 
-// covariances calls visit with the covariance of the latent values at every new input, and with the
-// q_c of its diagonal; calls for several inputs may be made at once. differences says that only
-// those matter, and then a term common to all entries is left out, which may exceed them by orders
-// of magnitude.
+// projection is that of processes for the inputs from to to-1 of those that covariances goes through.
+type projection func(q []float64, x blas64.General, c, from, to int)
+
+// newInputs projects new inputs; cross and diag are those of Posterior.PredictProba.
+func (p *categories) newInputs(cross []*mat.Dense, diag [][]float64) projection {
+	return func(q []float64, x blas64.General, c, from, to int) {
+		k := share(cross, c)
+		known, _ := k.Dims()
+		p.storage.project(q, x, c, k.Slice(0, known, from, to).(*mat.Dense), share(diag, c)[from:to])
+	}
+}
+
+// covariances calls visit with the covariance of the latent values at every one of count inputs, and
+// with the q_c of its diagonal; calls for several inputs may be made at once. differences says that
+// only those matter, and then a term common to all entries is left out, which may exceed them by
+// orders of magnitude.
 func (p *categories) covariances(
-	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, q []float64, s *mat.SymDense),
+	count int, differences bool, project projection, visit func(j int, q []float64, s *mat.SymDense),
 ) {
-	block, classes := min(inputsAtOnce, len(diag[0])), p.classes
+	block, classes := min(inputsAtOnce, count), p.classes
 	all, q := linalg.NewGeneral(p.storage.rows(), classes*block), make([][]float64, classes)
-	for from := 0; from < len(diag[0]); from += block {
-		to := min(from+block, len(diag[0]))
+	for from := 0; from < count; from += block {
+		to := min(from+block, count)
 		m := to - from
 		x := all // x_c in columns c·m to (c+1)·m
 		x.Cols = classes * m
 		for c := range classes {
 			q[c] = make([]float64, m)
-			of := share(cross, c)
-			known, _ := of.Dims()
-			part := of.Slice(0, known, from, to).(*mat.Dense)
-			p.storage.project(q[c], columns(x, c*m, m), c, part, share(diag, c)[from:to])
+			project(q[c], columns(x, c*m, m), c, from, to)
 		}
 		p.storage.couple(x)
 		linalg.Parallel((m+inputsEach-1)/inputsEach, func(job int) {
@@ -129,7 +139,7 @@ func (p *categories) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean
 		}
 		p.storage.latentMean(row, c, share(cross, c))
 	}
-	p.covariances(cross, diag, true, func(j int, _ []float64, s *mat.SymDense) {
+	p.covariances(m, true, p.newInputs(cross, diag), func(j int, _ []float64, s *mat.SymDense) {
 		p.deviation.Add(p.lik.Average(dst.RawRowView(j), mat.Col(nil, j, mu), s, p.points))
 	})
 }

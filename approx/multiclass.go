@@ -114,7 +114,7 @@ func (p *multiclass) factorise(pi []float64) error {
 	for c, u := range p.u {
 		root, left, k, inverse := p.of(c, p.root), p.of(c, p.left), p.kernel(c), p.work.Data
 		for i, w := range p.of(c, pi) {
-			root[i] = math.Sqrt(w)
+			root[i] = max(math.Sqrt(w), leastRoot)
 		}
 		eachRow(n, func(i int) {
 			row := u.Data[i*n+i : (i+1)*n]

@@ -50,19 +50,41 @@ func (p *multiclass) couple(x blas64.General) { linalg.SolveTri(blas.Trans, p.m,
 
 // marginals implements processes.
 func (p *multiclass) marginals(visit func(i int, q, left []float64, s *mat.SymDense)) {
-	n := p.n
-	cross, diag := make([]*mat.Dense, len(p.k)), make([][]float64, len(p.k))
-	for j, k := range p.k {
-		cross[j], diag[j] = mat.NewDense(n, n, full(k).Data), make([]float64, n)
-		for i := range n {
-			diag[j][i] = cross[j].At(i, i)
-		}
-	}
-	p.covariances(cross, diag, true, func(i int, q []float64, s *mat.SymDense) {
+	p.covariances(p.n, true, p.projectCases, func(i int, q []float64, s *mat.SymDense) {
 		left := make([]float64, p.classes)
 		for c := range left {
-			left[c] = p.left[c*n+i]
+			left[c] = p.left[c*p.n+i]
 		}
 		visit(i, q, left, s)
 	})
+}
+
+// projectCases is project for the cases themselves, in n operations for each instead of 2 n²:
+//
+//	E_c K_c = D_c^½ (I - B_c⁻¹) D_c^-½,   q_c = [K_c - K_c E_c K_c]_ii = (1 - [B_c⁻¹]_ii) / π_c
+//
+// and 1 - [B_c⁻¹]_ii, which may cancel, is from row i of B_c B_c⁻¹ = I.
+func (p *multiclass) projectCases(q []float64, x blas64.General, c, from, to int) {
+	n, k, root, bInverse := p.n, p.kernel(c), p.of(c, p.root), p.u[c].Data
+	clear(q)
+	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
+		for j := i0; j < i1; j++ {
+			row := x.Data[j*x.Stride : j*x.Stride+to-from]
+			for column := range row {
+				i := from + column
+				low, high := min(i, j), max(i, j)
+				if low == high {
+					continue
+				}
+				row[column] = -root[j] * bInverse[high*n+low] / root[i]
+				sum[column] += k.Data[low*k.Stride+high] * row[column]
+			}
+		}
+	})
+	for column, sum := range q {
+		i := from + column
+		variance, pi := k.Data[i*k.Stride+i], root[i]*root[i]
+		q[column] = max((variance-sum)/(1+pi*variance), 0)
+		x.Data[i*x.Stride+column] = pi * q[column]
+	}
 }

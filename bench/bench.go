@@ -63,11 +63,19 @@ func (b *bench) whole() []byte {
 
 // span is the least and the greatest of some ratios.
 func span(v []float64) string {
-	least, most := fmt.Sprintf("%.2g", slices.Min(v)), fmt.Sprintf("%.2g", slices.Max(v))
+	least, most := twoDigits(slices.Min(v)), twoDigits(slices.Max(v))
 	if least == most {
 		return least
 	}
 	return least + " to " + most
+}
+
+// twoDigits is a ratio with two significant digits, or with all before the point.
+func twoDigits(x float64) string {
+	if x >= 99.5 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
 }
 
 // table writes one; every row has its bars.

@@ -175,7 +175,7 @@ func (b *bench) methodsAt(row string, d objective.Data, theta []float64, methods
 		}
 		cell := seconds(t.least(cpuOf))
 		if i > 0 {
-			cell = fmt.Sprintf("%.2g", t.least(cpuOf)/all[0].least(cpuOf))
+			cell = twoDigits(t.least(cpuOf) / all[0].least(cpuOf))
 		}
 		note := fmt.Sprint(t.first().Evaluations)
 		if t.first().Error != "" {

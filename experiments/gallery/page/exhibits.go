@@ -86,7 +86,7 @@ var sources = []source{
 	}},
 	{"Garcia-Fernandez, Tronarp & Sarkka", "García-Fernández, Tronarp & Särkkä", []exhibit{
 		{title: "Table I", places: []string{"Table I"}, crossed: true,
-			also: []string{"garcia_fernandez_paper", "garcia_fernandez_folds", "garcia_fernandez_table1_full",
+			also: []string{"garcia_fernandez_paper_full", "garcia_fernandez_folds", "garcia_fernandez_table1_full",
 				"garcia_fernandez_negative",
 				"garcia_fernandez_order"},
 			shows: "Error rates of six data sets under three likelihoods and five methods, in ten folds."},
