@@ -60,6 +60,9 @@ func (o Iteration) filled() Iteration {
 // ones: it would not be told from their number what others came to.
 func (o Iteration) accepts() bool { return o.Unconverged != RefuseUnconverged }
 
+// block is how many sites share one update of Σ in a sweep.
+const block = 128
+
 // memory: the factor, in whose place Σ or the correlations are on the way, stays; U⁻¹ or U⁻ᵀ S^½ K,
 // and the columns of a block of sites, do not. stationary says that the evidence does not change
 // with the sites; the derivative of what does takes B⁻¹, the correlations and their squares.

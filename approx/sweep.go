@@ -15,9 +15,8 @@ func (p *siteFit) update(damping float64) {
 	}
 }
 
-// block is how many sites share one update of Σ, and width how many of its rows a thread makes up
-// for that at a time.
-const block, width = 128, 256
+// width is how many rows of Σ a thread makes up for a block of sites at a time.
+const width = 256
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {

@@ -170,8 +170,8 @@ func (c Cov) check() error {
 	return nil
 }
 
-// checkCross says what was wrong with a column of K_zx, given |v|² of all columns of V. A number that
-// is not finite leaves none of its column of V finite from its own row on.
+// checkCross says what was wrong with a column of K_zx, given |v|² of all columns of V. A number
+// that is not finite leaves none of its column of V finite from its own row on.
 func (p *Prior) checkCross(squares []float64) error {
 	if linalg.AllFinite(squares) {
 		return nil
