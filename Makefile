@@ -36,9 +36,11 @@ AXE_VERSION = 4.10.3
 AXE_SHA512 = 5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c21cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12
 AXE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/axe-core-$(AXE_VERSION).min.js
 
-test-browser: ## the pages in headless Chromium: layout, accessibility, size, time to load (BROWSER=program, ARGS="-screenshots FOLDER" for pictures)
+LOAD ?= 1500ms
+
+test-browser: ## the pages in headless Chromium: layout, accessibility, size, time to load (BROWSER=program; LOAD=0: however long, on a busy machine; ARGS="-screenshots FOLDER" for pictures)
 	@$(MAKE) --no-print-directory $(AXE) || echo "axe-core cannot be fetched from the npm registry: accessibility is not tested" >&2
-	go test -v -count 1 -run InBrowser ./reports/page -args -browser "$(BROWSER)" $$(test ! -f $(AXE) || echo -axe $(AXE)) -load 1500ms -size 1000000 $(ARGS)
+	go test -v -count 1 -run InBrowser ./reports/page -args -browser "$(BROWSER)" $$(test ! -f $(AXE) || echo -axe $(AXE)) -load $(LOAD) -size 1000000 $(ARGS)
 	go test -v -count 1 -run InBrowser ./experiments/live -args -browser "$(BROWSER)" $$(test ! -f $(AXE) || echo -axe $(AXE)) $(filter-out %.html,$(ARGS))
 
 $(AXE):

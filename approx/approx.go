@@ -1,13 +1,24 @@
 // Package approx holds the approximations to the posterior of a latent Gaussian process, one file
-// or folder each.
+// or folder each: Laplace's method (GPML 3.4), expectation propagation (GPML 3.6), variational and
+// mean-field methods, sampling, and the exact posterior under Gaussian noise (GPML 2.2).
 //
-// An approximation takes covariance matrices, targets and a likelihood, never inputs and never a
-// kernel. It returns a Posterior, whose log evidence comes with its adjoint with respect to the
-// covariance: the symmetric matrix G with dL = Σ_ij G_ij dK_ij. Kernels turn that into a gradient
-// over hyperparameters; package objective introduces the two.
+// # What is computed
 //
-// Log evidence is the (approximate) log marginal likelihood in nats, to be maximised. Wrong shapes
-// panic; whatever data or hyperparameters can cause is an error.
+// The latent values f of n cases have the prior N(m, K), and the targets the likelihood p(y|f). Fit
+// approximates
+//
+//	p(f|y) = p(y|f) N(f; m, K) / p(y),   log p(y) = log ∫ p(y|f) N(f; m, K) df
+//
+// An approximation takes the matrix K, targets and a likelihood, never inputs and never a kernel.
+// Its Posterior has the log evidence L ≈ log p(y), in nats, to be maximised, and with it the
+// adjoint of L by the covariance: the symmetric matrix G, n×n, for which dL = Σ_ij G_ij dK_ij.
+// Kernels turn that into a gradient by hyperparameters; package objective brings the two together.
+// Posterior.Latent and PredictProba predict new cases from the covariances with them, n×m.
+//
+// # Errors
+//
+// What data or hyperparameters can cause is an error: ErrNotConverged, or a K that has no
+// factorisation. Wrong shapes panic. Fit returns soon after its context ends.
 package approx
 
 import (

@@ -43,7 +43,8 @@ func (p *categories) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, d
 // triangle is read twice for all of them. Threads take inputsEach of them.
 const inputsAtOnce, inputsEach = 384, 16
 
-// projection is that of processes for the inputs from to to-1 of those that covariances goes through.
+// projection is that of processes for the inputs from to to-1 of those that covariances goes
+// through.
 type projection func(q []float64, x blas64.General, c, from, to int)
 
 // newInputs projects new inputs; cross and diag are those of Posterior.PredictProba.
@@ -55,10 +56,10 @@ func (p *categories) newInputs(cross []*mat.Dense, diag [][]float64) projection 
 	}
 }
 
-// covariances calls visit with the covariance of the latent values at every one of count inputs, and
-// with the q_c of its diagonal; calls for several inputs may be made at once. differences says that
-// only those matter, and then a term common to all entries is left out, which may exceed them by
-// orders of magnitude.
+// covariances calls visit with the covariance of the latent values at every one of count inputs,
+// and with the q_c of its diagonal; calls for several inputs may be made at once. differences says
+// that only those matter, and then a term common to all entries is left out, which may exceed them
+// by orders of magnitude.
 func (p *categories) covariances(
 	count int, differences bool, project projection, visit func(j int, q []float64, s *mat.SymDense),
 ) {

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -31,8 +30,15 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 		panic(fmt.Sprintf("approx: cross is %d×%d and diag has %d entries, want %d×m and m", n, m, len(diag), p.n))
 	}
 	root, k := p.of(c, p.root), cross.RawMatrix()
-	row := func(i int) []float64 { return x.Data[i*x.Stride : i*x.Stride+m] }
-	eachRow(n, func(i int) { floats.ScaleTo(row(i), root[i], k.Data[i*k.Stride:i*k.Stride+m]) })
+	scale := func(from blas64.General) { // x = diag(root) from
+		eachRow(n, func(i int) {
+			row := x.Data[i*x.Stride : i*x.Stride+m]
+			for j, v := range from.Data[i*from.Stride : i*from.Stride+m] {
+				row[j] = root[i] * v
+			}
+		})
+	}
+	scale(k)
 	linalg.SolveTri(blas.Trans, p.u[c], x)
 	clear(q)
 	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
@@ -42,7 +48,7 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 		q[j] = max(diag[j]-v, 0)
 	}
 	linalg.SolveTri(blas.NoTrans, p.u[c], x)
-	eachRow(n, func(i int) { floats.Scale(root[i], row(i)) })
+	scale(x)
 }
 
 // couple implements processes.

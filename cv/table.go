@@ -1,10 +1,21 @@
-// Package cv divides cases into training and test parts (splitters, one file each) and scores
-// predictions: class probabilities, or the means and variances of numbers (package-level tables of
-// scores, curves and measures of confidence).
+// Package cv divides cases into training and test parts, and scores predictions.
 //
-// It knows labels and predictions, never models: nothing here fits or predicts. Classes are
-// numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. Logarithms are natural
-// except where a unit says bits. The reference is GPML, Rasmussen & Williams 2006.
+// A Splitter (folds, stratified, repeated or by groups, hold-out, leave-one-out; one file each)
+// turns n labels into folds of case numbers. Predictions are the class probabilities of n cases,
+// n×C, or the means and variances of numbers; Evaluate has every score of the table Scores. Two of
+// them, for the probability p_i that case i's true class was given:
+//
+//	log_loss         = -(1/n) Σ_i ln p_i                  nats per case
+//	information_bits = (1/n) Σ_i (log₂ p_i - log₂ π_i)    bits per case, GPML (3.76)
+//
+// π_i is the share of that class in the training set, so that guessing has 0 bits.
+//
+// Curves, calibration, thresholds, standard errors and tests of differences between models are
+// computed from the same predictions.
+//
+// Classes are numbered 0 … C-1 in natural order; for two classes class 1 is y = +1. The package
+// knows labels and predictions, never models: nothing here fits or predicts. The reference is GPML,
+// Rasmussen & Williams 2006.
 package cv
 
 import (

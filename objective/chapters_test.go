@@ -105,29 +105,29 @@ func ExamplePoint_Gradient() {
 	// -11.3359, by (ln amplitude, ln length scale): [-0.0926 -0.3054]
 }
 
-// gonum's own optimisers minimise a Problem of the objective. A threshold of the gradient that the precision of the fits
-// can reach has each of them converge. At gonum's default of 1e-12 the line search has nothing left to gain first, and all
-// but BFGS call that a failure, at the same point.
+// gonum's own optimisers minimise a Problem of the objective, with a threshold of the gradient that the precision of the fits
+// can reach. Here the maximum is at an edge of the box: the logarithm of the
+// amplitude may not exceed 0.2.
 func ExampleRun_Problem() {
 	o := evidence(probit, training(40, 2))
-	lo, hi := []float64{-3, -3}, []float64{5, 3}
+	box := objective.Box{Lo: []float64{-3, -3}, Hi: []float64{0.2, 3}}
 	for _, method := range []optimize.Method{
 		&optimize.BFGS{}, &optimize.LBFGS{}, &optimize.CG{}, &optimize.GradientDescent{},
 	} {
 		run := objective.NewRun(context.Background(), o)
-		result, err := optimize.Minimize(run.Problem(lo, hi), []float64{0, 0},
+		result, err := optimize.Minimize(run.Problem(box), box.U([]float64{-1, 0}),
 			&optimize.Settings{GradientThreshold: 1e-4}, method)
 		if err != nil {
 			fmt.Printf("%T: %v\n", method, err)
 			continue
 		}
-		fmt.Printf("%T: %v, log evidence %.3f\n", method, result.Status, -result.F)
+		fmt.Printf("%T: %v, log evidence %.3f at %.3f\n", method, result.Status, -result.F, box.Theta(result.X))
 	}
 	// Output:
-	// *optimize.BFGS: GradientThreshold, log evidence -20.291
-	// *optimize.LBFGS: GradientThreshold, log evidence -20.291
-	// *optimize.CG: GradientThreshold, log evidence -20.291
-	// *optimize.GradientDescent: GradientThreshold, log evidence -20.291
+	// *optimize.BFGS: GradientThreshold, log evidence -20.345 at [0.200 -0.827]
+	// *optimize.LBFGS: GradientThreshold, log evidence -20.345 at [0.200 -0.827]
+	// *optimize.CG: GradientThreshold, log evidence -20.345 at [0.200 -0.827]
+	// *optimize.GradientDescent: GradientThreshold, log evidence -20.345 at [0.200 -0.827]
 }
 
 // Active learning asks for the label of which the classifier is least sure.

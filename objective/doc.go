@@ -1,18 +1,38 @@
 // Package objective evaluates Gaussian-process classifiers as functions of their hyperparameters,
 // and maximises them.
 //
-// A Model (kernels, prior mean, likelihood, approximate inference) and Data make an Objective: the
-// log evidence, or another Criterion of the posterior, as a function of theta, with its gradient. A
-// covariance goes down to the approximation and its adjoint comes back to the kernels; neither
-// knows the other. Optimize climbs from one start, Maximize from several, and Classifier does all
-// of it behind the Learner interface.
+// # What is computed
 //
-// Theta is the unconstrained vector [kernel_1 … kernel_J | mean | likelihood] of package param;
-// Layout is the one place that knows its order, and "free" is the part of it that is not held
-// fixed. Values are in nats and are maximised; the sign changes only inside Run.Problem, for
-// gonum's minimisers.
+// A Model has kernels k(x, x'; θ), a prior mean m(x), a likelihood p(y|f) and a method of
+// approximate inference. On n cases it says
 //
-// The package reads no files, makes no splits and keeps no current hyperparameters: theta is always
-// an argument. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006),
-// called GPML.
+//	f ~ N(m, K),  K_ij = k(x_i, x_j; θ),  y_i ~ p(y|f_i)
+//	L(θ) = log p(y|X, θ) = log ∫ p(y|f) N(f; m, K) df
+//
+// with one f for two classes, and one for each class where there are more. An Objective is L, or
+// another Criterion of the posterior such as the leave-one-out predictive probability, with its
+// gradient ∂L/∂θ. L is an approximation, that of Model.Inference, unless the likelihood is
+// Gaussian; the gradient is the exact one of that approximation. Values are in nats and are
+// maximised.
+//
+// Objective.At is one evaluation: a Point, with value, gradient, posterior and predictions.
+// Optimize climbs from one start, Maximize from several. A Run is a sequence of evaluations, each
+// begun where the last ended; Run.Problem hands it to gonum's minimisers. Objective.Sample draws θ
+// from its posterior by a Markov chain. Classifier does all of it behind the Learner interface.
+//
+// # Hyperparameters
+//
+// θ is one vector of real numbers without bounds, mostly logarithms: those of the kernels in order,
+// then those of the mean, then those of the likelihood (see package param). Layout alone knows that
+// order. "Free" is the part of θ that is not held fixed. The package keeps no current θ: it is
+// always an argument.
+//
+// # Errors
+//
+// What data or hyperparameters can cause is an error that says at which θ. Arguments of the wrong
+// shape panic. Every call with a context returns soon after that ends; what it was computing goes
+// on in the background until it next looks. The package reads no files, makes no splits and sets
+// nothing of the process.
+//
+// The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
 package objective

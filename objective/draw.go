@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -29,6 +30,20 @@ type Draw struct {
 // their number. K without full rank in floating point receives the returned jitter on its diagonal,
 // see linalg.CholeskyJitter; one that has no factor even so is an error.
 func (m Model) Draw(
+	ctx context.Context, theta []float64, d Data, count int, seed uint64,
+) (draws []Draw, jitter float64, err error) {
+	type drawn struct {
+		draws  []Draw
+		jitter float64
+	}
+	all, err := interrupt.Do(ctx, func() (all drawn, err error) {
+		all.draws, all.jitter, err = m.draw(ctx, theta, d, count, seed)
+		return all, err
+	})
+	return all.draws, all.jitter, err
+}
+
+func (m Model) draw(
 	ctx context.Context, theta []float64, d Data, count int, seed uint64,
 ) (draws []Draw, jitter float64, err error) {
 	l, n, processes := m.LayoutOn(d), d.X.N(), 1

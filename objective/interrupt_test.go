@@ -3,8 +3,10 @@ package objective
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
-	"os"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,16 +15,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Every fit, and every gradient of a Run, ends with the context's error soon after the context does, wherever it is then. How soon
-// depends on the machine: GPC_TUNE_LATENCY=2000 prints it for that many cases.
-func TestFitsEndWithTheirContext(t *testing.T) {
-	n, print := 400, os.Getenv("GPC_TUNE_LATENCY") != ""
-	if print {
-		n = 2000
-	}
+// everyMethod calls visit with the log evidence of n cases by every inference method, for numbers, two classes and three.
+func everyMethod(t testing.TB, n int, visit func(name string, o *Objective)) {
 	x := mat.NewDense(n, 30, nil)
 	for i := range n {
 		for j := range 30 {
@@ -62,32 +60,58 @@ func TestFitsEndWithTheirContext(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start, slowest := o.Layout.Pick(o.Layout.Start()), time.Duration(0)
-			for _, after := range []time.Duration{0, 2, 10, 50, 200} {
-				counted, wait := interrupt.Counted(t.Context())
-				ctx, cancel := context.WithCancel(counted)
-				ended := make(chan time.Time, 1)
-				time.AfterFunc(after*time.Millisecond, func() { ended <- time.Now(); cancel() })
-				run := NewRun(ctx, o)
-				err := run.Gradient(make([]float64, len(start)), start)
-				for err == nil { // it was done before: on and on
-					start[0] += 1e-3
-					err = run.Gradient(make([]float64, len(start)), start)
-				}
-				late := time.Since(<-ended)
-				slowest = max(slowest, late)
-				if !errors.Is(err, context.Canceled) && e.Name != "sampling" || late > 5*time.Second {
-					t.Errorf("%d classes, %s, cancelled after %v ms: ended %v later with %v", classes, e.Name, int(after), late, err)
-				}
-				cancel()
-				began := time.Now()
-				if wait(); print && time.Since(began) > 50*time.Millisecond {
-					t.Logf("%d classes, %s, n = %d: left for %v", classes, e.Name, n, time.Since(began))
-				}
-			}
-			if print {
-				t.Logf("%d classes, %s, n = %d: ended within %v", classes, e.Name, n, slowest)
-			}
+			visit(fmt.Sprintf("%s/classes=%d", e.Name, classes), o)
 		}
 	}
+}
+
+// cancelled evaluates o and its gradient, on and on, until a context that is cancelled after some time ends that. late is how long
+// that took from then on, and left the processor time that what went on in the background took.
+func cancelled(t testing.TB, o *Objective, after time.Duration) (late, left time.Duration, err error) {
+	counted, wait := interrupt.Counted(t.Context())
+	ctx, cancel := context.WithCancel(counted)
+	ended, used := make(chan time.Time, 1), time.Duration(0)
+	time.AfterFunc(after, func() { used = machine.ProcessTime(); ended <- time.Now(); cancel() })
+	start, run := o.Layout.Pick(o.Layout.Start()), NewRun(ctx, o)
+	for err == nil {
+		if _, err = run.At(start); err == nil && o.HasGradient() {
+			err = run.Gradient(make([]float64, len(start)), start)
+		}
+		start[0] += 1e-3
+	}
+	began := <-ended
+	late = time.Since(began)
+	wait()
+	return late, machine.ProcessTime() - used, err
+}
+
+// Every fit, and every gradient of a Run, ends with the context's error once the context does, wherever it is then.
+func TestFitsEndWithTheirContext(t *testing.T) {
+	everyMethod(t, 400, func(name string, o *Objective) {
+		for _, after := range []time.Duration{0, 2, 10, 50, 200} {
+			late, _, err := cancelled(t, o, after*time.Millisecond)
+			if !errors.Is(err, context.Canceled) || late > 5*time.Second {
+				t.Errorf("%s, cancelled after %v ms: ended %v later with %v", name, int(after), late, err)
+			}
+		}
+	})
+}
+
+// How long, at 2 000 cases, a cancelled evaluation takes to return, and the processor time that it goes on for in the background:
+// cancelled at random moments, each b.N a further one.
+func BenchmarkCancel(b *testing.B) {
+	everyMethod(b, 2000, func(name string, o *Objective) {
+		rng, late, left := rand.New(rand.NewPCG(1, 2)), []float64(nil), []float64(nil)
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				l, r, _ := cancelled(b, o, time.Duration(rng.Float64()*float64(2*time.Second)))
+				late, left = append(late, l.Seconds()*1e3), append(left, r.Seconds()*1e3)
+			}
+			for what, v := range map[string][]float64{"return": late, "left": left} {
+				slices.Sort(v)
+				b.ReportMetric(v[len(v)/2], what+"-median-ms")
+				b.ReportMetric(v[len(v)-1], what+"-most-ms")
+			}
+		})
+	})
 }

@@ -242,7 +242,7 @@ func TestRunRemembersAndStartsWarm(t *testing.T) {
 		cold, warm := 0, 0
 		o.model.Inference = warmly{cold: &cold, warm: &warm, failsWarm: fails}
 		r := NewRun(context.Background(), o)
-		problem := r.Problem([]float64{-9, -9}, []float64{9, 9})
+		problem := r.problem([]float64{-9, -9}, []float64{9, 9})
 		g := make([]float64, 2)
 		for _, u := range [][]float64{{1, 2}, {3, 4}, {1, 2}} {
 			if got := problem.Func(u); got != -rosenbrock(u) {

@@ -138,7 +138,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		lo, hi := c.box()
 		// The run knows more than gonum's result: the best point, not the last, and what failed on
 		// the way.
-		_, err := optimize.Minimize(c.Problem(lo, hi), c.best.free, &optimize.Settings{
+		_, err := optimize.Minimize(c.problem(lo, hi), c.best.free, &optimize.Settings{
 			Converger: small(c.threshold), Recorder: round{&c, lo, hi},
 		}, optimizer.Method(c.threshold))
 		if ctx.Err() != nil {

@@ -265,7 +265,7 @@ func TestPairWithoutGradientIsRefused(t *testing.T) {
 	if _, err := Optimize(context.Background(), o, []float64{0}, Settings{}); err == nil || !strings.Contains(err.Error(), "nelder_mead") {
 		t.Errorf("error %v", err)
 	}
-	p := NewRun(context.Background(), o).Problem([]float64{-9}, []float64{9})
+	p := NewRun(context.Background(), o).problem([]float64{-9}, []float64{9})
 	if p.Grad != nil || p.Func([]float64{1}) != 2 {
 		t.Errorf("the problem has a gradient or the value %v, want 2", p.Func([]float64{1}))
 	}

@@ -343,12 +343,10 @@ func (r *Run) try(free []float64) (float64, error) {
 	return p.value, nil
 }
 
-// Problem is what gonum minimises: u ↦ -f(clip(u)), with clip to the box [lo, hi], and the
-// gradient's entry set to 0 where u is outside the box or at its edge with f rising outwards. A
-// failed evaluation is +Inf, from which gonum's bisection steps back, with its cause in Fails. Grad
-// is nil if the objective has no gradient. The end of the context stops the minimisation, as do
-// Limit evaluations.
-func (r *Run) Problem(lo, hi []float64) optimize.Problem {
+// problem is what Optimize has gonum minimise: u ↦ -f(clip(u)), with clip to the box [lo, hi], and
+// the gradient's entry set to 0 where u is outside the box or at its edge with f rising outwards.
+// All else is as in Problem.
+func (r *Run) problem(lo, hi []float64) optimize.Problem {
 	p := optimize.Problem{
 		Func: func(u []float64) float64 {
 			if v, err := r.try(clip(u, lo, hi)); err == nil {

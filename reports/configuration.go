@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -153,6 +154,27 @@ type PublishedFigure struct {
 	Uncertainty Number   `json:"uncertainty,omitempty"`
 	Here        Number   `json:"here"`
 	Partial     *Partial `json:"partial,omitempty"` // of Here
+}
+
+// Texts are the published figure with the digits of its source, and that of this run and how much
+// more it is with one digit more; empty where there is none.
+func (f PublishedFigure) Texts() (published, here, difference string) {
+	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
+	_, after, _ := strings.Cut(value, ".")
+	digits := len(after)
+	// a zero at the end is a digit too: the uncertainty is half a unit of the last one
+	if last := -math.Log10(2 * float64(f.Uncertainty)); math.Abs(last-math.Round(last)) < 1e-9 {
+		digits = max(digits, int(math.Round(last)))
+	}
+	more := func(x float64) string {
+		text := Decimals(x, digits+1)
+		if math.IsNaN(x) || math.IsInf(x, 0) || math.Trunc(x) != x || digits > 0 {
+			return text
+		}
+		return strings.TrimSuffix(text, ".0") // counts
+	}
+	return strconv.FormatFloat(float64(f.Published), 'f', digits, 64), more(float64(f.Here)),
+		more(float64(f.Here - f.Published))
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, which ends at its last sample.

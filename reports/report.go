@@ -1,9 +1,15 @@
-// Package reports turns the manifest and the journal of a run into plain data, a Report, its
-// Progress, Timings or a Comparison, and writes these for people and programs, one file per format.
+// Package reports says what a run found. Build turns the manifest and the journal of a run into a
+// Report, plain data: the scores of every configuration with their standard errors, comparisons,
+// the hyperparameters, warnings and failures, and the answer that follows. Progress, Timings and
+// Comparison are made in the same way. Experiments of package experiments return a Report when they
+// end.
 //
-// It reads records only: it never sees data, kernels or models, fits nothing, and can be run again
-// at any time. The same records in any order give the same bytes. Check is the one table that has
-// no run behind it.
+// Scores have the units of package cv; hyperparameters are in natural units; times are in seconds.
+// A number that is not known is NaN, and null in JSON, never 0.
+//
+// The package reads records only: it sees no data, kernels or models, fits nothing, and can be run
+// again at any time. The same records in any order give the same bytes. Packages table, picture and
+// page show a Report as tables, figures and documents.
 package reports
 
 import (
@@ -15,8 +21,9 @@ import (
 // Schema names the form of results.json.
 const Schema = "gpc-tune/results/1"
 
-// Report is what a run found. It holds no times. Log evidence is in nats, hyperparameters are in
-// natural units, scores have the units of cv.Scores; folds, repeats and trials are numbered from 0.
+// Report is what a run found. It holds no times but for a figure of them. Log evidence is in nats,
+// hyperparameters are in natural units, scores have the units of cv.Scores; folds, repeats and
+// trials are numbered from 0.
 type Report struct {
 	Schema     string `json:"schema"`     // of this form
 	Experiment string `json:"experiment"` // its name in the file
@@ -33,6 +40,7 @@ type Report struct {
 	// what a run without data shows of models; it has no configurations
 	Illustrations []record.Illustration `json:"illustrations,omitempty"`
 	Manifest      record.Manifest       `json:"-"` // of the run
+	Times         *Timings              `json:"-"` // for a figure of them alone
 }
 
 // Decided are all answers, in the order of the data sets.

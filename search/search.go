@@ -1,8 +1,16 @@
-// Package search proposes hyperparameters and runs the resulting jobs: spaces, strategies
-// (ask/tell, one file each) and the scheduler, which records finished jobs in a journal.
+// Package search proposes hyperparameters and runs the jobs that follow from them.
 //
-// It knows theta and scalar values, never data, kernels or classifiers: what a job does is a
-// closure that the caller gives. Values are maximised.
+// A Space is the box of the hyperparameters to be tuned, on the scale of theta. A Strategy (random
+// and quasi-random designs, grids, local and Bayesian optimisation, Markov chains; one file each)
+// works by ask and tell: given the trials so far, it says which points to try next, and ends by
+// asking for none. Values are maximised. Proposals depend on the seed and on the trials alone.
+//
+// Run takes studies, each a space, a strategy and the functions that evaluate a point, and works
+// through them in parallel. Every finished job goes into a journal, from which an interrupted run
+// goes on. Its results are the same for any number of workers.
+//
+// The package knows theta and scalar values, never data, kernels or classifiers. A new strategy is
+// tested with package searchtest and registered with Register.
 package search
 
 import (

@@ -1,6 +1,9 @@
-// Package approxtest holds the checks that every method of approximate inference must pass. It
-// knows what package approx promises and no method's formula: a method's own tests compare it with
-// an independent one.
+// Package approxtest holds the checks that every method of approximate inference must pass:
+//
+//	func TestMine(t *testing.T) { approxtest.Check(t, Mine{}) }
+//
+// It knows what package approx promises and no method's formula: a method's own tests compare it
+// with an independent one.
 //
 // What some methods cannot do the kit learns from what they say of themselves, never from their
 // names: from approx.Caps (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State,

@@ -26,6 +26,7 @@ const (
 type gumbelMaximum struct {
 	mean, sd []float64 // of f_c + g_c
 	tables   []gumbelNormal
+	between  gumbelTable // of tabulate
 
 	// Of evaluate, for up to block values t, and as many means of f_c + g_c, a row for each class.
 	t, total, slope []float64
@@ -55,7 +56,7 @@ func newGumbelMaximum(mean, lambda []float64) *gumbelMaximum {
 	}
 	for c, v := range lambda {
 		g.mean[c], g.sd[c] = mean[c]+gumbelMean, math.Sqrt(v+gumbelVariance)
-		g.tables[c].tabulate(v)
+		g.tables[c].tabulate(v, &g.between)
 	}
 	return g
 }
@@ -192,11 +193,11 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *gumbelTable) {
 // gumbelTable is log(-log F), log h and the derivative of that at the ends of the intervals.
 type gumbelTable [3][tableSize]float64
 
-// tabulate makes g that of a normal variate of a variance.
-func (g *gumbelNormal) tabulate(variance float64) {
+// tabulate makes g that of a normal variate of a variance. v is of passing use.
+func (g *gumbelNormal) tabulate(variance float64, v *gumbelTable) {
 	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
 	first := min(int(x)-2, gumbelTableSize-6)
-	var v gumbelTable
+	*v = gumbelTable{}
 	for k := range 6 {
 		weight := 1.0
 		for j := range 6 {

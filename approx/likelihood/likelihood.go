@@ -1,11 +1,15 @@
 // Package likelihood holds the observation models p(y|f), one file each.
 //
 // A Likelihood is structure only (which parameters it has); At binds the parameters' values. A
-// bound likelihood of one latent value is a MomentMatcher, which is what EP and predictions need.
+// bound likelihood of one latent value is a MomentMatcher, which is what expectation propagation
+// and predictions need:
+//
+//	log Z(μ, v) = log ∫ p(y|f) N(f; μ, v) df,   with its derivatives by μ and v
+//
 // What else it can do is asked by type assertion: Differentiable for Laplace's method, LogConcave
-// for variational inference, Parametric for gradients over its parameters. One of several latent
-// values is Multinomial. A likelihood that is known by its logarithm alone becomes all of this by
-// ByQuadrature; package likelihoodtest checks any of them.
+// for variational inference, Parametric for gradients by its parameters. One of several latent
+// values, such as softmax, is Multinomial. FromLogDensity makes all of this, by quadrature, of a
+// function that returns log p(y|f) and its derivatives; package likelihoodtest checks the result.
 //
 // Binary targets y are -1 or +1, and both labels are treated alike: p(-y|-f) = p(y|f), bit for bit.
 // Functions are total: every finite f and mean, and every finite variance that is 0 or at least

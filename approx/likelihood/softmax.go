@@ -232,12 +232,16 @@ func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	lambda = make([]float64, classes)
 	// precision is the inverse of S + v I on what sums to zero; nil if it is not definite.
 	precision := func(v float64) *mat.SymDense {
-		return inverted(symmetric(classes, func(c, d int) float64 {
+		x := symmetric(classes, func(c, d int) float64 {
 			if c == d {
 				return s.At(c, d) + (trace+v)/n + v
 			}
 			return s.At(c, d) + (trace+v)/n
-		}), 1/(n*(trace+2*v)))
+		})
+		if !invert(x, 1/(n*(trace+2*v))) {
+			return nil
+		}
+		return x
 	}
 	rounding := 1e-12*trace + 1e-10
 	whole, own := precision(gumbelVariance+rounding), precision(rounding)
@@ -270,15 +274,16 @@ func diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	return lambda
 }
 
-// inverted is the inverse of x less what is common to all entries; nil if x is not definite beyond
-// rounding. x is overwritten.
-func inverted(x *mat.SymDense, common float64) *mat.SymDense {
+// invert replaces x by its inverse less what is common to all entries. It is false, and x spoilt,
+// if x is not definite beyond rounding.
+func invert(x *mat.SymDense, common float64) bool {
 	u, ok := factor(x)
 	if !ok {
-		return nil
+		return false
 	}
 	inverse := linalg.InverseCholesky(u)
-	return symmetric(u.N, func(c, d int) float64 { return inverse.Data[c*u.Stride+d] - common })
+	fill(x, func(c, d int) float64 { return inverse.Data[c*u.Stride+d] - common })
+	return true
 }
 
 // factor is the Cholesky factor of x, in its place. ok is false if x is not definite beyond
@@ -300,11 +305,15 @@ func factor(x *mat.SymDense) (u blas64.Triangular, ok bool) {
 // singular.
 func maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
-	b := barrier{s: s, trace: trace, at: make([]float64, classes), weights: make([]float64, classes)}
+	v := func() []float64 { return make([]float64, classes) }
+	b := barrier{
+		s: s, trace: trace, at: v(), next: v(), weights: v(), inverse: mat.NewSymDense(classes, nil),
+		spare: mat.NewSymDense(classes, nil), hessian: mat.NewSymDense(classes, nil),
+	}
 	for c, v := range lambda {
 		b.at[c], b.weights[c] = max(v/2, 1e-6*trace/float64(classes)), 1/(v+gumbelVariance)
 	}
-	if b.inverse = b.rest(b.at); b.inverse == nil {
+	if !b.rest(b.inverse, b.at) {
 		return
 	}
 	for height := 0.1; height > 1e-10; height /= 4 {
@@ -323,51 +332,52 @@ type barrier struct {
 	trace       float64
 	at, weights []float64
 	inverse     *mat.SymDense // rest(at)
+
+	next           []float64 // of passing use, as all below
+	spare, hessian *mat.SymDense
 }
 
-// rest is the inverse of S - HΛH on what sums to zero.
-func (b *barrier) rest(lambda []float64) *mat.SymDense {
-	n := float64(len(lambda))
+// rest sets dst to the inverse of S - HΛH on what sums to zero, and says whether there is one.
+func (b *barrier) rest(dst *mat.SymDense, lambda []float64) bool {
+	classes := len(lambda)
+	n, s := float64(classes), b.s.RawSymmetric().Data
 	mean := floats.Sum(lambda) / n
-	return inverted(symmetric(len(lambda), func(c, d int) float64 {
-		v := b.s.At(c, d) + (lambda[c]+lambda[d]-mean+b.trace)/n
+	fill(dst, func(c, d int) float64 {
+		v := s[c*classes+d] + (lambda[c]+lambda[d]-mean+b.trace)/n
 		if c == d {
 			v -= lambda[c]
 		}
 		return v
-	}), 1/(n*b.trace))
+	})
+	return invert(dst, 1/(n*b.trace))
 }
 
 // step is one of Newton's method with a barrier of that height, and says whether another is worth
 // it.
 func (b *barrier) step(height float64) bool {
-	classes := len(b.at)
-	gradient := make([]float64, classes)
-	hessian := symmetric(classes, func(c, d int) float64 {
-		v := b.inverse.At(c, d) * b.inverse.At(c, d)
+	classes, inverse := len(b.at), b.inverse.RawSymmetric().Data
+	fill(b.hessian, func(c, d int) float64 {
+		v := inverse[c*classes+d] * inverse[c*classes+d]
 		if c == d {
 			v += 1 / (b.at[c] * b.at[c])
 		}
 		return v
 	})
+	gradient := make([]float64, classes)
 	for c, v := range b.at {
-		gradient[c] = b.weights[c]/height - b.inverse.At(c, c) + 1/v
+		gradient[c] = b.weights[c]/height - inverse[c*(classes+1)] + 1/v
 	}
-	u, ok := factor(hessian)
+	u, ok := factor(b.hessian)
 	if !ok {
 		return false
 	}
 	step := slices.Clone(gradient)
 	linalg.SolveTriVec(blas.Trans, u, step)
 	linalg.SolveTriVec(blas.NoTrans, u, step)
-	next := make([]float64, classes)
 	for scale := 1.0; scale > 1e-6; scale /= 2 {
-		floats.AddScaledTo(next, b.at, scale, step)
-		if !(floats.Min(next) > 0) {
-			continue
-		}
-		if z := b.rest(next); z != nil {
-			b.inverse, b.at = z, next
+		floats.AddScaledTo(b.next, b.at, scale, step)
+		if floats.Min(b.next) > 0 && b.rest(b.spare, b.next) {
+			b.at, b.next, b.inverse, b.spare = b.next, b.at, b.spare, b.inverse
 			return !(floats.Dot(step, gradient) < 0.1)
 		}
 	}
@@ -376,10 +386,17 @@ func (b *barrier) step(height float64) bool {
 
 func symmetric(n int, at func(i, j int) float64) *mat.SymDense {
 	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, at(i, j))
+	fill(s, at)
+	return s
+}
+
+// fill sets the entries of s.
+func fill(s *mat.SymDense, at func(i, j int) float64) {
+	raw := s.RawSymmetric()
+	for i := range raw.N {
+		row := raw.Data[i*raw.Stride : i*raw.Stride+raw.N]
+		for j := i; j < len(row); j++ {
+			row[j] = at(i, j)
 		}
 	}
-	return s
 }

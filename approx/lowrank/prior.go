@@ -1,4 +1,4 @@
-// Package lowrank computes with Gaussian priors of lower rank, which m inducing inputs Z tell,
+// Package lowrank computes with Gaussian priors of lower rank, determined by m inducing inputs Z,
 //
 //	K̂ = Q + Λ,   Q = K_xz K_zz⁻¹ K_zx = VᵀV,   K_zz = UᵀU,   V = U⁻ᵀ K_zx,
 //	Λ = N + α D,   D = diag(K - Q)

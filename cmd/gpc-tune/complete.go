@@ -156,7 +156,7 @@ func configurations(_ *cobra.Command, args []string, _ string) (words []cobra.Co
 // figures completes to the names of the figures that can be drawn of a run folder.
 func figures(_ *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	if folder, ok := begunRun(args); ok {
-		if report, err := folder.Report(); err == nil {
+		if report, err := folder.Timed(); err == nil {
 			for _, f := range picture.All(report) {
 				words = append(words, cobra.CompletionWithDesc(f.Name, f.Title))
 			}

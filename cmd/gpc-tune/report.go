@@ -42,12 +42,16 @@ figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figure
 					return misused(err)
 				}
 			}
+			if len(figures) > 0 {
+				report, err := folder.Timed()
+				if err != nil {
+					return err
+				}
+				return printFigures(c, report, figures, formats)
+			}
 			report, err := folder.Report()
 			if err != nil {
 				return err
-			}
-			if len(figures) > 0 {
-				return printFigures(c, report, figures, formats)
 			}
 			for _, f := range page.Formats {
 				if f.File == "" && slices.Contains(formats, f.Name) {

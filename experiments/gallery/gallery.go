@@ -39,8 +39,8 @@ func Names() []string {
 	return names
 }
 
-// Long says whether an experiment is too long to be run with all others, which its name tells by its
-// end, _full.
+// Long says whether an experiment is too long to be run with all others, which its name tells by
+// its end, _full.
 func Long(name string) bool { return strings.HasSuffix(name, "_full") }
 
 // Comment is the comment with which a configuration file begins, without its signs: what the

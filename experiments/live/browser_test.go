@@ -30,7 +30,7 @@ func TestPageGrowsInBrowser(t *testing.T) {
 		t.Helper()
 		var seen string
 		b.Eval(`new Promise(done => {
-			const end = Date.now() + 30000, look = () => {
+			const end = Date.now() + 120000, look = () => {
 				if (`+condition+`) done('');
 				else if (Date.now() > end) done(document.body.innerText);
 				else setTimeout(look, 20);

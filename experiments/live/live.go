@@ -59,6 +59,7 @@ type state struct {
 	folder   *run.Folder       // what was read; nil: nothing
 	err      string            // why it could not be read
 	report   *reports.Report   // of the folder or, where there is trouble, of what was there before; nil: none yet
+	timed    *reports.Report   // likewise, with its times, for the page that is served
 	progress *reports.Progress // likewise
 	trouble  string
 	version  string
@@ -184,13 +185,17 @@ func (h *Handler) current() *state {
 // state before.
 func (s *state) make(before *state, dir string, err error) {
 	if err == nil {
-		s.report, err = s.folder.Report()
+		s.timed, err = s.folder.Timed()
+	}
+	if err == nil {
+		untimed := *s.timed
+		untimed.Times, s.report = nil, &untimed
 	}
 	if err == nil {
 		s.progress, err = s.folder.Progress()
 	}
 	if err != nil {
-		s.report, s.progress, s.trouble = before.report, before.progress, err.Error()
+		s.report, s.timed, s.progress, s.trouble = before.report, before.timed, before.progress, err.Error()
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
@@ -229,13 +234,17 @@ func render(write func(io.Writer) error) rendered {
 // writer finds what writes the answer; nil: there is none.
 func (s *state) writer(name string) func(io.Writer) error {
 	if name == "/" {
-		return func(w io.Writer) error { return s.live.WriteHTML(w, s.report) }
+		return func(w io.Writer) error { return s.live.WriteHTML(w, s.timed) }
 	}
 	for _, f := range page.Formats {
 		if match, _ := path.Match("/"+f.File, name); !match || s.report == nil {
 			continue
 		}
-		for _, file := range f.Files(s.report) {
+		report := s.report
+		if f.Draw != nil { // the files of figures are those of the page that is served
+			report = s.timed
+		}
+		for _, file := range f.Files(report) {
 			if name == "/"+file.Name {
 				return file.Write
 			}

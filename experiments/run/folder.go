@@ -99,6 +99,16 @@ func (f *Folder) Report() (*reports.Report, error) {
 	return r, nil
 }
 
+// Timed is the report with its times, which no file of the run has.
+func (f *Folder) Timed() (*reports.Report, error) {
+	r, err := f.Report()
+	if err != nil {
+		return nil, err
+	}
+	r.Times, err = reports.BuildTimings(f.Manifest, f.Lines)
+	return r, err
+}
+
 // Progress says how far the run is, and what to do next.
 func (f *Folder) Progress() (*reports.Progress, error) {
 	p, err := reports.BuildProgress(f.Manifest, f.Lines)

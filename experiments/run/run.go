@@ -102,7 +102,7 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 func retry(studies []search.Study, j *journal.Journal, warn func(format string, args ...any)) error {
 	n, err := search.Retry(studies, j)
 	if err == nil {
-		warn("%d failed jobs are run again", n)
+		warn("failed jobs that are run again: %d", n)
 	}
 	return err
 }

@@ -165,8 +165,9 @@ func (b *Browser) Eval(expression string, value any) {
 	}
 }
 
-// Violations are what axe-core finds wrong with the open page; nil where there is no axe-core.
-func (b *Browser) Violations() (found []string) {
+// Violations are what axe-core finds wrong with the open page, by these of its rules, or by all of
+// them if none is named; nil where there is no axe-core.
+func (b *Browser) Violations(rules ...string) (found []string) {
 	b.t.Helper()
 	if *axe == "" {
 		b.t.Log("accessibility is not tested: make test-browser fetches axe-core, where npm is")
@@ -175,9 +176,23 @@ func (b *Browser) Violations() (found []string) {
 	program, err := os.ReadFile(*axe)
 	b.must(err)
 	b.Eval(string(program)+"\n;0", nil)
-	b.Eval(`axe.run().then(all => all.violations.map(v =>
+	options := map[string]any{}
+	if len(rules) > 0 {
+		options["runOnly"] = rules
+	}
+	chosen, err := json.Marshal(options)
+	b.must(err)
+	b.Eval(`axe.run(`+string(chosen)+`).then(all => all.violations.map(v =>
 		v.id + ' (' + v.nodes.length + '): ' + v.help + ': ' + v.nodes[0].html.slice(0, 200)))`, &found)
 	return found
+}
+
+// Sheets counts the sheets of A4 that the open page is printed on.
+func (b *Browser) Sheets() int {
+	b.t.Helper()
+	var printed struct{ Data []byte }
+	b.Call("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69}, &printed)
+	return bytes.Count(printed.Data, []byte("/Type /Page\n"))
 }
 
 // View sets the width of the window, and light or dark.

@@ -198,6 +198,10 @@ func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 		s.runParallel()
 		return
 	}
+	if trans { // what is solved for is taken off all that is left, so that rows of U pass whole
+		solveVectorBlock(true, n, u, ldu, x)
+		return
+	}
 	ws := packPool.Get().(*packs)
 	for k := range s.blocks() {
 		s.begin(ws, k)
@@ -216,9 +220,13 @@ func solveColumn(trans bool, u blas64.Triangular, b blas64.General) {
 	ws := solverPool.Get().(*solver)
 	ws.copy = grow(ws.copy, u.N)
 	x := ws.copy[:u.N]
-	active.copy(u.N, 1, b.Data, b.Stride, x, 1)
+	for i := range x {
+		x[i] = b.Data[i*b.Stride]
+	}
 	solveVector(trans, u.N, u.Data, u.Stride, x)
-	active.copy(u.N, 1, x, 1, b.Data, b.Stride)
+	for i, v := range x {
+		b.Data[i*b.Stride] = v
+	}
 	solverPool.Put(ws)
 }
 

@@ -346,10 +346,6 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 // Warnings are what a user should know of the tuning.
 func (c *Classifier[L]) Warnings() []string { return slices.Clone(c.warnings) }
 
-// few is how many cases are predicted without a look at the context on the way: within about a
-// millisecond.
-const few = 16
-
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
 // 1. Rows of another length than those of the training set, inputs that are not finite, and the end
 // of ctx are errors. A missing input, NaN, is one where the classifier was not fitted to replace
@@ -374,12 +370,9 @@ func (c *Classifier[L]) Proba(ctx context.Context, x [][]float64) ([][]float64, 
 	if len(x) == 0 {
 		return [][]float64{}, nil
 	}
-	predict := func() (*mat.Dense, error) { return c.predict(mat.NewDense(len(x), c.dim, z)) }
-	if len(x) > few {
-		inner := predict
-		predict = func() (*mat.Dense, error) { return interrupt.Do(ctx, inner) }
-	}
-	proba, err := predict()
+	proba, err := interrupt.Do(ctx, func() (*mat.Dense, error) {
+		return c.predict(ctx, mat.NewDense(len(x), c.dim, z))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -390,7 +383,7 @@ func (c *Classifier[L]) Proba(ctx context.Context, x [][]float64) ([][]float64, 
 	return out, nil
 }
 
-func (c *Classifier[L]) predict(x *mat.Dense) (*mat.Dense, error) {
+func (c *Classifier[L]) predict(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 	c.file.Preprocess.ApplyTo(x)
 	z := &kernel.Inputs{X: x}
 	if err := z.Check(c.dim); err != nil {
@@ -400,7 +393,11 @@ func (c *Classifier[L]) predict(x *mat.Dense) (*mat.Dense, error) {
 	var mean cv.Predictions
 	for k, point := range c.points {
 		proba := mat.NewDense(n, classes, nil)
-		if point.PredictProba(proba, z, c.average); k == 0 {
+		point.PredictProba(proba, z, stopping{c.average, ctx})
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if k == 0 {
 			mean.Proba = proba
 		} else {
 			mean.Mix(cv.Predictions{Proba: proba}, 1/float64(k+1))
@@ -413,6 +410,26 @@ func (c *Classifier[L]) predict(x *mat.Dense) (*mat.Dense, error) {
 		}
 	}
 	return mean.Proba, nil
+}
+
+// stopping is an average that ends with its context, and then leaves cases without probabilities.
+type stopping struct {
+	objective.Average
+	ctx context.Context
+}
+
+// looks is after how many cases it looks at the context.
+const looks = 384
+
+func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs, first int) {
+	n, classes := dst.Dims()
+	for i := 0; i < n && s.ctx.Err() == nil; i += looks {
+		end, part := min(i+looks, n), z
+		if n > looks {
+			part = &kernel.Inputs{X: z.X.Slice(i, end, 0, z.Dim()).(*mat.Dense)}
+		}
+		s.Average.Predict(dst.Slice(i, end, 0, classes).(*mat.Dense), p, part, first+i)
+	}
 }
 
 // Predict returns the label of largest probability for each row of x, of two that are equal the

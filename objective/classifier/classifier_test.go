@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -257,11 +258,13 @@ func BenchmarkProbaOfOne(b *testing.B) {
 		z := [][]float64{{12, 0.3}}
 		b.Run(fmt.Sprintf("n=%d/classes=%d", f.n, len(loaded.Classes())), func(b *testing.B) {
 			b.ReportAllocs()
+			before := machine.ProcessTime()
 			for b.Loop() {
 				if _, err := loaded.Proba(b.Context(), z); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(machine.ProcessTime()-before)/float64(b.N), "processor-ns/op")
 		})
 	}
 }

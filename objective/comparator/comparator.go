@@ -1,9 +1,11 @@
-// Package comparator holds classifiers that are not posteriors of Gaussian processes, one file
-// each, so that those can be compared with them on the same splits and scores.
+// Package comparator holds classifiers that are not posteriors of Gaussian processes (base rates,
+// nearest neighbours, logistic regression, least squares, support-vector machines; one file each),
+// so that those can be compared with them on the same splits and scores.
 //
-// A Comparator chooses by itself what it has to choose, from its training set and a seed alone, and
-// predicts class probabilities. It maximises no evidence under somebody else's strategy and has no
-// posterior over latent functions.
+// A Comparator chooses what it has to choose, such as its regularisation, by itself, from its
+// training set and a seed alone, and predicts class probabilities. It maximises no evidence and has
+// no posterior of latent functions. Fit returns soon after its context ends; what the data cause is
+// an error.
 //
 // The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
 package comparator

@@ -189,7 +189,7 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []string) {
 	edge("length scale", at, rows)
 	if t.failed > 0 {
 		warnings = append(warnings,
-			fmt.Sprintf("svm: %d machines stopped short of tolerance %v", t.failed, t.tolerance()))
+			fmt.Sprintf("svm: machines that stopped short of tolerance %v: %d", t.tolerance(), t.failed))
 	}
 	return warnings
 }

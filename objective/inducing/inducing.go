@@ -1,7 +1,10 @@
-// Package inducing chooses inducing inputs Z for a structured covariance: m inputs over which a
-// process is kept in full, Q = K_xz K_zz⁻¹ K_zx, where n cases are too many (J. Quiñonero-Candela
-// and C. E. Rasmussen, A unifying view of sparse approximate Gaussian process regression, JMLR 6,
-// 2005).
+// Package inducing chooses inducing inputs Z where n cases are too many for an n×n covariance. The
+// values of the process at the m inputs Z stand for all others, by
+//
+//	Q = K_xz K_zz⁻¹ K_zx
+//
+// in place of K_xx: O(n m²) operations in place of O(n³) (J. Quiñonero-Candela and C. E. Rasmussen,
+// A unifying view of sparse approximate Gaussian process regression, JMLR 6, 2005).
 //
 // A method is a file and its line in Table. It gives the same Z for the same arguments, whatever
 // the number of threads, in O(n m) memory at most. It knows neither labels nor approximations.

@@ -1,10 +1,16 @@
-// Package kernel holds the covariance functions, one file each.
+// Package kernel holds the covariance functions k(x, x'; θ), one file each (GPML chapter 4), and
+// their sums and products.
 //
-// A kernel is an immutable value that holds structure only (which hyperparameters it has, where
-// they start); the numbers arrive in theta, the unconstrained vector of package param, in the order
-// of Params. A kernel never meets an approximation: it hands out covariance matrices and turns the
-// adjoint G = ∂L/∂K of any scalar L back into a gradient over theta, dL/dθ_j = Σ_ij G_ij
-// ∂K_ij/∂θ_j, without forming ∂K/∂θ_j. It factorises nothing and fits nothing.
+// A kernel is an immutable value that holds structure only: which hyperparameters it has, and where
+// they start. Their values arrive in theta, the unconstrained vector of package param, in the order
+// of Params. For the inputs x_1 … x_n a kernel does two things. Gram fills the matrix K, n×n, of
+// K_ij = k(x_i, x_j; θ). Pullback takes the adjoint G = ∂L/∂K of any scalar L, n×n, and adds the
+// gradient by theta to a vector, without forming the matrices ∂K/∂θ_p:
+//
+//	∂L/∂θ_p = Σ_ij G_ij ∂K_ij/∂θ_p
+//
+// Cross and Diag do the same for new inputs. A kernel knows no approximation, factorises nothing
+// and fits nothing. FromFunc makes a kernel of a function of two cases.
 //
 // Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic. No
 // theta gives NaN: natural values are held within 1e±50, and an entry that still overflows is

@@ -1,10 +1,16 @@
-// Package param describes hyperparameters: their names, bounds, starting values, and the transform
-// between natural units (what a user writes: an amplitude of 3.2) and theta (the unconstrained
-// number that optimisers move: log_amplitude = 1.163). It is the only place that takes the
-// exponential or logarithm of theta.
+// Package param describes hyperparameters: their names, bounds, starting values, priors, and the
+// transform between a value v in natural units, which a user writes, and θ, the number without
+// bounds that optimisers move:
 //
-// It knows no kernel and no likelihood, and never holds the current value of a hyperparameter:
-// theta is always an argument.
+//	Log       θ = ln v            v > 0: an amplitude of 3.2 is θ = 1.163
+//	Logit     θ = ln(v/(1 - v))   0 < v < 1
+//	Identity  θ = v
+//
+// It is the only place that takes the exponential or logarithm of θ. A Prior has the density p(v);
+// over θ it is p(v) |dv/dθ|, so that a mode is one over θ.
+//
+// The package knows no kernel and no likelihood, and never holds the current value of a
+// hyperparameter: θ is always an argument.
 package param
 
 import "math"

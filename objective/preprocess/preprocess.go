@@ -1,6 +1,9 @@
-// Package preprocess maps inputs before they reach a kernel: it puts in what is missing, and
-// standardizes or whitens, with statistics of the training part of a split alone. It knows neither
-// files nor labels.
+// Package preprocess maps inputs before they reach a kernel. It replaces missing values by the mean
+// or the median of their column, and then standardises, z_j = (x_j - mean_j)/sd_j, or whitens, z =
+// S^(-½)(x - mean) with S the covariance of the inputs.
+//
+// The statistics are those of the cases that Fit is given, so that a test part has no part in them;
+// Apply maps any inputs by them. The package knows neither files nor labels.
 package preprocess
 
 import (

@@ -1,5 +1,9 @@
-// Package figure draws pictures that are plain data: panels of layers over two axes. It knows
-// nothing of reports.
+// Package figure draws pictures that are plain data: a Figure has panels, a panel has two axes and
+// layers (lines, points, bars, bands, intervals, contours), and SVG, PNG and PDF write it.
+// Coordinates are those of the data; an axis may be logarithmic. What cannot be drawn, such as NaN,
+// is left out. The same figure gives the same bytes.
+//
+// The package knows nothing of reports.
 package figure
 
 // Figure is one picture: panels in rows, with one legend for all of them. What has the same Name in

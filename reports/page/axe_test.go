@@ -19,8 +19,11 @@ var (
 	largestPage = flag.Int64("size", 0, "how many bytes a page may have; 0: any number")
 )
 
+// mostSheets is on how many sheets a page may be printed.
+const mostSheets = 6
+
 // axe-core finds nothing to complain of, light and dark, on the pages of the tests and on those that follow the flags.
-// No page is larger, or slower to load, than the flags say.
+// No page is larger, or slower to load, than the flags say, or printed on more than six sheets.
 func TestAccessibleInBrowser(t *testing.T) {
 	b := browser.Start(t, "file://")
 	files := flag.Args()
@@ -42,11 +45,21 @@ func TestAccessibleInBrowser(t *testing.T) {
 			t.Errorf("%s: %v, more than %d bytes", name, err, *largestPage)
 		}
 		for _, scheme := range []string{"light", "dark"} {
+			var rules []string // all
+			if scheme == "dark" {
+				rules = []string{"color-contrast"} // the others see what they saw
+			}
 			b.View(1280, scheme)
 			b.Open("file://" + file)
-			for _, f := range b.Violations() {
+			for _, f := range b.Violations(rules...) {
 				t.Errorf("%s, %s: %s", name, scheme, f)
 			}
+		}
+		if sheets := b.Sheets(); sheets < 1 || sheets > mostSheets {
+			t.Errorf("%s: %d sheets when printed", name, sheets)
+		}
+		if *longestLoad == 0 {
+			continue
 		}
 		quickest := time.Hour
 		for range 3 {
@@ -55,7 +68,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 			b.Eval(`performance.getEntriesByType('navigation')[0].loadEventStart`, &milliseconds)
 			quickest = min(quickest, time.Duration(milliseconds*float64(time.Millisecond)))
 		}
-		if t.Logf("%s: loaded after %v", name, quickest); *longestLoad > 0 && quickest > *longestLoad {
+		if t.Logf("%s: loaded after %v", name, quickest); quickest > *longestLoad {
 			t.Errorf("%s: loaded after %v, want %v", name, quickest, *longestLoad)
 		}
 	}

@@ -172,14 +172,15 @@ func published(r *reports.Report) table.Table {
 	for i, c := range r.Configurations {
 		for _, p := range c.Published {
 			for _, f := range p.Figures {
-				here, difference := table.Significant(f.Here), table.Cell{}
+				theirs, ours, more := f.Texts()
+				here, difference := table.Written(ours, f.Here), table.Cell{}
 				if f.Partial == nil {
-					difference = table.Significant(f.Here - f.Published)
+					difference = table.Written(more, f.Here-f.Published)
 				} else if here.Text != "" {
 					here.Partial = f.Partial
 				}
 				t.Rows = append(t.Rows,
-					table.Row(i, p.Source, f.Name, table.Significant(f.Published), here, difference, p.Note))
+					table.Row(i, p.Source, f.Name, table.Written(theirs, f.Published), here, difference, p.Note))
 			}
 		}
 	}
@@ -346,7 +347,7 @@ const (
 	unitsNote    = "Log evidence and log losses in nats, information in bits per case. Every number to its last " +
 		"digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
-		"has no times: they are in timings.json."
+		"has no times: they are in timings.json, and gpc-tune report DIR --figure time draws them."
 )
 
 // prose is how a document is written from its beginning to its end.
@@ -402,8 +403,8 @@ func (d document) write(w prose) {
 		}
 	}
 	if d.DetailsLeft > 0 {
-		w.paragraph(fmt.Sprintf("%d more configurations are not here: gpc-tune show DIR shows them, and "+
-			"results.json has them.", d.DetailsLeft))
+		w.paragraph(table.Counted(d.DetailsLeft, "more configuration is", "more configurations are") +
+			" not here: gpc-tune show DIR shows them, and results.json has them.")
 	}
 	w.heading(2, "Provenance")
 	w.facts(d.Provenance)

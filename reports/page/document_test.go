@@ -288,7 +288,7 @@ func TestLaTeX(t *testing.T) {
 			row, isRow := strings.CutSuffix(text, ` \\`)
 			item, isItem := strings.CutPrefix(text, `\item `)
 			switch {
-			case slices.Contains([]string{"", `\clearpage`, `\centering\small`, `\toprule`, `\midrule`, `\bottomrule`}, text):
+			case slices.Contains([]string{"", `\clearpage`, `\centering\small`, `\sloppy`, `\toprule`, `\midrule`, `\bottomrule`}, text):
 			case begin != nil:
 				open = append(open, begin[1])
 			case tabular != nil:

@@ -67,7 +67,7 @@ func (w *latex) facts(facts []table.Fact) {
 	if len(facts) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\n\\begin{description}\n")
+	fmt.Fprint(w, "\n\\begin{description}\n\\sloppy\n")
 	for _, f := range facts {
 		fmt.Fprintf(w, "\\item[%s] %s\n", plainLaTeX(f.Name), plainLaTeX(f.Text))
 	}

@@ -17,7 +17,7 @@ const paperHead = "% The answer, the results and every configuration beside the 
 	"\\usepackage{booktabs,longtable,siunitx}.\n% The format latex_details has all else.\n"
 
 // widestRow is how many letters a row of a paper has; columns that can be spared are left out.
-const widestRow = 76
+const widestRow = 80
 
 // Paper writes report.tex, for a paper: the answer, the results and the comparisons with the best,
 // in tables whose rows are whole and that go on over pages. Numbers are aligned by siunitx.

@@ -6,6 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // Against is the kind of the pictures of every configuration beside the best.
@@ -29,7 +30,7 @@ func againstPictures(r *reports.Report) (out []figure.Figure) {
 				factor, unit = 100, "%"
 			}
 		}
-		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("%s less that of the best (%s); left is worse",
+		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s (%s); left is worse",
 			reports.Spaced(by), unit)}}
 		rows := figure.Intervals{Horizontal: true}
 		for _, v := range a.Rivals {
@@ -53,7 +54,7 @@ func againstPictures(r *reports.Report) (out []figure.Figure) {
 			Title: fmt.Sprintf("%s · against the best, %s", a.Dataset, names[a.Configuration]),
 			Notes: remarks("", "95 % intervals")}
 		if n := len(a.Rivals) - len(rows.X); n > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", n))
+			f.Notes = append(f.Notes, table.Counted(n, "more configuration is", "more configurations are")+" not drawn")
 		}
 		out = append(out, f)
 	}

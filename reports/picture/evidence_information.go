@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -54,8 +55,8 @@ func evidencePicture(r *reports.Report) []figure.Figure {
 		notes := remarks(n.Note, cases(group))
 		if len(layers) > mostTold {
 			if left := len(layers) - len(value); left > 0 {
-				notes = append(notes, fmt.Sprintf("%d configurations are not drawn, of which not all folds are done",
-					left))
+				notes = append(notes, table.Counted(left, "configuration is", "configurations are")+
+					" not drawn, of which not all folds are done")
 			}
 			layers = []figure.Layer{figure.Points{Name: "configuration", X: value, Y: bits}}
 		}

@@ -264,10 +264,10 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"a · probit · kfold", "b · probit · ep · kfold", "a · probit · test", "b · probit · ep · test"}; !slices.Equal(titles, want) {
+	if want := []string{"a · probit · kfold", "b · probit · ep · kfold", "a · probit · test · test information", "b · probit · ep · test · test information"}; !slices.Equal(titles, want) {
 		t.Errorf("titles %q, want %q", titles, want)
 	}
-	if want := []string{"#0 laplace", "#1 ep", "#2 "}; !slices.Equal(names, want) {
+	if want := []string{"#0 laplace", "#1 ep", "#2"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 	r = reports.Report{Configurations: slices.Repeat([]reports.Configuration{reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*most+1)}

@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // mostFitted is how many configurations a picture shows that has a figure for each.
@@ -39,7 +40,8 @@ func fitted(r *reports.Report, name, title string, of func(c reports.Configurati
 	if left > 0 {
 		last := &out[len(out)-1]
 		last.Notes = append(last.Notes, fmt.Sprintf(
-			"%d more configurations have such a figure; those of the first %d are drawn", left, mostFitted))
+			"%s such a figure; those of the first %d are drawn",
+			table.Counted(left, "more configuration has", "more configurations have"), mostFitted))
 	}
 	return out
 }

@@ -68,7 +68,7 @@ func TestLatentMeans(t *testing.T) {
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
 	f := single(t, latentMeans(fittedRun(t, []string{"no", "yes"}, whole, fold, lost)))
 	if f.Name != "latent-0" || f.Title != "Latent means: #0 toy · logit · laplace" || f.Columns != 2 || len(f.Panels) != 2 ||
-		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent means beyond the first and the last bin are counted there"}) {
+		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent mean beyond the first and the last bin is counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
 	}
 	edges := []float64{-3, -2, -1, 0, 1, 2, 3, 4}

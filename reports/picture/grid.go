@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters:
@@ -29,7 +30,8 @@ func gridPictures(r *reports.Report) (out []figure.Figure) {
 		}
 		out = append(out, figure.Figure{
 			Name: fmt.Sprintf("grid-%d", i), Title: fmt.Sprintf("#%d %s", i, n.Heading), Columns: 3,
-			Notes: remarks(n.Note, fmt.Sprintf("%d training cases, %d inputs", c.Cases, c.Inputs), scores,
+			Notes: remarks(n.Note, table.Counted(c.Cases, "training case", "training cases")+", "+
+				table.Counted(c.Inputs, "input", "inputs"), scores,
 				"contours are interpolated between the points of the grid"),
 			Panels: l.panels(c, l.alike(r, c), pathsOver(r, c, l.across.label, l.up.label)),
 		})

@@ -24,6 +24,9 @@ func illustrated(r *reports.Report, kind string, draw func([]record.Illustration
 		if all := entries[entry]; all != nil {
 			f := draw(all)
 			f.Name = fmt.Sprintf("%s-%d", kind, entry)
+			if len(entries) > 1 {
+				f.Title = fmt.Sprintf("%s, %d of %d", f.Title, len(out)+1, len(entries))
+			}
 			out = append(out, f)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -70,10 +69,7 @@ func coordinates(c reports.Configuration) (names []string, columns [][]float64, 
 		if h.Fixed || len(x) < len(all) || len(x) == 0 || slices.Min(x) == slices.Max(x) || len(names) == mostSlices {
 			continue
 		}
-		name := reports.Spaced(h.Name)
-		if base, _, of := strings.Cut(name, "["); of && h.Column != "" {
-			name = base + " of " + h.Column
-		}
+		name := spelled(h)
 		ranges = append(ranges, fmt.Sprintf("%.3g to %.3g", slices.Min(x), slices.Max(x)))
 		if slices.Min(x) > 0 {
 			for i, v := range x {

@@ -45,7 +45,8 @@ func informationPictures(r *reports.Report) (out []figure.Figure) {
 			p.Layers = append(p.Layers, rows)
 			out = append(out, figure.Figure{Name: fmt.Sprintf(
 				"information-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-				Title: n.Heading + " · " + group[0].Name, Notes: remarks(n.Note, cases(group), "with 95 % intervals"),
+				Title:   n.Heading + " · " + group[0].Name + " · test information",
+				Notes:   remarks(n.Note, cases(group), "with 95 % intervals"),
 				Columns: 1, Panels: []figure.Panel{p}})
 		}
 	}

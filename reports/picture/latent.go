@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // latentMeans are histograms of the latent means of the training cases and, beside them, of the
@@ -17,7 +18,7 @@ func latentMeans(r *reports.Report) []figure.Figure {
 		if len(fit.TrainLatentMean) == 0 {
 			return f
 		}
-		sides := []latentSide{{fmt.Sprintf("%d training cases", len(fit.TrainLabels)), fit.TrainLabels,
+		sides := []latentSide{{table.Counted(len(fit.TrainLabels), "training case", "training cases"), fit.TrainLabels,
 			fit.TrainLatentMean}}
 		if held := heldOutLatent(c, len(fit.TrainLatentMean)); len(held.labels) > 0 {
 			sides = append(sides, held)
@@ -39,8 +40,9 @@ func latentMeans(r *reports.Report) []figure.Figure {
 			}
 		}
 		if beyond > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf(
-				"%d latent means beyond the first and the last bin are counted there", beyond))
+			f.Notes = append(f.Notes, table.Counted(beyond,
+				"latent mean beyond the first and the last bin is",
+				"latent means beyond the first and the last bin are")+" counted there")
 		}
 		return f
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // mostBanded is how many members of a group have their intervals drawn.
@@ -78,9 +79,6 @@ func together(r *reports.Report, key func(reports.Configuration) string, size in
 	short := r.ShortNames()
 	for _, part := range parts[:min(len(parts), mostFigures)] {
 		n := NameMembers(short, part...)
-		for i, name := range n.Members {
-			n.Members[i] = strings.TrimSpace(name)
-		}
 		f := draw(part, n)
 		f.Name = fmt.Sprintf("%s-%d", f.Name, part[0].Index)
 		for _, m := range part {
@@ -94,7 +92,7 @@ func together(r *reports.Report, key func(reports.Configuration) string, size in
 	}
 	if left > 0 {
 		f := &out[len(out)-1]
-		f.Notes = append(f.Notes, fmt.Sprintf("%d more configurations are not drawn", left))
+		f.Notes = append(f.Notes, table.Counted(left, "more configuration is", "more configurations are")+" not drawn")
 	}
 	return out
 }
@@ -155,7 +153,7 @@ func cases(group []Member) string {
 	if slices.ContainsFunc(group, func(m Member) bool { return m.Scores.N != n }) {
 		return ""
 	}
-	return fmt.Sprintf("%d predictions", n)
+	return table.Counted(n, "prediction", "predictions")
 }
 
 // most is how many members one picture has: more looks cannot be told apart.

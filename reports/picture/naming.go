@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -61,10 +62,10 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 			note = append(note, label+word)
 		}
 	}
-	n := Naming{Heading: strings.Join(heading, " · "), Note: strings.Join(note, ", ")}
+	n := Naming{Heading: shortened(strings.Join(heading, " · ")), Note: shortened(strings.Join(note, ", "))}
 	for i, m := range members {
 		n.Members = append(n.Members, m.Scores.Partial.Beside(
-			fmt.Sprintf("#%d %s", m.Index, shortened(strings.Join(names[i], ", ")))))
+			strings.TrimSpace(fmt.Sprintf("#%d %s", m.Index, shortened(strings.Join(names[i], ", "))))))
 	}
 	return n
 }
@@ -83,7 +84,7 @@ func shortened(text string) string {
 }
 
 // Labels name the configurations by a number and by what they differ in: "#1 logit, ep".
-func Labels(r *reports.Report) (out []string) {
+func Labels(r *reports.Report) []string {
 	var all []Member
 	for i, c := range r.Configurations {
 		all = append(all, Member{Index: i, Configuration: c})
@@ -91,8 +92,14 @@ func Labels(r *reports.Report) (out []string) {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, name := range NameMembers(r.ShortNames(), all...).Members {
-		out = append(out, strings.TrimSpace(name))
+	return NameMembers(r.ShortNames(), all...).Members
+}
+
+// spelled is the name of a hyperparameter with that of its input: "length scale of age".
+func spelled(h record.Hyperparameter) string {
+	name := reports.Spaced(h.Name)
+	if base, _, of := strings.Cut(name, "["); of && h.Column != "" {
+		return base + " of " + h.Column
 	}
-	return out
+	return name
 }

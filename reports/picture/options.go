@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // optionPictures show scores against a numeric option of inference, likelihood or kernel for which
@@ -79,11 +80,16 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 		}
 		left := ""
 		if k := partials(series); k > 0 {
-			left = fmt.Sprintf("%d points are not drawn, of which not all folds are done", k)
+			left = table.Counted(k, "point is", "points are") + " not drawn, of which not all folds are done"
 		}
-		if note := remarks(n.Note, "with 95 % intervals where two lines at most share a panel",
-			left); !slices.Contains(f.Notes, note[0]) {
-			f.Notes = append(f.Notes, note[0])
+		intervals := "with 95 % intervals where two lines at most share a panel"
+		if nominal(path) {
+			intervals = ""
+		}
+		for _, note := range remarks(n.Note, intervals, left) {
+			if !slices.Contains(f.Notes, note) {
+				f.Notes = append(f.Notes, note)
+			}
 		}
 		var panels []figure.Panel
 		for _, score := range []string{"error_rate", "information_bits", "rmse", "standardized_log_loss"} {
@@ -96,11 +102,34 @@ func optionPicture(r *reports.Report, section func(c *reports.Configuration) *re
 				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
 			default:
 				p.Title, p.X.Label = n.Heading, label
-				f.Panels = append(f.Panels, logarithmic(p))
+				if p = logarithmic(p); nominal(path) {
+					p = scattered(p)
+				}
+				f.Panels = append(f.Panels, p)
 			}
 		}
 	}
 	return f
+}
+
+// nominal says that the numbers of an option have no order: seeds.
+func nominal(path string) bool { return strings.HasSuffix(path, "seed") }
+
+// scattered is a panel with points in place of lines over an option and without their intervals,
+// which are as wide for every seed.
+func scattered(p figure.Panel) figure.Panel {
+	var layers []figure.Layer
+	for _, l := range p.Layers {
+		line, is := l.(figure.Line)
+		switch {
+		case is && line.Markers:
+			layers = append(layers, figure.Points{Name: line.Name, X: line.X, Y: line.Y})
+		case is:
+			layers = append(layers, line)
+		}
+	}
+	p.Layers = layers
+	return p
 }
 
 // oneLevel is the one value of all lines of a panel, if they have no other: then there is nothing
@@ -224,7 +253,7 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 	}
 	p.Layers = append(p.Layers, lines[:min(len(lines), mostTold)]...)
 	if left := len(lines) - mostTold; left > 0 {
-		p.Y.Label += fmt.Sprintf("; %d more lines are not drawn", left)
+		p.Y.Label += "; " + table.Counted(left, "more line is", "more lines are") + " not drawn"
 	}
 	return p
 }

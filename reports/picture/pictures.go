@@ -9,6 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // pictureTable lists what can be drawn of a report, one file each: picture_NAME.go. A picture that
@@ -35,6 +36,7 @@ var pictureTable = []struct {
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
 	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
 	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
+	{Time, "how long the jobs of every configuration took; only of report --figure and of serve", timePictures},
 	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
 	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
 	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
@@ -72,7 +74,11 @@ func kinds() (names []string) {
 // Check says what is wrong with the name of a figure, or of a kind of them, of a report that is not
 // there yet.
 func Check(name string) error {
-	if Name.MatchString(name) {
+	switch {
+	case name == Time:
+		return fmt.Errorf("files of a run have no times, since equal runs have equal files: "+
+			"gpc-tune report DIR --figure %s prints this figure", Time)
+	case Name.MatchString(name):
 		return nil
 	}
 	return fmt.Errorf("unknown picture %q%s", name, registry.Suggest(strings.TrimRight(name, "-0123456789"), kinds()))
@@ -137,7 +143,8 @@ func All(r *reports.Report) (out []figure.Figure) {
 				f.Print = figure.Print(*print)
 			}
 			if r.Missing > 0 {
-				f.Notes = append(f.Notes, fmt.Sprintf("incomplete: at least %d jobs are missing", r.Missing))
+				f.Notes = append(f.Notes, "incomplete: at least "+table.Counted(r.Missing, "job is", "jobs are")+
+					" missing")
 			}
 			out = append(out, f)
 		}

@@ -28,6 +28,7 @@ func (c ranked) draw(r *reports.Report) (out []figure.Figure) {
 			figure.Line
 			area    float64
 			partial bool
+			member  int
 		}
 		var curves []curve
 		var guessing figure.Line
@@ -50,7 +51,7 @@ func (c ranked) draw(r *reports.Report) (out []figure.Figure) {
 				label = written(area.Value, 3)
 			}
 			curves = append(curves, curve{figure.Line{Name: fmt.Sprintf("%s: %s %s", n.Members[k], c.short, label),
-				X: s.X, Y: s.Y}, area.Value, m.Scores.Partial != nil})
+				X: s.X, Y: s.Y}, area.Value, m.Scores.Partial != nil, k})
 		}
 		if len(curves) == 0 {
 			continue
@@ -75,6 +76,11 @@ func (c ranked) draw(r *reports.Report) (out []figure.Figure) {
 			panel.Layers = append(panel.Layers, c.Line)
 		}
 		f.Panels = []figure.Panel{panel}
+		// a configuration has one look in all figures of its group
+		slices.SortFunc(curves, func(a, b curve) int { return cmp.Compare(a.member, b.member) })
+		for _, c := range curves {
+			f.First = append(f.First, c.Name)
+		}
 		out = append(out, f)
 	}
 	return out

@@ -12,9 +12,10 @@ import (
 
 // relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter:
 // for every iteration the relevance of each input, 1/length scale, and the tuning objective. The
-// most relevant inputs at the end have names.
+// most relevant inputs at the end have names, and an input has the same colour in all figures.
 func relevancePicture(r *reports.Report) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
+	inputs := map[string][]string{} // those with names, of every data set
 	return each(r, found, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
@@ -35,6 +36,9 @@ func relevancePicture(r *reports.Report) []figure.Figure {
 				}
 				if !l.Faint {
 					l.Name = of.columns[j]
+					if !slices.Contains(inputs[c.Dataset], l.Name) {
+						inputs[c.Dataset] = append(inputs[c.Dataset], l.Name)
+					}
 				}
 				panel.Layers = append(panel.Layers, l)
 			}
@@ -44,6 +48,7 @@ func relevancePicture(r *reports.Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels, panel)
 		}
+		f.First = inputs[c.Dataset]
 		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value),
 			Layers: []figure.Layer{value}})
 		return f

@@ -68,4 +68,34 @@ func TestRelevancePicture(t *testing.T) {
 	if panel.Title != "1.se.length scale, the 8 most relevant of 10 in colour" {
 		t.Errorf("title %q", panel.Title)
 	}
+	// in the order of another configuration every input has the same look
+	second := m.Configurations[0]
+	m.Configurations = append(m.Configurations, second)
+	other := slices.Clone(end)
+	slices.Reverse(other[:10])
+	for _, l := range slices.Clone(lines) {
+		switch {
+		case l.Trial != nil && l.Trial.Configuration == 0:
+			trial := *l.Trial
+			trial.Configuration = len(m.Configurations) - 1
+			trial.Path = []record.Step{trial.Path[0], {Theta: other, Value: -3.25}}
+			l.Trial = &trial
+		case l.Fit != nil && l.Fit.Configuration == 0:
+			fit := *l.Fit
+			fit.Configuration = len(m.Configurations) - 1
+			l.Fit = &fit
+		default:
+			continue
+		}
+		l.Key = "second " + l.Key
+		lines = append(lines, l)
+	}
+	figures = pictured(t, "relevance", reporttest.Build(t, m, lines))
+	if len(figures) != 2 {
+		t.Fatalf("%d figures", len(figures))
+	}
+	first, then := figures[0].First, figures[1].First
+	if len(first) != 8 || len(then) != 10 || !slices.Equal(then[:8], first) {
+		t.Errorf("looks of %q, then of %q", first, then)
+	}
 }

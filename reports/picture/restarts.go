@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // restartsPicture shows, for every configuration, the value that each restart of a local optimiser
@@ -42,8 +43,8 @@ func restartsPicture(r *reports.Report) []figure.Figure {
 			}
 			f.Panels = append(f.Panels,
 				figure.Panel{Title: title, X: x, Y: y, Layers: append([]figure.Layer{value}, chosen...)},
-				figure.Panel{Title: fmt.Sprintf("%d evaluations", total), X: x, Y: figure.Axis{Label: "evaluations"},
-					Layers: []figure.Layer{cost}})
+				figure.Panel{Title: table.Counted(total, "evaluation", "evaluations"), X: x,
+					Y: figure.Axis{Label: "evaluations"}, Layers: []figure.Layer{cost}})
 		}
 		return f
 	})

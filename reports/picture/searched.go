@@ -107,7 +107,7 @@ func slicePictures(r *reports.Report) []figure.Figure {
 				}
 			}
 			if len(points.X) > 0 {
-				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: reports.Spaced(h.Name),
+				f.Panels = append(f.Panels, figure.Panel{X: figure.Axis{Label: spelled(h),
 					Log: logarithmic},
 					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
 			}

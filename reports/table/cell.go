@@ -16,6 +16,7 @@ type Cell struct {
 	Numeric bool             // a number, Value
 	Value   float64          // by which numbers are sorted
 	Partial *reports.Partial // the number is over some of the planned folds; nil: over all
+	Starred bool             // what it is over stands elsewhere in the row
 	Mark    Mark             // of the row
 }
 
@@ -39,8 +40,13 @@ func MarkOf(row []Cell) Mark {
 	return ""
 }
 
-// String is the text, with the count of folds where that is due: "0.71 (1 of 5 folds)".
-func (c Cell) String() string { return c.Partial.Beside(c.Text) }
+// String is the text, with the count of folds where that is due: "0.71 (1 of 5 folds)", or "0.71*".
+func (c Cell) String() string {
+	if c.Starred {
+		return c.Text + "*"
+	}
+	return c.Partial.Beside(c.Text)
+}
 
 // over is the cell of a number that may be over some folds alone.
 func (c Cell) over(of *reports.Partial) Cell {
@@ -75,13 +81,8 @@ func Texts(row []Cell) (texts []string) {
 	return texts
 }
 
-// Significant is a number to six digits, if there is one.
-func Significant[F ~float64](x F) Cell {
-	if math.IsNaN(float64(x)) {
-		return Cell{}
-	}
-	return number(reports.Significant(float64(x)), float64(x))
-}
+// Written is a number with a text of its own, if it has one.
+func Written[F ~float64](text string, x F) Cell { return number(text, float64(x)) }
 
 // readable is a number to four digits, if there is one.
 func readable[F ~float64](x F) Cell { return number(reports.Readable(float64(x)), float64(x)) }

@@ -137,27 +137,33 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	}
 }
 
-// Fit leaves out columns until the table has at most so many letters in a row, the last ones that
-// can be spared first, and names them.
+// Fit leaves out columns that can be spared where a row would have more than so many letters, and
+// names them. Those that are spared last are the first to have what room there is.
 func (t *Table) Fit(most int) (left []string) {
 	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
 	for i := range t.Rows {
 		t.Rows[i] = slices.Clone(t.Rows[i])
 	}
-	for all, _ := t.size(); all > most; all, _ = t.size() {
-		spare := -1
-		for c, column := range t.Columns {
-			if column.spare > 0 && (spare < 0 || column.spare >= t.Columns[spare].spare) {
-				spare = c
-			}
+	all, widths := t.size()
+	var spared []int
+	for c, column := range t.Columns {
+		if column.spare > 0 {
+			spared, all = append(spared, c), all-widths[c]-2
 		}
-		if spare < 0 {
-			break
-		}
-		left = append(left, t.Columns[spare].Name)
-		t.drop(spare)
 	}
-	slices.Reverse(left)
+	slices.SortStableFunc(spared, func(a, b int) int { return cmp.Compare(t.Columns[a].spare, t.Columns[b].spare) })
+	var out []int
+	for _, c := range spared {
+		if all+widths[c]+2 <= most {
+			all += widths[c] + 2
+			continue
+		}
+		left, out = append(left, t.Columns[c].Name), append(out, c)
+	}
+	slices.Sort(out)
+	for _, c := range slices.Backward(out) {
+		t.drop(c)
+	}
 	return left
 }
 

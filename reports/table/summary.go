@@ -22,8 +22,8 @@ func illustrations(r *reports.Report) Table {
 	t := Table{Columns: []Column{numbers("#"), words("illustration"), words("kernel"), words("prior mean"),
 		words("likelihood"), words("hyperparameters"),
 		numbers("points"), numbers("jitter"), {Name: "inference", Keep: true}, numbers("mean"),
-		numbers("standard deviation"), numbers("correlation"),
-		numbers("log evidence"), numbers("iterations"), {Name: "status", Keep: true}}}
+		numbers("standard deviation"), numbers("correlation").spared(1),
+		numbers("log evidence"), numbers("iterations").spared(2), {Name: "status", Keep: true}}}
 	short := reports.IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
 		var values []string
@@ -170,6 +170,11 @@ func Summary(r *reports.Report) Table {
 			break
 		}
 	}
+	if slices.ContainsFunc(t.Rows, func(row []Cell) bool {
+		return slices.ContainsFunc(row, func(c Cell) bool { return c.Starred })
+	}) {
+		t.Caption = append(t.Caption, "*: over some folds alone, see status")
+	}
 	return t
 }
 
@@ -254,9 +259,15 @@ func inducingCells(c reports.Configuration) []Cell {
 // decisionScore is the score after which a summary has what decisions cost.
 const decisionScore = "error_rate"
 
-// summaryCells are the scores of an evaluation in a row of a summary.
+// summaryCells are the scores of an evaluation in a row of a summary, whose status says over which
+// folds they are.
 func summaryCells(e reports.Evaluation) (out []Cell) {
 	of := e.Scores.Partial
+	starred := func(c Cell) Cell {
+		c = c.over(of)
+		c.Starred = c.Partial != nil
+		return c
+	}
 	for _, s := range cv.Scores {
 		if s.Column.Heading == "" {
 			continue
@@ -274,14 +285,14 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits,
 				factor*v.Hi))
 		}
-		out = append(out, cell.over(of))
+		out = append(out, starred(cell))
 		if s.Column.Interval {
 			out = append(out, interval)
 		}
 		if s.Name == decisionScore {
 			cost, rejected := Cell{}, Cell{}
 			if d := e.Decisions; d != nil {
-				cost, rejected = decimals(d.Loss, 4).over(of), Row(d.Rejected)[0].over(of)
+				cost, rejected = starred(decimals(d.Loss, 4)), starred(Row(d.Rejected)[0])
 			}
 			out = append(out, cost, rejected)
 		}
@@ -475,12 +486,11 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 	for _, p := range c.Published {
 		var figures []string
 		for _, f := range p.Figures {
-			here := "no figure"
-			if !math.IsNaN(float64(f.Here)) {
-				here = f.Partial.Beside(reports.Readable(float64(f.Here)))
+			published, here, _ := f.Texts()
+			if here = f.Partial.Beside(here); math.IsNaN(float64(f.Here)) {
+				here = "no figure"
 			}
-			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, reports.Readable(float64(f.Published)),
-				here))
+			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, published, here))
 		}
 		if p.Note != "" {
 			figures = append(figures, p.Note)

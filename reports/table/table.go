@@ -1,6 +1,6 @@
-// Package table lays out what reports holds: as tables of typed cells, for people, and as rows, for
-// programs.
+// Package table lays out what package reports holds: as tables of typed cells for people (Text,
+// Summary), and as rows for programs (ScoresCSV, PredictionsCSV, TrialsCSV).
 //
-// A cell keeps the number that it shows and of how many folds that is, so that whoever shows a
-// table sorts and aligns it by that and reads no text back. Nothing here computes a result.
+// A Cell keeps the number that it shows, and of how many folds that is. Whoever shows a table sorts
+// and aligns it by that number and never reads the text back. Nothing here computes a result.
 package table

@@ -1,5 +1,10 @@
-// Package searchtest holds the checks that every search strategy must pass. It knows what package
-// search promises and no strategy's method.
+// Package searchtest holds the checks that every search strategy must pass: proposals within the
+// space, the same ones for the same seed and trials, and an end. A test of a strategy of your own
+// is
+//
+//	func TestMine(t *testing.T) { searchtest.Check(t, Mine{Trials: 20}) }
+//
+// It knows what package search promises and no strategy's method.
 package searchtest
 
 import (

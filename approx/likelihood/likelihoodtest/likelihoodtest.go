@@ -1,5 +1,8 @@
-// Package likelihoodtest holds the checks that every likelihood of one latent value must pass. It
-// knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
+// Package likelihoodtest holds the checks that every likelihood of one latent value must pass:
+//
+//	func TestMine(t *testing.T) { likelihoodtest.Check(t, Mine{}, likelihoodtest.Traits{}) }
+//
+// It knows what package likelihood promises and no likelihood's formula: a likelihood's own tests
 // compare it with an independent one.
 package likelihoodtest
 

@@ -16,9 +16,9 @@ import (
 // The experiments of García-Fernández, Tronarp & Särkkä.
 const (
 	posteriorsPaper = "garcia_fernandez_paper_full" // Table I by the paper's settings
-	posteriorsFolds = "garcia_fernandez_folds" // how much its errors depend on the folds
-	posteriorsOrder = "garcia_fernandez_order" // its one cell 0.251
-	posteriorsPair  = "garcia_fernandez_pair"  // the supplement
+	posteriorsFolds = "garcia_fernandez_folds"      // how much its errors depend on the folds
+	posteriorsOrder = "garcia_fernandez_order"      // its one cell 0.251
+	posteriorsPair  = "garcia_fernandez_pair"       // the supplement
 )
 
 // garciaFernandez are the claims of the rows of García-Fernández, Tronarp & Särkkä.

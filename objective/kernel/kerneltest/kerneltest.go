@@ -1,6 +1,11 @@
-// Package kerneltest holds the checks that every covariance function must pass. It knows what
-// package kernel promises and no kernel's formula: a kernel's own tests compare it with an
-// independent one.
+// Package kerneltest holds the checks that every covariance function must pass: symmetry and
+// positive definiteness, agreement of matrix, rows and diagonal, gradients beside differences,
+// memory, and the same bits for any number of threads. A test of a kernel of your own is
+//
+//	func TestMine(t *testing.T) { kerneltest.Check(t, Mine{}, 3) } // on 3 input columns
+//
+// It knows what package kernel promises and no kernel's formula: a kernel's own tests compare it
+// with an independent one.
 package kerneltest
 
 import (
