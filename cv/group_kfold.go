@@ -25,7 +25,8 @@ func (s GroupKFold) Split(n int, labels []int, groups []string, seed uint64) ([]
 		return nil, err
 	}
 	if groups == nil {
-		return nil, fmt.Errorf("the data have no groups; name their column in data.group")
+		return nil, fmt.Errorf("the data have no groups; name their column in data.group, or set " +
+			"data.duplicates: together")
 	}
 	if _, err := stratify(&s.Stratified, labels); err != nil {
 		return nil, err

@@ -133,12 +133,35 @@ func f1(p Predictions) (Estimate, bool) {
 //	R = (a - Σ p_c q_c)/√((1 - Σ p_c²)(1 - Σ q_c²)),
 //
 // 0 where all decisions are for one class. It is defined where two classes or more occur. The
-// interval is the normal one of atanh R, whose variance is that of the linearised R over cases;
-// there is none at -1 and 1, nor where all decisions are for one class.
+// interval is the normal one of atanh R, whose variance is that of the linearised R over cases. As
+// that is too narrow where most decisions are for one class, and none where all are or R is -1 or
+// 1, it is made again with two cases more, in equal parts in all cells of the table of classes and
+// decisions: ½ in each of four (Haldane 1940, Annals of Eugenics 10:218; Anscombe 1956, Biometrika
+// 43:461). It reaches as far as the farther of the two, and to R.
 func matthews(p Predictions) (Estimate, bool) {
+	e, ok := correlated(p, 0)
+	if !ok {
+		return e, false
+	}
+	wide, _ := correlated(p, 2)
+	lo, hi := min(wide.Lo, e.Value), max(wide.Hi, e.Value)
+	if !math.IsNaN(e.Lo) {
+		lo, hi = min(lo, e.Lo), max(hi, e.Hi)
+	}
+	return Estimate{e.Value, lo, hi}, true
+}
+
+// correlated is R and its interval with so many cases more, spread over the table.
+func correlated(p Predictions, more float64) (Estimate, bool) {
 	of, decided, both := p.margins()
+	classes, cases := float64(len(of)), float64(distinct(p.Cases))
+	share := more / cases // of the cases, in which more rows are alike
+	cell := share / (classes * classes)
 	a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
 	for c := range of {
+		of[c] = (of[c] + classes*cell) / (1 + share)
+		decided[c] = (decided[c] + classes*cell) / (1 + share)
+		both[c] = (both[c] + cell) / (1 + share)
 		a += both[c]
 		pq += of[c] * decided[c]
 		pp += of[c] * of[c]
@@ -155,14 +178,25 @@ func matthews(p Predictions) (Estimate, bool) {
 	if 1-math.Abs(r) < 1e-12 { // far more than rounding, far less than one error makes
 		return withoutInterval(math.Copysign(1, r)), true
 	}
-	v := make([]float64, len(p.Labels))
-	for i, label := range p.Labels {
-		d := p.Decision(i)
-		v[i] = (pq-decided[label]+pq-of[d]-a)/scale + r*((of[label]-pp)/(1-pp)+(decided[d]-qq)/(1-qq))
+	linear := func(label, d int) float64 {
+		v := (pq-decided[label]+pq-of[d]-a)/scale + r*((of[label]-pp)/(1-pp)+(decided[d]-qq)/(1-qq))
 		if d == label {
-			v[i] += 1 / scale
+			v += 1 / scale
+		}
+		return v
+	}
+	v, added := make([]float64, len(p.Labels)), 0.0
+	for i, label := range p.Labels {
+		v[i] = linear(label, p.Decision(i))
+	}
+	if more > 0 {
+		for label := range of {
+			for d := range of {
+				added += cell / (cases - 1) * linear(label, d) * linear(label, d)
+			}
 		}
 	}
-	e := normal(math.Atanh(r), math.Sqrt(meanVariance(v, 0, p.Cases))/(1-r*r))
+	variance := (meanVariance(v, 0, p.Cases) + added) / ((1 + share) * (1 + share))
+	e := normal(math.Atanh(r), math.Sqrt(variance)/(1-r*r))
 	return Estimate{r, math.Tanh(e.Lo), math.Tanh(e.Hi)}, true
 }

@@ -74,7 +74,7 @@ func TestMatthewsAgainstCovariances(t *testing.T) {
 				t.Errorf("%v of one class", e)
 			}
 		case covariance(y, y) < 1e-9:
-			if e.Value != 0 || !math.IsNaN(e.Lo) {
+			if e.Value != 0 || !(e.Lo < 0 && e.Hi > 0) {
 				t.Errorf("%v where all decisions are for one class", e)
 			}
 		case !close(e.Value, want, 1e-12) || e.Lo > e.Value || e.Hi < e.Value:
@@ -159,6 +159,69 @@ func TestIntervalsOfRatesCover(t *testing.T) {
 			t.Logf("%d classes, %s: %.3f", classes, name, float64(k)/samples)
 			if share := float64(k) / samples; share < 0.93-4*math.Sqrt(0.93*0.07/samples) {
 				t.Errorf("%d classes, %s: covered in %v", classes, name, share)
+			}
+		}
+	}
+}
+
+// Matthews's interval holds the value of the population in 95 of 100 samples also where most decisions, or all in some samples, are
+// for one class, and where nearly all are right; it is within [-1, 1].
+func TestMatthewsIntervalCovers(t *testing.T) {
+	const samples = 800
+	for name, population := range map[string][][]float64{ // the share of each class and decision
+		"few decisions":      {{0.80, 0.01}, {0.17, 0.02}},
+		"fewer":              {{0.895, 0.005}, {0.09, 0.01}},
+		"guessed":            {{0.855, 0.045}, {0.095, 0.005}},
+		"worse than guessed": {{0.88, 0.02}, {0.098, 0.002}},
+		"rare":               {{0.97, 0.01}, {0.01, 0.01}},
+		"nearly all right":   {{0.49, 0.01}, {0.01, 0.49}},
+		"even":               {{0.25, 0.25}, {0.25, 0.25}},
+		"three classes":      {{0.83, 0.01, 0}, {0.07, 0.02, 0}, {0.06, 0, 0.01}},
+	} {
+		for _, n := range []int{40, 160} {
+			classes := len(population)
+			value := func(share [][]float64) float64 { // Gorodkin's, by its definition
+				a, pq, pp, qq := 0.0, 0.0, 0.0, 0.0
+				for c := range classes {
+					of, decided := 0.0, 0.0
+					for d := range classes {
+						of, decided = of+share[c][d], decided+share[d][c]
+					}
+					a, pq, pp, qq = a+share[c][c], pq+of*decided, pp+of*of, qq+decided*decided
+				}
+				return (a - pq) / math.Sqrt((1-pp)*(1-qq))
+			}
+			truth := value(population)
+			r := rand.New(rand.NewPCG(uint64(n), uint64(len(name))))
+			covered, defined := 0, 0
+			for range samples {
+				var labels, decisions []int
+				for range n {
+					u := r.Float64()
+					c, d := 0, 0
+					for u -= population[0][0]; u >= 0 && c*classes+d < classes*classes-1; u -= population[c][d] {
+						if d++; d == classes {
+							c, d = c+1, 0
+						}
+					}
+					labels, decisions = append(labels, c), append(decisions, d)
+				}
+				e, ok := matthews(decided(t, classes, labels, decisions))
+				if !ok {
+					continue
+				}
+				if !(-1 <= e.Lo && e.Lo <= e.Value && e.Value <= e.Hi && e.Hi <= 1) {
+					t.Fatalf("%s: %v", name, e)
+				}
+				defined++
+				if e.Lo <= truth && truth <= e.Hi {
+					covered++
+				}
+			}
+			share := float64(covered) / float64(defined)
+			t.Logf("%s, %d cases: covered in %.3f of %d", name, n, share, defined)
+			if share < 0.92 {
+				t.Errorf("%s, %d cases: covered in %.3f", name, n, share)
 			}
 		}
 	}

@@ -130,15 +130,22 @@ func average(of ...Estimate) Estimate {
 	return Estimate{sum / k, (sum - math.Sqrt(below)) / k, (sum + math.Sqrt(above)) / k}
 }
 
-// correlation is that of two classes from the four counts, with the large-sample variance of φ by Bishop, Fienberg & Holland (1975,
-// Discrete Multivariate Analysis, 11.3), times n/(n-1), on the scale of atanh.
+// correlation is that of two classes from the four counts, with the wider ends of the intervals of these counts and of those with ½
+// more each.
 func correlation(tp, fp, fn, tn float64) Estimate {
+	e, more := phi(tp, fp, fn, tn, tp+fp+fn+tn), phi(tp+0.5, fp+0.5, fn+0.5, tn+0.5, tp+fp+fn+tn)
+	return Estimate{e.Value, min(e.Lo, more.Lo), max(e.Hi, more.Hi)}
+}
+
+// phi is that of the four counts, with the large-sample variance of φ by Bishop, Fienberg & Holland (1975, Discrete Multivariate
+// Analysis, 11.3), times cases/(cases-1), on the scale of atanh.
+func phi(tp, fp, fn, tn, cases float64) Estimate {
 	n := tp + fp + fn + tn
 	r1, r2, c1, c2 := (tp+fn)/n, (fp+tn)/n, (tp+fp)/n, (fn+tn)/n
 	phi := (tp*tn - fp*fn) / (n * n) / math.Sqrt(r1*r2*c1*c2)
 	variance := 1 - phi*phi + phi*(1+phi*phi/2)*(r1-r2)*(c1-c2)/math.Sqrt(r1*r2*c1*c2) -
 		0.75*phi*phi*((r1-r2)*(r1-r2)/(r1*r2)+(c1-c2)*(c1-c2)/(c1*c2))
-	half := z * math.Sqrt(variance/(n-1)) / (1 - phi*phi)
+	half := z * math.Sqrt(variance/n*cases/(cases-1)) / (1 - phi*phi)
 	return Estimate{phi, math.Tanh(math.Atanh(phi) - half), math.Tanh(math.Atanh(phi) + half)}
 }
 

@@ -123,7 +123,7 @@ var Scores = []Score{
 	{
 		Name: "matthews", Unit: "correlation", Greater: true, Func: matthews,
 		Doc: "Matthews's correlation of classes and decisions, for more than two classes Gorodkin's R_K, -1 … 1: " +
-			"0 is guessing; the interval is normal in atanh",
+			"0 is guessing; the interval is normal in atanh, also with two cases more in the table",
 	},
 	{
 		Name: "rmse", Unit: "units of the target", Numeric: true, Func: rootMeanSquaredError,

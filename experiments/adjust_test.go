@@ -91,6 +91,11 @@ func TestNoiseShowsNoSkill(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range r.Configurations {
+				for _, f := range c.Folds {
+					if f.Threshold == nil || !(*f.Threshold > 0 && *f.Threshold < 1) {
+						t.Fatalf("fold %d has the threshold %v", f.Fold, f.Threshold)
+					}
+				}
 				correlation, ok := c.Scores.Value("matthews")
 				bits, scored := c.Scores.Value("information_bits")
 				if !ok || !scored {

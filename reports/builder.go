@@ -115,6 +115,7 @@ func (b *builder) fold(s *Study) Fold {
 	if f.Status == Done {
 		f.Hyperparameters, f.LogEvidence, f.Converged = values(names(b.record), s.Fit.Natural), s.Fit.LogEvidence,
 			marked(s.Fit)
+		f.Threshold = s.Fit.Threshold
 	}
 	if s.Predictions != nil {
 		results, _ := cv.Evaluate(*s.Predictions) // its warnings come with the pooled scores

@@ -92,7 +92,7 @@ func (c contest) outerFold(all []Configuration, b builder) (OuterFold, Study) {
 	}
 	f := b.fold(&scored)
 	return OuterFold{f.Repeat, f.Fold, f.Train, f.Test, f.Status, c.configuration(c.now.Winner), f.Hyperparameters,
-		f.LogEvidence, f.Scores, c.standings(), c.cuts()}, scored
+		f.LogEvidence, f.Threshold, f.Scores, c.standings(), c.cuts()}, scored
 }
 
 func (c contest) race(all []Configuration) Race {

@@ -261,7 +261,10 @@ type Fold struct {
 	Hyperparameters Values `json:"hyperparameters"`     // natural units, tuned on its training cases
 	LogEvidence     Number `json:"log_evidence"`        // nats, of its training cases; null where there is none
 	Converged       *bool  `json:"converged,omitempty"` // false where the fit had not converged and was taken as it is
-	Scores          Scores `json:"scores"`              // of its held-out cases
+	// probability of the second of two classes from which it is decided for, where that was chosen
+	// on folds of its training cases
+	Threshold *Number `json:"threshold,omitempty"`
+	Scores    Scores  `json:"scores"` // of its held-out cases
 }
 
 // Failure is something that could not be computed, and why.

@@ -37,11 +37,13 @@ type OuterFold struct {
 	// index of its configuration; null: not known yet, or all have failed
 	Winner *int `json:"winner"`
 	// of the winner, natural units, tuned on all of the training cases
-	Hyperparameters Values     `json:"hyperparameters"`
-	LogEvidence     Number     `json:"log_evidence"` // of the winner, nats; null where there is none
-	Scores          Scores     `json:"scores"`       // of the winner, of the held-out cases
-	Inner           []Standing `json:"inner"`        // where the configurations stood
-	Cuts            []CutOff   `json:"cuts"`         // who was cut by the race, and why
+	Hyperparameters Values `json:"hyperparameters"`
+	LogEvidence     Number `json:"log_evidence"` // of the winner, nats; null where there is none
+	// of the winner, as in the folds of a configuration
+	Threshold *Number    `json:"threshold,omitempty"`
+	Scores    Scores     `json:"scores"` // of the winner, of the held-out cases
+	Inner     []Standing `json:"inner"`  // where the configurations stood
+	Cuts      []CutOff   `json:"cuts"`   // who was cut by the race, and why
 }
 
 // Standing is the score of a configuration in a competition, over the folds until it left.

@@ -182,13 +182,21 @@ func describe(w io.Writer, d data.Summary) {
 
 // describeColumns writes what each column was taken for.
 func describeColumns(w io.Writer, t *columns.Table) {
+	repeat := "rows repeat an earlier one"
+	if t.Spec.Duplicates != "" {
+		repeat += "; duplicates: " + t.Spec.Duplicates + " keeps equal inputs in one part of a split"
+	}
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{t.Duplicates, "rows repeat an earlier one"}, {t.Unlabelled, "rows have no label"}} {
+	}{{t.Duplicates, repeat}, {t.Unlabelled, "rows have no label"}} {
 		if of.n > 0 {
 			fmt.Fprintf(w, "rows\t%d %s\n", of.n, of.what)
 		}
+	}
+	if t.Spec.IgnoreCase {
+		fmt.Fprintf(w, "spelling\tignore_case: true takes as one what differs in case; %s\n",
+			terminal.OneLine(t.Spellings))
 	}
 	fmt.Fprintln(w, "\ncolumn\tused as\tkind\tmissing\tfound")
 	for _, c := range t.Columns {

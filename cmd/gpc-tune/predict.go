@@ -15,8 +15,7 @@ import (
 
 func predictCommand() *cobra.Command {
 	var format string
-	var reject float64
-	var deciding spec.Deciding
+	var deciding func() spec.Deciding
 	var safe func(io.Writer, string, func(io.Writer) error) error
 	var write func(func(io.Writer) error) error
 	c := &cobra.Command{
@@ -27,8 +26,9 @@ written by gpc-tune fit. CSV is read and written in parts, so that files of any 
 Columns are matched by name, in any order; in files without a header, by position. The label may be
 missing; if it is present, the predictions are scored.
 
-Each decision is the most probable class. With --loss it is the class with the least expected cost,
-and with --reject a case may be rejected at a cost.`,
+Each decision is the most probable class or, where the model was fitted with a threshold, the second
+class from that probability on; --threshold sets another. With --loss it is the class with the least
+expected cost, and with --reject a case may be rejected at a cost.`,
 		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  zcat new.csv.gz | gpc-tune predict " +
 			"crabs.json -\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
@@ -38,9 +38,7 @@ and with --reject a case may be rejected at a cost.`,
 			if err != nil {
 				return misused(err)
 			}
-			if c.Flags().Changed("reject") {
-				deciding.Reject = &reject
-			}
+			deciding := deciding()
 			fitted, err := classifier.LoadClassifier(args[0])
 			if err != nil {
 				return err
@@ -81,9 +79,28 @@ and with --reject a case may be rejected at a cost.`,
 	}
 	safe, write = safeCSVFlag(c), fileFlag(c)
 	formatFlag(c, &format, classifier.PredictedFormats.Names())
+	deciding = decidingFlags(c)
+	return c
+}
+
+// decidingFlags adds the flags of decisions.
+func decidingFlags(c *cobra.Command) func() spec.Deciding {
+	var loss string
+	var reject, threshold float64
 	f := c.Flags()
-	f.StringVar(&deciding.Loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
+	f.StringVar(&loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
 		"cost}}', or a file with either or a CSV matrix (default: 1 for an error)")
 	f.Float64Var(&reject, "reject", 0, "cost of rejecting a case; its decision is then \"reject\"")
-	return c
+	f.Float64Var(&threshold, "threshold", 0, "probability from which the second of two classes is decided "+
+		"(default: that of the model file, or 1/2)")
+	return func() spec.Deciding {
+		out := spec.Deciding{Loss: loss}
+		if f.Changed("reject") {
+			out.Reject = &reject
+		}
+		if f.Changed("threshold") {
+			out.Threshold = &threshold
+		}
+		return out
+	}
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
 func serveModelCommand(signals *interrupts) *cobra.Command {
 	address := "127.0.0.1:0"
+	var deciding func() spec.Deciding
 	c := &cobra.Command{
 		Use:   "serve-model MODEL.json",
 		Short: "Serve predictions of a model file over HTTP, on this machine",
@@ -22,6 +24,8 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
   GET /health     says that the model is loaded
   GET /metrics    counts requests, rows, errors and seconds, for Prometheus
 
+Decisions are those of gpc-tune predict with the same flags.
+
 Other machines cannot connect. SIGINT (Ctrl-C) or SIGTERM stops the server after open requests are
 answered.`,
 		Example: "  gpc-tune serve-model crabs.json --listen 127.0.0.1:8080\n  curl -s 127.0.0.1:8080/predict -H " +
@@ -30,6 +34,9 @@ answered.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			model, err := classifier.LoadClassifier(args[0])
 			if err != nil {
+				return err
+			}
+			if model, err = model.Deciding(deciding()); err != nil {
 				return err
 			}
 			listener, err := live.Listen(address)
@@ -45,5 +52,6 @@ answered.`,
 		},
 	}
 	c.Flags().StringVar(&address, "listen", address, "loopback address and port; port 0 chooses a free one")
+	deciding = decidingFlags(c)
 	return c
 }

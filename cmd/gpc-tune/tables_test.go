@@ -142,7 +142,7 @@ var tables = []ordinary{
 				x[j] = math.Round(2 * x[j])
 			}
 			return append(texts("%.0f", x...), word(happens(r, bend(x)/2), "yes", "no"))
-		}, []string{"rows repeat an earlier one"}},
+		}, []string{"  duplicates: together # ", "group_kfold: {k: 5, stratified: true}"}},
 	{"wide", 3000, ",", heads("gene", 40, "response"),
 		func(r *rand.Rand, i int) []string {
 			x := normal(r, 40)
@@ -225,7 +225,34 @@ func TestTables(t *testing.T) {
 			}
 			does(t, "validate", study)
 			does(t, "plan", study, "-o", filepath.Join(dir, "run"))
+			if o.name == "duplicates" {
+				noCopies(t, study)
+			}
 		})
+	}
+}
+
+// noCopies holds that no held-out case of a study has the inputs of one that it is trained on.
+func noCopies(t *testing.T, study string) {
+	t.Helper()
+	p, err := plan.Load(t.Context(), study, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, s := range p.Studies {
+		set, trained := s.Job.Set, map[string]bool{}
+		for _, i := range set.Train {
+			trained[fmt.Sprint(set.Source.X.RawRowView(i))] = true
+		}
+		for _, i := range set.Test {
+			if held++; trained[fmt.Sprint(set.Source.X.RawRowView(i))] {
+				t.Errorf("%s, fold %d: case %d has a copy in the training part", set.Evaluation, set.Fold, i)
+			}
+		}
+	}
+	if held == 0 {
+		t.Error("nothing is held out")
 	}
 }
 

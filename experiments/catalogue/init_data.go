@@ -23,9 +23,12 @@ func (w *starter) writeTable(t *columns.Table) {
 			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))
 	}
 	if t.Unlabelled > 0 {
-		w.line("  unlabelled: drop # %d cases have no label", t.Unlabelled)
+		w.line("  unlabelled: drop # %s without a label", several(t.Unlabelled, "case"))
 	}
 	w.roles(t)
+	if t.Spec.IgnoreCase {
+		w.line("  ignore_case: true # one category is spelt in several ways; %s", comment(t.Spellings))
+	}
 	if s := t.Spec; s.Decimal != "" {
 		w.line("  decimal: %s # numbers as in %s; or %s", s.Decimal,
 			map[string]string{"point": "1,234.5", "comma": "1.234,5"}[s.Decimal],
@@ -37,7 +40,11 @@ func (w *starter) writeTable(t *columns.Table) {
 	}
 	w.missing(t)
 	w.inputs(t)
-	if t.Duplicates > 0 {
+	switch {
+	case t.Spec.Duplicates != "":
+		w.line("  duplicates: %s # %d rows repeat an earlier one: tested on copies of training cases, a model would "+
+			"score too well", t.Spec.Duplicates, t.Duplicates)
+	case t.Duplicates > 0:
 		w.line("  # %d rows repeat an earlier one, the label included: scores are too good if those are no cases of "+
 			"their own", t.Duplicates)
 	}

@@ -138,7 +138,11 @@ func (s study) evaluation(p problem) string {
 	case p.test != nil:
 		return "test"
 	case p.grouped:
-		return fmt.Sprintf("{group_kfold: {k: %d}}", min(5, cmp.Or(s.folds, 2)))
+		stratified := ""
+		if p.classes != nil {
+			stratified = ", stratified: true"
+		}
+		return fmt.Sprintf("{group_kfold: {k: %d%s}}", min(5, cmp.Or(s.folds, 2)), stratified)
 	case s.folds == 0 && smallest >= 100:
 		return "{hold_out: {test_size: 0.2}}"
 	}

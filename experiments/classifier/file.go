@@ -51,6 +51,8 @@ type Classifier struct {
 	objective *objective.Objective
 	point     *objective.Point  // at the file's theta; its samples are restored one at a time
 	compared  comparator.Fitted // instead of the two; nil: none
+	costs     *cv.Costs         // of decisions; nil: they cost nothing
+	threshold []float64         // of the file, or another; none: ½
 }
 
 // LoadClassifier reads a model file and rebuilds the posterior. What is wrong with the file is an
@@ -75,7 +77,7 @@ func restore(f *ModelFile, name string) (*Classifier, error) {
 	if err := checkColumns(f); err != nil {
 		return nil, damage(name, err)
 	}
-	c := &Classifier{name: name, file: f}
+	c := &Classifier{name: name, file: f, threshold: f.Threshold}
 	if err := c.checkAdjustment(); err != nil {
 		return nil, damage(name, err)
 	}

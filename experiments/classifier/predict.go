@@ -50,9 +50,27 @@ type Score struct {
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
+// Deciding is the classifier with other decisions.
+func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
+	other := *c
+	other.threshold = c.file.Threshold
+	classes := c.file.Columns.Classes
+	given, err := spec.ReadThreshold(o, classes)
+	if err != nil {
+		return nil, err
+	}
+	if given != nil {
+		other.threshold = given
+	}
+	if other.costs, err = spec.ReadCosts(o, classes); err != nil {
+		return nil, err
+	}
+	return &other, nil
+}
+
 // Predict reads cases from a file, or from a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
-	costs, err := spec.ReadCosts(o, c.file.Columns.Classes)
+	c, err := c.Deciding(o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +80,7 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
-	s := stream{Classifier: c, name: name, costs: costs}
+	s := stream{Classifier: c, name: name}
 	t, err := s.predict(ds)
 	if err != nil {
 		return nil, err
@@ -78,13 +96,13 @@ const streamed = 4096
 // CSV, some thousand at a time. What it returns has no rows.
 func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
 	error) {
-	costs, err := spec.ReadCosts(o, c.file.Columns.Classes)
+	c, err := c.Deciding(o)
 	if err != nil {
 		return nil, err
 	}
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // the one job there is
 	defer linalg.SetThreads(1)
-	s := stream{Classifier: c, name: name, costs: costs}
+	s := stream{Classifier: c, name: name}
 	all := &Predicted{}
 	err = c.file.Columns.Stream(name, in, streamed, func(ds *data.Data) error {
 		if err := ctx.Err(); err != nil {
@@ -119,7 +137,6 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 type stream struct {
 	*Classifier
 	name     string
-	costs    *cv.Costs
 	scored   []cv.Predictions
 	cost     []float64
 	warnings []string
@@ -136,7 +153,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, s.name, err)
 	}
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all)}
-	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.file.Threshold)...)
+	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.threshold)...)
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
@@ -199,7 +216,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
 		p, err = cv.NewPredictions(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all), c.training.Counts)
-		for _, t := range c.file.Threshold {
+		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
 		}
 	}

@@ -1,11 +1,14 @@
 package classifier
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -159,9 +162,64 @@ func TestDecisionsOfARun(t *testing.T) {
 	}
 }
 
+// From a threshold on the second class is decided for, which the scores of decisions count; records are decided as files are.
+func TestThresholdOfPredictions(t *testing.T) {
+	c := pimas(t)
+	ds, err := c.file.Columns.Read("pima")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []float64{0, 0.2, 0.7, 1} {
+		got, err := c.Predict("pima", spec.Deciding{Threshold: &at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors := 0
+		decisions := column[string](t, got, "decision")
+		for i, yes := range column[record.Number](t, got, "p[Yes]") {
+			want := map[bool]string{true: "Yes", false: "No"}[float64(yes) >= at]
+			if decisions[i] != want {
+				t.Fatalf("from %v on, %v is decided to be %s", at, yes, decisions[i])
+			}
+			if want != ds.Classes[ds.Labels[i]] {
+				errors++
+			}
+		}
+		if found := float64(got.Scores["errors"].Value); found != float64(errors) {
+			t.Errorf("from %v on: %v errors, want %d", at, found, errors)
+		}
+	}
+	half := 0.5
+	for _, o := range []spec.Deciding{{}, {Threshold: &half}, {Loss: "Yes,No,5", Reject: &half}} {
+		one, err := c.Deciding(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.Predict("pima", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []Record
+		for i := range ds.Rows {
+			row := Record{}
+			for j, column := range c.file.Columns.Inputs {
+				row[column.Name] = json.Number(strconv.FormatFloat(ds.X.At(i, j), 'g', -1, 64))
+			}
+			rows = append(rows, row)
+		}
+		got, err := one.Records(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Columns, all.Columns) || !reflect.DeepEqual(got.Rows, all.Rows) {
+			t.Errorf("%+v: rows are predicted otherwise than the file: %v and %v", o, got.Rows[0], all.Rows[0])
+		}
+	}
+}
+
 func TestCostsAreChecked(t *testing.T) {
 	c := pimas(t)
-	infinite := math.Inf(1)
+	infinite, half, two := math.Inf(1), 0.5, 2.0
 	bad := filepath.Join(t.TempDir(), "bad.csv")
 	if err := os.WriteFile(bad, []byte("truth,No,Yes\nNo,0,1\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -178,6 +236,8 @@ func TestCostsAreChecked(t *testing.T) {
 		{spec.Deciding{Loss: "{Yes: 5}"}, "--loss:1:7: expected a mapping"},
 		{spec.Deciding{Loss: bad}, "2 of 4 costs are there"},
 		{spec.Deciding{Reject: &infinite}, "--reject: +Inf is not a cost"},
+		{spec.Deciding{Threshold: &two}, "--threshold: 2 is not a probability"},
+		{spec.Deciding{Threshold: &half, Reject: &half}, "leave out --threshold, or --loss and --reject"},
 	} {
 		if _, err := c.Predict("pima", f.deciding); err == nil || !strings.Contains(err.Error(), f.says) {
 			t.Errorf("%v, want %q", err, f.says)

@@ -26,7 +26,8 @@ func (c *Classifier) Columns() (inputs, ids []data.Column) {
 // Classes are those of the model; none where it predicts numbers.
 func (c *Classifier) Classes() []string { return c.data.Classes }
 
-// Records predicts records, as Predict does a file that has them.
+// Records predicts records, as Predict does a file that has them. Decisions are those of Deciding,
+// or of the model file.
 func (c *Classifier) Records(ctx context.Context, records []Record) (*Predicted, error) {
 	text, err := c.table(records)
 	if err != nil {

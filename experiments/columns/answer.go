@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,13 +12,15 @@ var answers = [][]string{{"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"
 
 // answer is yes or no.
 var answer = Kind{Name: "yes or no", Use: Input, is: func(p *profile) (string, bool) {
-	if len(p.levels) != 2 {
-		return "", false
-	}
-	var words []string
-	for level := range p.levels {
-		words = append(words, strings.ToLower(level))
-	}
-	slices.Sort(words)
-	return p.some(), slices.ContainsFunc(answers, func(a []string) bool { return slices.Equal(a, words) })
+	return p.some(), len(p.levels) == 2 && answered(slices.Collect(maps.Keys(p.levels)))
 }}
+
+// answered says whether the texts are a pair of answers, whatever their case.
+func answered(words []string) bool {
+	var lower []string
+	for _, w := range words {
+		lower = append(lower, strings.ToLower(w))
+	}
+	slices.Sort(lower)
+	return slices.ContainsFunc(answers, func(a []string) bool { return slices.Equal(a, lower) })
+}

@@ -24,8 +24,9 @@ type Column struct {
 type Table struct {
 	data.Layout
 	Rows       int
-	Duplicates int // rows that repeat an earlier one
-	Unlabelled int // rows without a label
+	Duplicates int    // rows that repeat an earlier one
+	Unlabelled int    // rows without a label
+	Spellings  string // of one category, which ignore_case makes one
 	Columns    []Column
 	Label      int
 	Why        string       // this column is the label

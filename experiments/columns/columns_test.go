@@ -69,6 +69,8 @@ func TestKinds(t *testing.T) {
 		"with a unit":        {"dose", func(i int) string { return fmt.Sprintf("%d.5 mg", i) }, "number with a unit", Left},
 		"sizes":              {"packet", func(i int) string { return word(i, "250 g", "500 g", "1000 g") }, "category", Input},
 		"house numbers":      {"house", func(i int) string { return fmt.Sprintf("%d%c", i%20, 'a'+i%7) }, "identifier", ID},
+		"a unit below":       {"speed", func(i int) string { return word(min(i, 1), "[km/h]", fmt.Sprintf("%d.5", 2*i)) }, "number", Input},
+		"accounts":           {"balance", func(i int) string { return word(i, fmt.Sprintf("USD %d.50", i), fmt.Sprintf("(%d.25)", i)) }, "number", Input},
 		"thousands":          {"price", func(i int) string { return fmt.Sprintf("\"%d,%03d.50\"", i+1, i) }, "number", Input},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +122,7 @@ func TestLabels(t *testing.T) {
 		"asked for":        {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "a", "a", "as asked for"},
 		"asked for by no.": {"a,b,c\nu,2,x\nv,4,y\nu,6,x\nv,9,y\n", "1", "a", "as asked for"},
 		"last is an id":    {"a,grp,id\n1.5,u,k1\n2.5,v,k2\n3,u,k3\n9,v,k4\n", "", "grp", "the last column of few values"},
+		"often missing":    {"a,b,c\nu,2,x\nv,4,\nu,6,\nv,9,x\nu,8,y\nu,8.5,y\n", "", "a", "the first column"},
 		"words alone":      {"cap,odour,class\nflat,none,e\nbell,foul,p\nflat,foul,p\nbell,none,e\n", "", "class", "by its name"},
 	} {
 		table, err := Read(file(t, of.text), of.named)
@@ -179,10 +182,97 @@ func TestSpec(t *testing.T) {
 	}
 }
 
+// Texts beside a label that is a number, or a whole number, stand for a missing one; among categories they are missing too.
+func TestTextsAmongLabels(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		table, err := Read(file(t, rows(80, "x,colour,label", func(i int) string {
+			label := fmt.Sprint(i % 2)
+			if !whole {
+				label = fmt.Sprint(0.37 * float64(i*i))
+			}
+			if i%10 == 3 {
+				label = "unknown"
+			}
+			return fmt.Sprintf("%d.5,%s,%s", i*i, []string{"red", "unknown", "blue"}[i%3], label)
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := table.Spec
+		if fmt.Sprint(s.MissingValues) != "[unknown]" || s.Unlabelled != "drop" || table.Unlabelled != 8 || s.Missing != "median" ||
+			table.Numeric == whole {
+			t.Errorf("%+v", table)
+		}
+		d, err := data.Load(s, ".", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := d.X.Dims(); n != 72 {
+			t.Errorf("%d cases", n)
+		}
+	}
+}
+
+// Words that differ in case are one category; letters are not, unless they are answers.
+func TestSpellings(t *testing.T) {
+	for name, of := range map[string]struct {
+		levels []string
+		want   string // of Spellings
+		found  string
+	}{
+		"words":   {[]string{"Red", "RED", "blue", "red"}, "c: RED, Red, red", "2 categories"},
+		"alleles": {[]string{"A", "a", "B", "b"}, "", "4 categories"},
+		"answers": {[]string{"Y", "y", "N", "-"}, "c: Y, y", "3 categories"},
+		"one way": {[]string{"red", "blue"}, "", "2 categories"},
+	} {
+		table, err := Read(file(t, rows(80, "c,x,label", func(i int) string {
+			return fmt.Sprintf("%s,%d.5,%d", of.levels[i%len(of.levels)], i*i, i%2)
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Spellings != of.want || table.Spec.IgnoreCase != (of.want != "") ||
+			!strings.HasPrefix(table.Columns[0].Found, of.found) {
+			t.Errorf("%s: %q, %+v", name, table.Spellings, table.Columns[0])
+		}
+		if _, err := data.Load(table.Spec, ".", 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Rows that repeat are kept together unless they are very few, or so many that inputs have few
+// values, or in groups anyway.
+func TestCopies(t *testing.T) {
+	for name, of := range map[string]struct {
+		head   string
+		copies int // of 200 rows
+		want   string
+	}{"few": {"a,b,y", 1, ""}, "some": {"a,b,y", 20, "together"}, "most": {"a,b,y", 150, ""},
+		"grouped": {"patient,b,y", 20, ""}, "numbered": {",a,b,y", 20, "together"}} {
+		k := -1
+		path := file(t, rows(200, of.head, func(i int) string {
+			number := ""
+			if k++; of.head[0] == ',' {
+				number = fmt.Sprintf("%d,", k)
+			}
+			i = max(i, of.copies) // the first rows are one
+			return number + fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)
+		}))
+		table, err := Read(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Duplicates != of.copies || table.Spec.Duplicates != of.want {
+			t.Errorf("%s: %d rows repeat, %q", name, table.Duplicates, table.Spec.Duplicates)
+		}
+	}
+}
+
 // Read and the data section that it writes fail alike: never is one stricter than the other.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"a,b\n1,x\n2,y\n3,x\n4,y\n", "a;b\n1,5;x\n2,5;y\n1.000,5;x\n", "id,t,l\n1,q r s,0\n2,,1\n3,q,0\n",
-		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {
+		"l\n1\n2\n1\n", "a,a\n1,2\n", "\"a\nb\",c\n1,2\n3,4\n1,4\n", "0 0 0\n0 1 00", "A,B\n0,\n0\"00", "1 2 0\n3 4 1\n5 6 0\n", "a,b,c\n,,\n,,\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

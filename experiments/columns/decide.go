@@ -18,6 +18,10 @@ const (
 	fewCases     = 5  // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
 	notableShare = 0.05 // of values that are missing, from which on that may say something
+	// The share of rows that repeat an earlier one from which on these are kept together, and up to
+	// which: where more do, inputs have few different values, and cases that share them are no
+	// copies.
+	copied, coincident = 0.01, 0.5
 )
 
 // Read goes once through a file of columns and decides what each is. label names the column of the
@@ -26,8 +30,7 @@ const (
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
-	rows := map[uint64]bool{}
-	var hash maphash.Hash
+	copies := repeated{}
 	err := data.Scan(path, func(l data.Layout) {
 		t.Layout = l
 		for j, name := range l.Names {
@@ -35,29 +38,71 @@ func Read(path, label string) (*Table, error) {
 		}
 	}, func(fields []string) {
 		t.Rows++
-		hash.Reset()
 		for j, text := range fields {
 			profiles[j].add(text)
-			hash.WriteString(text)
-			hash.WriteByte(0)
 		}
-		if sum := hash.Sum64(); rows[sum] {
-			t.Duplicates++
-		} else {
-			rows[sum] = true
-		}
+		copies.add(fields, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range profiles {
+		p.settle()
+	}
+	t.Duplicates = copies.n
 	t.Spec.Train = path
 	t.notation(profiles)
+	t.fold(profiles)
 	if err := t.findLabel(profiles, label); err != nil {
 		return nil, err
 	}
 	t.decide(profiles)
+	if err := t.numbered(path); err != nil {
+		return nil, err
+	}
 	t.specify(profiles)
 	return t, nil
+}
+
+// repeated counts rows that repeat an earlier one.
+type repeated struct {
+	n    int
+	seen map[uint64]bool
+	hash maphash.Hash
+}
+
+// add takes the next row; columns that are left out do not count.
+func (r *repeated) add(fields []string, leftOut []bool) {
+	r.hash.Reset()
+	for j, text := range fields {
+		if leftOut == nil || !leftOut[j] {
+			r.hash.WriteString(text)
+			r.hash.WriteByte(0)
+		}
+	}
+	switch sum := r.hash.Sum64(); {
+	case r.seen == nil:
+		r.seen = map[uint64]bool{sum: true}
+	case r.seen[sum]:
+		r.n++
+	default:
+		r.seen[sum] = true
+	}
+}
+
+// numbered counts the rows that repeat an earlier one but for their numbers, where they have some.
+func (t *Table) numbered(path string) error {
+	leftOut := make([]bool, len(t.Columns))
+	for j, c := range t.Columns {
+		leftOut[j] = c.Kind == rowNumber.Name
+	}
+	if !slices.Contains(leftOut, true) {
+		return nil
+	}
+	copies := repeated{}
+	err := data.Scan(path, func(data.Layout) {}, func(fields []string) { copies.add(fields, leftOut) })
+	t.Duplicates = copies.n
+	return err
 }
 
 // notation finds whether decimals follow a point or a comma, from the columns that are numbers in
@@ -123,9 +168,9 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 		is  func(p *profile) bool
 	}{
 		{"by its name", func(p *profile) bool { return p.classes() && surest.MatchString(p.name) }},
-		{"the last column", func(p *profile) bool { return p == last && p.classes() }},
+		{"the last column", func(p *profile) bool { return p == last && p.classes() && p.filled() }},
 		{"by its name", func(p *profile) bool { return p.classes() && labelName.MatchString(p.name) }},
-		{"the first column", func(p *profile) bool { return p == first && p.classes() }},
+		{"the first column", func(p *profile) bool { return p == first && p.classes() && p.filled() }},
 		{"the last column, a number", func(p *profile) bool { return p == last && p.quantity() }},
 		{"the last column of few values", (*profile).classes},
 		{"the last column of numbers", (*profile).quantity},
@@ -150,6 +195,9 @@ func (p *profile) classes() bool {
 	}
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
 }
+
+// filled says whether nearly all values are there, as those of a label are.
+func (p *profile) filled() bool { return 10*p.missing <= p.there }
 
 // quantity says whether the values are numbers, and not those of rows.
 func (p *profile) quantity() bool {
@@ -201,6 +249,19 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
+	if p.isNumber() { // what else is there stands for a missing label
+		p.missing += p.tokened()
+		for token := range p.tokens {
+			delete(p.levels, token)
+		}
+	}
+	if p.levels != nil { // 1 and 1.0 are one class
+		classes := map[string]int{}
+		for level, n := range p.levels {
+			classes[data.Canonical(level)] += n
+		}
+		p.levels = classes
+	}
 	t.Unlabelled = p.missing
 	c := Column{Name: p.name, Kind: "label", Use: Label, Missing: p.missing}
 	limit := data.MaxClasses
@@ -241,6 +302,9 @@ func (t *Table) rare() {
 func (t *Table) specify(profiles []*profile) {
 	s := &t.Spec
 	s.Regression = t.Numeric
+	if share := float64(t.Duplicates) / float64(t.Rows); share >= copied && share <= coincident {
+		s.Duplicates = "together"
+	}
 	tokens := map[string]bool{}
 	for j, c := range t.Columns {
 		name := data.Name(t.Naming(j))
@@ -250,12 +314,13 @@ func (t *Table) specify(profiles []*profile) {
 			if t.Unlabelled > 0 {
 				s.Unlabelled = "drop"
 			}
+			t.labelTokens(profiles, tokens)
 			continue
 		case ID:
 			s.ID = append(s.ID, name)
 			continue
 		case Group:
-			s.Group = name
+			s.Group, s.Duplicates = name, "" // a row has its group like its copies
 			continue
 		case Left:
 			s.Drop = append(s.Drop, name)
@@ -287,6 +352,23 @@ func (t *Table) specify(profiles []*profile) {
 		s.MissingValues = append(s.MissingValues, data.Name(token))
 	}
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
+}
+
+// labelTokens adds the texts that stand for a missing label to the others. Among categories they
+// are missing too.
+func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
+	label := profiles[t.Label]
+	if !label.isNumber() {
+		return
+	}
+	for token := range label.tokens {
+		tokens[token] = true
+		for j, p := range profiles {
+			if t.Columns[j].Use == Input && p.levels[token] > 0 {
+				t.Spec.Missing = "median"
+			}
+		}
+	}
 }
 
 // Naming is what a specification calls a column: its name, or its number where the file has no

@@ -16,6 +16,10 @@ const (
 	point     = 0    // of profile.numbers
 	comma     = 1
 	plainly   = 2 // as Load reads them unless decimal says otherwise
+
+	// In a column of numbers so many different texts at most, and one value of so many, may be
+	// texts that stand for missing ones.
+	mostOdd, leastNumbers = 3, 50
 )
 
 // profile is what one pass over a column has found.
@@ -26,6 +30,7 @@ type profile struct {
 	numbers           [3]tally
 	tokens            map[string]int // texts that stand for a missing value in a column of numbers
 	texts             int            // values that are neither numbers nor such tokens
+	odd               map[string]int // of these the first few that differ
 	levels            map[string]int // how often each value occurs; nil if there are more than maxLevels
 	repeats           bool           // some value occurs twice
 	seen              map[uint64]bool
@@ -75,7 +80,7 @@ var layouts = func() (all []string) {
 var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
 
 func newProfile(name string, place int) *profile {
-	return &profile{name: name, place: place, tokens: map[string]int{}, levels: map[string]int{},
+	return &profile{name: name, place: place, tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{},
 		seen: map[uint64]bool{}, dates: layouts}
 }
 
@@ -101,13 +106,17 @@ func (p *profile) add(text string) {
 		}
 	}
 	p.texts++
+	if _, known := p.odd[text]; known || len(p.odd) <= mostOdd {
+		p.odd[strings.Clone(text)]++
+	}
 	p.addDate(text)
 	p.addMeasure(text)
 }
 
 // addNumber takes the value as a number in each notation in which it is one.
 func (p *profile) addNumber(text string) (is bool) {
-	if text[0] > '9' && text[0] < 0x80 { // the quick answer for most texts
+	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // as that of a currency
+	if text[0] > '9' && text[0] < 0x80 && !code {               // the quick answer for most texts
 		return false
 	}
 	v, is := data.ParseNumber(text, "")
@@ -131,6 +140,18 @@ func (p *profile) addNumber(text string) (is bool) {
 		p.numbers[comma].add(v)
 	}
 	return plain
+}
+
+// settle takes a few texts among very many numbers, such as a unit below the head or the word at
+// the left of a sum, for missing values.
+func (p *profile) settle() {
+	if p.texts == 0 || len(p.odd) > mostOdd || p.texts*leastNumbers > p.there {
+		return
+	}
+	for text, n := range p.odd {
+		p.tokens[text] = n
+	}
+	p.texts = 0
 }
 
 // count notes which values there are, for as long as that can matter: of many values only whether

@@ -60,6 +60,7 @@ type Schema struct {
 	MissingValues []string `json:"missing_values,omitempty"`
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
+	IgnoreCase    bool     `json:"ignore_case,omitempty"` // as in Spec
 }
 
 // Column is one column of a file.

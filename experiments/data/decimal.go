@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,8 +17,8 @@ var decimalModes = []string{"point", "comma"}
 // ParseNumber reads a decimal number of magnitude up to 1e100 in a notation: "" (1234.5), "point"
 // (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two thousands may also be parted by
 // blanks or apostrophes; all groups but the first have three digits, and the first does not begin
-// with 0, and the sign of a currency may stand before or after the number. A percent sign at the
-// end divides by 100.
+// with 0, and the sign or the code of a currency may stand before or after the number. Parentheses
+// are a minus, as in accounts. A percent sign at the end divides by 100.
 func ParseNumber(s, decimal string) (float64, bool) {
 	if v, ok := parseNumber(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
@@ -33,6 +34,12 @@ func ParseNumber(s, decimal string) (float64, bool) {
 		return parseNumber(s + exponent)
 	}
 	s = withoutCurrency(s)
+	if within, is := strings.CutPrefix(s, "("); is {
+		if within, is = strings.CutSuffix(within, ")"); !is || strings.ContainsAny(within, "+-") {
+			return 0, false
+		}
+		s = "-" + withoutCurrency(strings.TrimSpace(within))
+	}
 	sign, group := ".", ","
 	if decimal == "comma" {
 		sign, group = group, sign
@@ -48,7 +55,12 @@ func ParseNumber(s, decimal string) (float64, bool) {
 	return parseNumber(whole + exponent)
 }
 
-// withoutCurrency takes the sign of a currency away from before or after a number: $5, -$5, 5 €.
+// currencies are codes that stand for one, ISO 4217.
+var currencies = []string{"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "SEK", "NOK", "DKK", "PLN",
+	"CZK", "BRL", "MXN", "KRW", "ZAR"}
+
+// withoutCurrency takes the sign or the code of a currency away from before or after a number: $5,
+// -$5, 5 €, EUR 5.
 func withoutCurrency(s string) string {
 	minus := ""
 	if rest, negative := strings.CutPrefix(s, "-"); negative {
@@ -61,6 +73,10 @@ func withoutCurrency(s string) string {
 		s = s[size:]
 	case unicode.Is(unicode.Sc, last):
 		s = s[:len(s)-end]
+	case len(s) > 3 && slices.Contains(currencies, s[:3]):
+		s = s[3:]
+	case len(s) > 3 && slices.Contains(currencies, s[len(s)-3:]):
+		s = s[:len(s)-3]
 	}
 	return minus + strings.TrimSpace(s)
 }

@@ -134,7 +134,7 @@ func (r *records) next() []string {
 			if quote.Line != quote.StartLine { // the quote ran on: what matters is where it was opened
 				column = 0
 			}
-			r.faults.add(quote.StartLine, column, "a quote out of place or not closed: "+
+			r.faults.once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+
 				"put the whole field in quotes and double those inside it, or remove it")
 			return []string{}
 		}
@@ -181,7 +181,10 @@ func readDelimited(t *table, text string, want request) error {
 		return err
 	}
 	for fields := r.next(); fields != nil; fields = r.next() {
-		line, _ := r.FieldPos(0)
+		line := 0
+		if len(fields) > 0 {
+			line, _ = r.FieldPos(0)
+		}
 		switch {
 		case len(fields) == 0: // a fault of its quotes
 			t.read++
@@ -248,7 +251,6 @@ func isHeader(first, second, named []string) bool {
 
 // nameColumns takes the names from the next line.
 func (t *table) nameColumns(r *records) {
-	seen := map[string]int{}
 	var numeric []string
 	for j, name := range r.next() {
 		if name == "" {
@@ -256,20 +258,37 @@ func (t *table) nameColumns(r *records) {
 			t.warnings = append(t.warnings, fmt.Sprintf("column %d has no name in the header; it is called %s", j+1,
 				name))
 		}
-		if before, is := seen[name]; is {
-			line, column := r.FieldPos(j)
-			t.faults.add(line, column, "the column name %q occurs twice (columns %d and %d); rename one", name,
-				before+1, j+1)
-		}
 		if isNumber(name) {
 			numeric = append(numeric, name)
 		}
-		seen[name] = j
 		t.names[j] = name
 	}
+	t.distinguish()
 	if len(numeric) > 0 {
 		t.warnings = append(t.warnings,
 			"the first line is taken as the header, although it holds numbers ("+list(numeric)+")")
+	}
+}
+
+// distinguish gives the second column of a name, the third and so on names of their own.
+func (t *table) distinguish() {
+	taken := map[string]bool{}
+	for _, name := range t.names {
+		taken[name] = true
+	}
+	first := map[string]int{}
+	for j, name := range t.names {
+		before, again := first[name]
+		if !again {
+			first[name] = j
+			continue
+		}
+		for n := 2; taken[t.names[j]]; n++ {
+			t.names[j] = fmt.Sprintf("%s.%d", name, n)
+		}
+		taken[t.names[j]] = true
+		t.warnings = append(t.warnings, fmt.Sprintf("the column name %q occurs twice (columns %d and %d); the latter "+
+			"is called %q", name, before+1, j+1, t.names[j]))
 	}
 }
 

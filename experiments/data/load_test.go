@@ -87,7 +87,6 @@ func TestSpecProblemsFoundInTheFile(t *testing.T) {
 		"positive of three":  {Spec{Positive: "M"}, three, []string{"data.positive: only two classes have a positive one, and there are 3 (F, M, N)"}},
 		"too small a part":   {Spec{Subsample: 2}, three + "1,1,M\n", []string{`data.subsample: 2 of 4 cases would leave none of class "N"`}},
 		"too many levels":    {Spec{Categorical: "one_hot", Label: "label"}, "a,label\n" + distinct(101), []string{`f.csv:2: column "a" has 101 different texts ("t0" here)`}},
-		"file and key":       {Spec{Drop: []Name{"c"}}, "a,a,label\n1,2,M\n3,4,F\n", []string{`data.drop: no column "c"`, `f.csv:1:3: the column name "a" occurs twice`}},
 		"text under one_hot": {Spec{}, "a,label\nu,M\nv,F\n", []string{`f.csv:1:1: column "x1": "a" is not a number`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestCanonicalLabels(t *testing.T) {
 		"3": "3", "+3.0": "3", "3e0": "3", "-0": "0", "0.50": "0.5", "five": "five", " 5": " 5",
 		"999999999999999": "999999999999999", "1e15": "1e+15", "1000000000000000": "1e+15", "-1000000000000000": "-1e+15", "100000": "100000",
 	} {
-		if got := canonical(label); got != want {
+		if got := Canonical(label); got != want {
 			t.Errorf("%q: %q, want %q", label, got, want)
 		}
 	}

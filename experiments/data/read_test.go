@@ -184,8 +184,9 @@ func TestFaultyFiles(t *testing.T) {
 		"missing label":        {Spec{Missing: "mean"}, "a,b,label\n1,2,M\n3,4,\n5,6,F\n", []string{`f.csv:3:5: the label (column "label") is missing`, "missing: drop"}},
 		"missing group":        {Spec{Group: "a"}, "a,b,label\n1,2,M\n,4,F\n", []string{`f.csv:3:1: the group (column "a") is missing`}},
 		"all dropped":          {Spec{Missing: "drop"}, "a,b,label\n1,,M\n,4,F\n", []string{"has no cases (2 dropped for missing values)"}},
-		"duplicate names":      {Spec{}, "a,b,a,label\n1,2,3,M\n4,5,6,F\n", []string{`f.csv:1:5: the column name "a" occurs twice (columns 1 and 3); rename one`}},
 		"quote inside":         {Spec{}, "a,b,label\n1,2\",M\n3,4,F\n", []string{"f.csv:2:4: a quote out of place"}},
+		"quote in the first":   {Spec{}, "a,b,label\n1\",2,M\n3,4,F\n", []string{"f.csv:2:2: a quote out of place"}},
+		"quotes inside":        {Spec{}, "a,b,label\n1,2\",M\n3,4\",F\n5,6,F\n", []string{"f.csv:2:4: a quote out of place", "; likewise in line 3"}},
 		"open quote":           {Spec{}, "a,b,label\n1,2,M\n3,\"4,F\n", []string{"f.csv:3:", "a quote out of place"}},
 		"open quote, header":   {Spec{Label: "label"}, "a,\"b,label\n1,2,M\n3,4,F\n", []string{"a quote out of place"}},
 		"text, many":           {Spec{}, "a,b,label\n1,2,M\n" + many, []string{"f.csv:3:3:", "likewise in lines 4, 5, 6, 7 and 45 more"}},
@@ -220,6 +221,65 @@ func TestFaultyFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Columns of one name get names of their own, in training files and in files to predict.
+func TestNamesThatOccurTwice(t *testing.T) {
+	d, err := load(t, Spec{Drop: []Name{"a.2"}}, "a,a,b,a.2,a,label\n1,2,3,4,5,M\n6,7,8,9,10,F\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings := strings.Join(d.Warnings, "\n")
+	if got := strings.Join(d.ColumnNames, " "); got != "a a.3 b a.4" || d.X.At(1, 1) != 7 || d.X.At(1, 3) != 10 ||
+		!strings.Contains(warnings, `the column name "a" occurs twice (columns 1 and 5); the latter is called "a.4"`) {
+		t.Errorf("%s: %v\n%s", got, d.X, warnings)
+	}
+	path := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(path, []byte("b,a,a,a\n1,2,3,4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Schema.Read(path); err == nil || !strings.Contains(err.Error(), "a.4") {
+		t.Errorf("a file without the column a.4: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("b,a.2,a,a,a\n1,0,2,3,4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, err := d.Schema.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.X.RawRowView(0); !slices.Equal(got, []float64{2, 3, 1, 4}) {
+		t.Errorf("predicted from %v", got)
+	}
+}
+
+// What differs in case is one class and one category under ignore_case, also in the names of classes and in files to predict; else it
+// is not.
+func TestIgnoreCase(t *testing.T) {
+	text := "colour,x,id,label\nRed,1,K,Yes\nblue,2,k,NO\nRED,3,L,yes\nBlue,4,M,no\nred,5,n,maybe\n"
+	s := Spec{Categorical: "one_hot", ID: []Name{"id"}, Classes: []Name{"YES", "No"}, Positive: "Yes", IgnoreCase: true}
+	d, err := load(t, s, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(d.Classes, d.Labels, d.ColumnNames, d.IDs[0].Values) !=
+		"[no yes] [1 0 1 0] [colour=blue colour=red x] [K k L M]" {
+		t.Error(d.Classes, d.Labels, d.ColumnNames, d.IDs[0].Values)
+	}
+	path := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(path, []byte("id,label,x,colour\nZ,YES,1,rED\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, err := d.Schema.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(again.X.RawRowView(0), again.Labels, again.Warnings) != "[0 1 1] [1] []" {
+		t.Error(again.X.RawRowView(0), again.Labels, again.Warnings)
+	}
+	if d, err = load(t, Spec{Categorical: "one_hot", ID: []Name{"id"}}, text, ""); err != nil || len(d.Classes) != 5 || len(d.ColumnNames) != 6 {
+		t.Error(err, d.Classes, d.ColumnNames)
 	}
 }
 

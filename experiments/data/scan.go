@@ -45,11 +45,14 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	}
 	begin(Layout{t.form, t.names, t.header, t.label, comma})
 	for fields := r.next(); fields != nil; fields = r.next() {
-		if line, _ := r.FieldPos(0); len(fields) != len(t.names) {
+		switch len(fields) {
+		case len(t.names):
+			row(fields)
+		case 0: // a fault of its quotes
+		default:
+			line, _ := r.FieldPos(0)
 			t.wrongWidth(line, len(fields))
-			continue
 		}
-		row(fields)
 	}
 	return t.faults.err()
 }

@@ -231,7 +231,8 @@ func openTest(dir, path string) (source, error) {
 
 // request is what a file of this kind is read with.
 func (s *Schema) request() request {
-	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	return request{missing: s.Missing, tokens: s.MissingValues, decimal: s.Decimal, drop: s.Unlabelled == "drop",
+		fold: s.IgnoreCase}
 }
 
 // read reads another file; labels says whether every case needs the label of a known class.
@@ -404,10 +405,12 @@ func (s *Schema) label(d *Data, t *table, labels bool) {
 				text = aboveClass(*s.Above, v > *s.Above)
 			}
 		}
-		k, is := index[canonical(text)]
+		k, is := index[Canonical(text)]
 		if !is {
 			k = -1
-			unknown++
+			if text != "" {
+				unknown++
+			}
 			wrong("class "+text, i, "class %q does not occur in the training data (%s); correct it, leave the case "+
 				"out, or name the classes to keep (classes: […])", text, list(s.Classes))
 		}

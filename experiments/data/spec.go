@@ -33,6 +33,11 @@ type Spec struct {
 	// 1 where the value is missing and else 0, called "NAME is missing".
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
+	// IgnoreCase takes labels, categories and the names of classes in lower case.
+	IgnoreCase bool `yaml:"ignore_case"`
+	// Duplicates is independent (default), or together: cases of equal inputs, whatever their
+	// labels, are a group of their own.
+	Duplicates string `yaml:"duplicates"`
 	// Categories are inputs whose values are names even where they are numbers; categorical says
 	// what becomes of them, one_hot by default.
 	Categories []Name `yaml:"categories"`
@@ -84,13 +89,14 @@ var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
 	categoricalModes = []string{"error", "one_hot", "kernel"}
 	unlabelledModes  = []string{"error", "drop"}
+	duplicateModes   = []string{"independent", "together"}
 )
 
 // Choices has, for the keys whose value is one of a few, these values; the first is the default.
 func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
-		"unlabelled": unlabelledModes, "decimal": decimalModes,
+		"unlabelled": unlabelledModes, "decimal": decimalModes, "duplicates": duplicateModes,
 	}
 }
 
@@ -115,10 +121,13 @@ func (s Spec) Check() Problems {
 	}
 	p = append(p, overlaps(s.uses())...)
 	for _, of := range []struct{ key, value string }{{"missing", s.Missing}, {"categorical", s.Categorical},
-		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}} {
+		{"unlabelled", s.Unlabelled}, {"decimal", s.Decimal}, {"duplicates", s.Duplicates}} {
 		if choices := Choices()[of.key]; of.value != "" && !slices.Contains(choices, of.value) {
 			p.add(of.key, "unknown value %q%s", of.value, registry.Suggest(of.value, choices))
 		}
+	}
+	if s.Group != "" && s.Duplicates == "together" {
+		p.add("duplicates", "together makes groups of equal inputs, and group names groups; keep one of the two")
 	}
 	if s.MissingIndicators && s.Missing != "mean" && s.Missing != "median" {
 		p.add("missing_indicators", "needs missing: mean or median")
@@ -138,7 +147,7 @@ func (s Spec) Check() Problems {
 
 // checkClasses looks at classes and positive.
 func (s Spec) checkClasses() (p Problems) {
-	kept := canonicalNames(s.Classes)
+	kept := s.canonicalNames(s.Classes...)
 	if len(kept) == 1 {
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
@@ -151,7 +160,7 @@ func (s Spec) checkClasses() (p Problems) {
 			p.add("classes", "%q occurs twice; remove one", c)
 		}
 	}
-	positive := canonical(string(s.Positive))
+	positive := s.canonicalNames(s.Positive)[0]
 	switch {
 	case positive == "" || len(kept) == 0:
 	case !slices.Contains(kept, positive):
@@ -231,10 +240,14 @@ func overlaps(uses []use) (p Problems) {
 }
 
 // canonicalNames are labels in their canonical text.
-func canonicalNames(names []Name) []string {
+func (s Spec) canonicalNames(names ...Name) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = canonical(strings.TrimSpace(string(n)))
+		text := strings.TrimSpace(string(n))
+		if s.IgnoreCase {
+			text = strings.ToLower(text)
+		}
+		out[i] = Canonical(text)
 	}
 	return out
 }

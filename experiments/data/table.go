@@ -30,6 +30,7 @@ type request struct {
 	tokens  []string                // further texts for a missing value
 	decimal string                  // how numbers are written
 	drop    bool                    // cases without a label
+	fold    bool                    // labels and categories are taken in lower case
 	named   []string                // column names that the caller knows: one in the first line makes it a header
 	plan    func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep    func(label string) bool // cases with other labels are passed over; nil keeps all
@@ -106,7 +107,7 @@ func (t *table) kept(text string) string {
 func (t *table) add(want request, line int, field func(j int) string, at func(j int) int) (added bool) {
 	row := t.read
 	t.read++
-	if t.label >= 0 && t.passes(want, field(t.label)) {
+	if t.label >= 0 && t.passes(want, want.folded(target, field(t.label))) {
 		return false
 	}
 	n, complete := len(t.rows), true
@@ -125,7 +126,7 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 			t.missing(want, role, line, at(j), j)
 		}
 		if role != number {
-			t.texts[j][n] = t.kept(text)
+			t.texts[j][n] = t.kept(want.folded(role, text))
 			continue
 		}
 		v, ok := ParseNumber(text, want.decimal)
@@ -145,6 +146,14 @@ func (t *table) add(want request, line int, field func(j int) string, at func(j 
 	}
 	t.rows, t.lines = append(t.rows, row), append(t.lines, line)
 	return true
+}
+
+// folded is the text that is kept for a column.
+func (want request) folded(r role, text string) string {
+	if want.fold && (r == level || r == category || r == target) {
+		return strings.ToLower(text)
+	}
+	return text
 }
 
 // end cuts the columns to the cases read.
@@ -167,10 +176,10 @@ func (t *table) fits(n, columns int) bool {
 
 // passes tells whether the case is left out because of its label.
 func (t *table) passes(want request, label string) bool {
-	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(canonical(label)) {
+	if want.keep == nil || Missing(label) || slices.Contains(want.tokens, label) || want.keep(Canonical(label)) {
 		return false
 	}
-	t.passed[canonical(label)] = true
+	t.passed[Canonical(label)] = true
 	return true
 }
 

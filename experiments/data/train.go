@@ -15,14 +15,14 @@ import (
 func (s Spec) readTrain(src source) (*Data, error) {
 	var schema *Schema
 	var group int
-	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop", fold: s.IgnoreCase}
 	for _, text := range s.MissingValues {
 		want.tokens = append(want.tokens, strings.TrimSpace(string(text)))
 	}
 	for _, u := range s.uses() {
 		want.named = append(want.named, u.column)
 	}
-	kept := canonicalNames(s.Classes)
+	kept := s.canonicalNames(s.Classes...)
 	if len(kept) > 0 {
 		want.keep = func(label string) bool { return slices.Contains(kept, label) }
 	}
@@ -35,6 +35,7 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		return nil, err
 	}
 	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
+	schema.IgnoreCase = s.IgnoreCase
 	schema.categories(t)
 	for k := range schema.Inputs {
 		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
@@ -60,6 +61,9 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	}
 	if group >= 0 {
 		d.Groups = t.texts[group]
+	}
+	if s.Duplicates == "together" {
+		d.Groups = d.alike()
 	}
 	for k, n := range d.counts() {
 		switch {
@@ -251,7 +255,7 @@ func (s Spec) classes(t *table, labels, kept []string) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, l := range labels {
-		seen[canonical(l)] = true
+		seen[Canonical(l)] = true
 	}
 	classes := slices.Sorted(maps.Keys(seen))
 	value := func(c string) float64 { v, _ := parseNumber(c); return v }
@@ -293,7 +297,7 @@ func (s Spec) orderClasses(classes []string) ([]string, error) {
 	if s.Positive == "" {
 		return classes, nil
 	}
-	positive := canonicalNames([]Name{s.Positive})[0]
+	positive := s.canonicalNames(s.Positive)[0]
 	switch k := slices.Index(classes, positive); {
 	case k < 0:
 		return nil, problem("positive", "no class %q%s", positive, registry.Suggest(positive, classes))

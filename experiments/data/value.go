@@ -36,9 +36,9 @@ func isHex(s string) bool {
 	return len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
 }
 
-// canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and
+// Canonical is the text of a label: of a number, its shortest decimal form, so that 3, +3.0 and
 // 3.0000 are equal.
-func canonical(label string) string {
+func Canonical(label string) string {
 	v, ok := parseNumber(label)
 	switch {
 	case !ok:

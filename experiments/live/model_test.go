@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
 // What is answered to rows is what predict says of the same file; whatever else is asked is refused with a reason, and counted.
@@ -34,6 +35,19 @@ func TestModelHandler(t *testing.T) {
 		row[c.Name] = 10 + i
 	}
 	good, _ := json.Marshal(map[string]any{"rows": []any{row, row}}) // plain data
+	reject := 0.1
+	costly, err := model.Deciding(spec.Deciding{Loss: "M,F,5", Reject: &reject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/predict", strings.NewReader(string(good)))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	NewModel(costly, log.New(io.Discard, "", 0)).ServeHTTP(w, r)
+	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `"decision","expected_loss"]`) ||
+		!strings.Contains(body, `"reject",0.1]`) {
+		t.Errorf("%d %s", w.Code, body)
+	}
 	h := NewModel(model, log.New(io.Discard, "", 0))
 	ask := func(method, path, host, kind, body string) (int, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -69,8 +69,12 @@ var Sections = []Section{
 			"false", "missing_indicators: true"},
 		{"unlabelled", "treatment of cases without a label: error, or drop the case",
 			"error", "unlabelled: drop"},
-		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); a currency sign beside the number " +
-			"is allowed", "point", "decimal: comma"},
+		{"ignore_case", "takes labels and categories in lower case, so that Yes and YES are one class",
+			"false", "ignore_case: true"},
+		{"duplicates", "cases of equal inputs: independent; or together, a group each, so that no split " +
+			"(group_kfold) separates them", "independent", "duplicates: together"},
+		{"decimal", "decimal separator: point (1,234.5) or comma (1.234,5); the sign or code of a currency " +
+			"beside the number is allowed", "point", "decimal: comma"},
 		{"categories", "inputs that are categories although their values are numbers",
 			"none", "categories: [ward]"},
 		{"categorical", "treatment of text columns: error; one_hot, one 0/1 input for each level; " +
@@ -181,6 +185,8 @@ var Sections = []Section{
 		{"amplitude", "prior standard deviation of the weights, which sets the regularisation",
 			"tuned from 1", "logistic_regression: {amplitude: {fixed: 1}}"},
 		{"bias", "whether a constant is added to the inputs", "true", "logistic_regression: {bias: false}"},
+		{"class_weight", "none, or balanced: cases of rare classes count more, so that all classes count alike",
+			"none", "logistic_regression: {class_weight: balanced}"},
 	}},
 	{"priors", "options of prior densities of hyperparameters", []string{"Normal", "LogNormal", "HalfNormal",
 		"HalfT", "Gamma", "InverseGamma", "Beta"}, []Key{

@@ -150,7 +150,7 @@ func (l *lossReader) setTriples(text string) {
 	}
 }
 
-// Deciding says what decisions on classes cost.
+// Deciding says how classes are decided for.
 type Deciding struct {
 	// Loss is `truth,decision,cost …`, a YAML mapping {truth: {decision: cost, …}, …}, or a file
 	// that holds such a mapping or, as CSV, the whole matrix: a header with the decisions and a row
@@ -158,6 +158,29 @@ type Deciding struct {
 	// said, and the class of largest probability is decided for.
 	Loss   string
 	Reject *float64 // cost of deciding for no class; nil: one is always decided for
+	// Threshold is the probability of the second of two classes from which it is decided for, in
+	// place of costs; nil: that of the model, or ½.
+	Threshold *float64
+}
+
+// ReadThreshold is the threshold that flags give; nil where they give none.
+func ReadThreshold(o Deciding, classes []string) ([]float64, error) {
+	d := newDecoder("--threshold")
+	switch t := o.Threshold; {
+	case t == nil:
+		return nil, nil
+	case classes == nil:
+		d.at(nil, "the model predicts numbers, and a threshold is for two classes; leave it out")
+	case len(classes) != 2:
+		d.at(nil, "a threshold is for two classes, and the model has %d; leave it out", len(classes))
+	case o.Loss != "" || o.Reject != nil:
+		d.at(nil, "costs decide by themselves; leave out --threshold, or --loss and --reject")
+	case !(*t >= 0 && *t <= 1):
+		d.at(nil, "%v is not a probability; write a number from 0 to 1", *t)
+	default:
+		return []float64{*t}, nil
+	}
+	return nil, d.err()
 }
 
 // ReadCosts are the costs of decisions on classes that flags name; nil where nothing is said.

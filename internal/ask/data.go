@@ -52,6 +52,10 @@ func Describe(name, label string) (out Described, err error) {
 		d, err = ReadAny(&from)
 	case err == nil:
 		out.Table = t
+		if t.Inputs() == 0 { // which is no data set yet, and its columns say why
+			out.Summary = data.Summary{Name: filepath.Base(name), Form: t.Form, Cases: t.Rows, Classes: t.Classes}
+			return out, nil
+		}
 		if t.Spec.Missing != "" { // counted, as NaN
 			t.Spec.Missing = "mean"
 		}

@@ -111,7 +111,7 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 				return nil, err
 			}
 			mean, variance := l.leaveOut(point.Theta, d.X, y, groups)
-			f.add(o, point, platt(y, mean, variance))
+			f.add(o, point, platt(y, mean, variance, nil))
 			f.summary.Iterations += tuning.Evaluations
 			if tuning.Status == objective.EvaluationLimit || tuning.Status == objective.Stalled {
 				f.summary.Converged = false

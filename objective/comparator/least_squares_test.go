@@ -145,7 +145,7 @@ func TestLeastSquaresOfGroups(t *testing.T) {
 		}
 	}
 	mean, variance := l.leaveOut(p.Theta, d.X, d.Y.Value, members(d.Groups))
-	if want := platt(d.Y.Value, mean, variance); f.sigmoids[0] != want {
+	if want := platt(d.Y.Value, mean, variance, nil); f.sigmoids[0] != want {
 		t.Errorf("probabilities by %+v, want %+v", f.sigmoids[0], want)
 	}
 }

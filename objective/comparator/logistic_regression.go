@@ -31,9 +31,13 @@ import (
 // which σ maximises, if it is free. Predictions are averages over that Gaussian. It is the same
 // classifier as Laplace's method with the kernel σ²(1 + x·x'), at a cost of nP² + P³ instead of
 // Cn³.
+//
+// With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. What σ maximises is then no log evidence
+// of the labels, and none is told.
 type LogisticRegression struct {
-	Amplitude param.Setting `yaml:"amplitude"` // σ; free from 1
-	Bias      *bool         `yaml:"bias"`      // nil: true
+	Amplitude   param.Setting `yaml:"amplitude"`    // σ; free from 1
+	Bias        *bool         `yaml:"bias"`         // nil: true
+	ClassWeight ClassWeight   `yaml:"class_weight"` // default: uniform
 }
 
 // Check looks at the amplitude.
@@ -68,7 +72,7 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 // Fit finds the amplitude and the weights.
 func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
 	return learn(ctx, "logistic_regression", d, func(index, counts []int) (Fitted, error) {
-		return l.on(d, index, len(counts)).tune(ctx, l.Params(d.X.Dim(), nil)[0])
+		return l.on(d, index, counts).tune(ctx, l.Params(d.X.Dim(), nil)[0])
 	})
 }
 
@@ -78,7 +82,7 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 	if err != nil {
 		return nil, err
 	}
-	r := l.on(d, index, len(counts))
+	r := l.on(d, index, counts)
 	parts, err := cut(s, 1, r.x.Cols*r.processes)
 	if err != nil {
 		return nil, err
@@ -103,11 +107,17 @@ type regression struct {
 	x                  blas64.General // X̃, n×D
 	index              []int
 	y                  []float64 // ±1, for two classes
+	weight             []float64 // ω
+	weighted           bool      // ω is not 1 for all
 }
 
-func (l LogisticRegression) on(d objective.Data, index []int, classes int) *regression {
-	x := extended(d.X, l.columns(d.X.Dim()))
-	return &regression{d.X.Dim(), classes, machines(classes), x, index, against(index, classes, 0)}
+func (l LogisticRegression) on(d objective.Data, index, counts []int) *regression {
+	classes := len(counts)
+	return &regression{
+		dim: d.X.Dim(), classes: classes, processes: machines(classes), x: extended(d.X, l.columns(d.X.Dim())),
+		index: index, y: against(index, classes, 0), weight: perCase(l.ClassWeight.of(counts), index),
+		weighted: l.ClassWeight != Uniform,
+	}
 }
 
 // extended is X̃: the inputs and, in a column more, a 1.
@@ -140,8 +150,8 @@ type weights struct {
 	*regression
 	sigma      float64
 	w          []float64      // P = D·processes, a process after the other
-	pi, g      blas64.General // n×processes: π, or for two classes W, and ∇ log p
-	d3         []float64      // of two classes: the third derivative of log p
+	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
+	d3         []float64      // of two classes: ω times the third derivative of log p
 	psi        float64
 	b          blas64.Symmetric  // B, in the place of which its factor and then B⁻¹ stand
 	factor     blas64.Triangular // of B
@@ -173,12 +183,14 @@ func (f *weights) evaluate(w []float64) float64 {
 	psi := -floats.Dot(w, w) / (2 * f.sigma * f.sigma)
 	for i := range f.x.Rows {
 		if f.classes > 2 {
-			psi += likelihood.Softmax{}.Probabilities(row(f.pi, i), row(f.g, i), row(latent, i), f.index[i])
+			psi += f.weight[i] *
+				likelihood.Softmax{}.Probabilities(row(f.pi, i), row(f.g, i), row(latent, i), f.index[i])
+			floats.Scale(f.weight[i], row(f.g, i))
 			continue
 		}
 		logp, d1, d2, d3 := likelihood.Logit{}.Derivs(f.y[i], latent.Data[i])
-		f.pi.Data[i], f.g.Data[i], f.d3[i] = -d2, d1, d3
-		psi += logp
+		f.pi.Data[i], f.g.Data[i], f.d3[i] = -f.weight[i]*d2, f.weight[i]*d1, f.weight[i]*d3
+		psi += f.weight[i] * logp
 	}
 	return psi
 }
@@ -195,7 +207,7 @@ func (f *weights) curvature() error {
 			for i := range w {
 				pi := row(f.pi, i)
 				if w[i] = pi[c]; f.classes > 2 {
-					w[i] *= same - pi[d]
+					w[i] *= f.weight[i] * (same - pi[d])
 				}
 			}
 			block := blas64.Symmetric{Uplo: blas.Upper, N: columns, Stride: p, Data: f.b.Data[c*columns*p+d*columns:]}
@@ -318,7 +330,7 @@ func (f *weights) slope() {
 		pi, q, change := row(f.pi, i), row(q, i), row(change, i)
 		mean := floats.Dot(pi, q)
 		for c, v := range pi {
-			f.gradient -= v * (q[c] - mean) / 2 * change[c]
+			f.gradient -= f.weight[i] * v * (q[c] - mean) / 2 * change[c]
 		}
 	}
 }
@@ -441,10 +453,14 @@ func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 // State is the amplitude and the weights, a process after the other.
 func (f *weights) State() approx.State { return append(approx.State{f.sigma}, f.w...) }
 
-// Summary has the amplitude and the log evidence.
+// Summary has the amplitude and, without class weights, the log evidence.
 func (f *weights) Summary() Summary {
-	return Summary{
+	s := Summary{
 		Natural: []float64{f.sigma}, LogEvidence: f.value, Iterations: f.evaluated, Converged: true,
 		Warnings: f.warnings,
 	}
+	if f.weighted {
+		s.LogEvidence = math.NaN()
+	}
+	return s
 }

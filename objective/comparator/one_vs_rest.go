@@ -2,6 +2,7 @@ package comparator
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -74,15 +75,19 @@ func (s sigmoid) logProb(y, m, v float64) float64 {
 
 // platt fits the sigmoid to outputs of cases that were held out, by maximum likelihood. A variance
 // of nil is 0. Instead of ±1 a case of n of its kind has the target (n + 1)/(n + 2) of Platt
-// (1999), so that outputs that separate the classes have a maximum too. Fisher scoring with step
-// halving; the scale of m does not matter.
-func platt(y, m, v []float64) sigmoid {
+// (1999), so that outputs that separate the classes have a maximum too. A case counts as so many as
+// its weight says; a weight of nil is 1. Fisher scoring with step halving; the scale of m does not
+// matter.
+func platt(y, m, v, weight []float64) sigmoid {
+	if weight == nil {
+		weight = slices.Repeat([]float64{1}, len(y))
+	}
 	var positive, negative, squares float64
 	for i, t := range y {
 		if t > 0 {
-			positive++
+			positive += weight[i]
 		} else {
-			negative++
+			negative += weight[i]
 		}
 		squares += m[i] * m[i]
 	}
@@ -101,7 +106,7 @@ func platt(y, m, v []float64) sigmoid {
 			target[i] = (positive + 1) / (positive + 2)
 		}
 	}
-	s := scoreOf(sigmoid{alpha: 1}, x, w, target)
+	s := scoreOf(sigmoid{alpha: 1}, x, w, target, weight)
 	for range 500 {
 		da, db, gain := s.step()
 		if !(gain > 1e-20*n) {
@@ -109,7 +114,7 @@ func platt(y, m, v []float64) sigmoid {
 		}
 		better := false
 		for range 60 {
-			next := scoreOf(sigmoid{s.at.alpha + da, s.at.beta + db}, x, w, target)
+			next := scoreOf(sigmoid{s.at.alpha + da, s.at.beta + db}, x, w, target, weight)
 			if better = next.l > s.l || gain < 1e-9*n; better { // so near, l tells nothing
 				s = next
 				break
@@ -129,15 +134,15 @@ type score struct {
 	l, ga, gb, aa, ab, bb float64
 }
 
-// scoreOf has the outputs N(x, w) and the targets p(+1).
-func scoreOf(s sigmoid, x, w, target []float64) score {
+// scoreOf has the outputs N(x, w) and the targets p(+1), each so many times.
+func scoreOf(s sigmoid, x, w, target, times []float64) score {
 	c := score{at: s}
 	for i, t := range target {
 		root := math.Sqrt(1 + s.alpha*s.alpha*w[i])
 		z := (s.alpha*x[i] + s.beta) / root
 		up, down := linalg.TruncatedNormal(z), linalg.TruncatedNormal(-z)
-		c.l += t*up.LogMass + (1-t)*down.LogMass
-		slope, weight := t*up.Hazard-(1-t)*down.Hazard, up.Hazard*down.Hazard
+		c.l += times[i] * (t*up.LogMass + (1-t)*down.LogMass)
+		slope, weight := times[i]*(t*up.Hazard-(1-t)*down.Hazard), times[i]*(up.Hazard*down.Hazard)
 		da, db := (x[i]-z*s.alpha*w[i]/root)/root, 1/root
 		c.ga, c.gb = c.ga+slope*da, c.gb+slope*db
 		c.aa, c.ab, c.bb = c.aa+weight*da*da, c.ab+weight*da*db, c.bb+weight*db*db

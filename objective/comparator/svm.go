@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
@@ -39,6 +40,9 @@ type SVM struct {
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"`
 	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5
 	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-3
+	// ClassWeight multiplies C for the cases of a class, and counts them in the errors and in the
+	// fit of α and β.
+	ClassWeight ClassWeight `yaml:"class_weight"`
 
 	kernel kernel.Kernel
 }
@@ -143,7 +147,9 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 			return nil, fmt.Errorf("cross-validation: %w", err)
 		}
 		n := d.X.N()
-		t := &gridSearch{SVM: s, x: d.X, classes: len(counts), index: index, parts: parts, k: mat.NewSymDense(n, nil)}
+		t := &gridSearch{SVM: s, x: d.X, classes: len(counts), index: index, parts: parts, k: mat.NewSymDense(n, nil),
+			ofClass: s.ClassWeight.of(counts)}
+		t.weight = perCase(t.ofClass, index)
 		for m := range machines(t.classes) {
 			t.y = append(t.y, against(index, t.classes, m))
 		}
@@ -161,7 +167,8 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 		}
 		v := s.vectors(d, grid[at], s.costs()[best.cost])
 		v.sigmoids = best.sigmoids
-		k, all := t.gram(v.theta), slices.Repeat([]float64{v.cost}, n)
+		k, all := t.gram(v.theta), slices.Clone(t.weight)
+		floats.Scale(v.cost, all)
 		for _, y := range t.y {
 			machine, err := t.solve(ctx, k, y, all)
 			if err != nil {
@@ -236,14 +243,16 @@ type gridSearch struct {
 	y       [][]float64 // of every machine
 	parts   []cv.Fold
 	k       *mat.SymDense
-	failed  int // machines that did not converge
+	ofClass []float64 // weight of every class
+	weight  []float64 // of every case
+	failed  int       // machines that did not converge
 }
 
 // candidate is the best cost of a length scale.
 type candidate struct {
-	cost     int // index
-	errors   int
-	logp     float64 // of the held-out labels
+	cost     int     // index
+	errors   float64 // weighted
+	logp     float64 // of the held-out labels, weighted
 	sigmoids []sigmoid
 }
 
@@ -276,20 +285,22 @@ func (t *gridSearch) row(ctx context.Context, theta []float64) (best candidate, 
 	proba := mat.NewDense(t.x.N(), t.classes, nil)
 	for c, cost := range t.costs() {
 		next, held := candidate{cost: c}, make([][]float64, len(t.y))
+		wrong := make([]float64, t.classes)
 		for m, y := range t.y {
 			if held[m], err = t.holdOut(ctx, k, y, cost); err != nil {
 				return best, err
 			}
-			next.sigmoids = append(next.sigmoids, platt(y, held[m], nil))
+			next.sigmoids = append(next.sigmoids, platt(y, held[m], nil, t.weight))
 		}
 		probabilities(proba, next.sigmoids, held, nil)
 		for i, class := range t.index {
 			p := proba.RawRowView(i)
-			next.logp += math.Log(max(p[class], math.SmallestNonzeroFloat64))
+			next.logp += t.weight[i] * math.Log(max(p[class], math.SmallestNonzeroFloat64))
 			if cv.Decide(p) != class {
-				next.errors++
+				wrong[class]++
 			}
 		}
+		next.errors = floats.Dot(wrong, t.ofClass)
 		if c == 0 || next.better(best) {
 			best = next
 		}
@@ -303,7 +314,7 @@ func (t *gridSearch) holdOut(ctx context.Context, k blas64.General, y []float64,
 	for _, part := range t.parts {
 		upper := make([]float64, len(y))
 		for _, i := range part.Train {
-			upper[i] = cost
+			upper[i] = t.weight[i] * cost
 		}
 		machine, err := t.solve(ctx, k, y, upper)
 		if err != nil {

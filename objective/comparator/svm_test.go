@@ -353,7 +353,7 @@ func TestSigmoidIsTheMaximum(t *testing.T) {
 			}
 			return sum
 		}
-		s := platt(c.y, c.m, c.v)
+		s := platt(c.y, c.m, c.v, nil)
 		best := likelihood(s)
 		for _, h := range []float64{1e-4, 1e-2, 0.3} {
 			for _, other := range []sigmoid{{s.alpha * (1 + h), s.beta}, {s.alpha * (1 - h), s.beta}, {s.alpha, s.beta + h}, {s.alpha, s.beta - h}} {
@@ -369,7 +369,7 @@ func TestSigmoidIsTheMaximum(t *testing.T) {
 			t.Errorf("%s: gradient %v, %v at the fitted %+v", name, da, db, s)
 		}
 	}
-	if s := platt(y, make([]float64, n), nil); s.alpha-s.alpha != 0 || math.Abs(math.Exp(linalg.LogNormCDF(s.beta))-0.5) > 1e-9 {
+	if s := platt(y, make([]float64, n), nil, nil); s.alpha-s.alpha != 0 || math.Abs(math.Exp(linalg.LogNormCDF(s.beta))-0.5) > 1e-9 {
 		t.Errorf("outputs that say nothing: %+v", s)
 	}
 }
@@ -393,7 +393,7 @@ func TestSigmoidInExtendedPrecision(t *testing.T) {
 		{v, 0.1768293714723461, -0.37233399293501839},
 	} {
 		// The last step gains less than 1e-20 n of the likelihood, whose second derivatives are about n/10: α and β are within 1e-9.
-		if s := platt(y, m, c.v); math.Abs(s.alpha-c.alpha) > 1e-9 || math.Abs(s.beta-c.beta) > 1e-9 {
+		if s := platt(y, m, c.v, nil); math.Abs(s.alpha-c.alpha) > 1e-9 || math.Abs(s.beta-c.beta) > 1e-9 {
 			t.Errorf("%+v, want %v and %v", s, c.alpha, c.beta)
 		}
 	}
@@ -429,7 +429,7 @@ func TestSVMProbabilitiesAreOfHeldOutCases(t *testing.T) {
 				}
 			}
 		}
-		want := platt(y, held, nil)
+		want := platt(y, held, nil, nil)
 		if got := f.sigmoids[m]; math.Abs(got.alpha-want.alpha) > 1e-6 || math.Abs(got.beta-want.beta) > 1e-6 {
 			t.Errorf("class %d: %+v, of held-out cases %+v", m, got, want)
 		}

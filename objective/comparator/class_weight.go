@@ -1,0 +1,61 @@
+package comparator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
+
+// ClassWeight is how much the cases of each class count.
+type ClassWeight int
+
+const (
+	// Uniform: every case counts once.
+	Uniform ClassWeight = iota
+	// Balanced: a case of a class with n_c of n cases counts as n/(C n_c) cases, with C the number
+	// of classes that have cases. All classes then count alike, and the probabilities are those of
+	// a population in which they are equally frequent.
+	Balanced
+)
+
+// Names are the names of the weights.
+func (ClassWeight) Names() []string { return []string{"none", "balanced"} }
+
+// UnmarshalText reads one of the names.
+func (w *ClassWeight) UnmarshalText(text []byte) error {
+	i := slices.Index(w.Names(), string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown class_weight %q%s", text, registry.Suggest(string(text), w.Names()))
+	}
+	*w = ClassWeight(i)
+	return nil
+}
+
+// of is the weight of every class, from its number of cases; 0 where it has none.
+func (w ClassWeight) of(counts []int) []float64 {
+	cases, present := 0, 0
+	for _, n := range counts {
+		cases, present = cases+n, present+min(n, 1)
+	}
+	weight := make([]float64, len(counts))
+	for c, n := range counts {
+		switch {
+		case n == 0:
+		case w == Balanced:
+			weight[c] = float64(cases) / float64(present*n)
+		default:
+			weight[c] = 1
+		}
+	}
+	return weight
+}
+
+// perCase has for every case the value of its class.
+func perCase(ofClass []float64, index []int) []float64 {
+	out := make([]float64, len(index))
+	for i, c := range index {
+		out[i] = ofClass[c]
+	}
+	return out
+}
