@@ -50,7 +50,10 @@ func (m EnsembleMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, e
 // Memory implements Approximation: A, its inverse and the factor of B.
 func (m EnsembleMeanField) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+	return Memory{
+		Fit: words(3*n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 2*n2),
+	}
 }
 
 // Fit implements Approximation.

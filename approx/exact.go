@@ -66,7 +66,10 @@ func (e Exact) with(i Inducing) Approximation {
 // adjoint.
 func (Exact) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 2*n2)}
+	return Memory{
+		Fit: words(n2, s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 2*n2),
+	}
 }
 
 // Fit implements Approximation.

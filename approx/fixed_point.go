@@ -69,7 +69,7 @@ type pursuit struct {
 	reached    float64  // their distance
 	within     float64  // distance below which Newton's method is used
 	length     float64  // of the last update if it was a Newton step; else 0
-	linearised float64  // distance of the sites for which swept.sigma was computed
+	linearised float64  // distance of the sites whose correlations are stored
 	idle       bool     // whether the last sweep changed nothing
 }
 
@@ -218,7 +218,8 @@ func (r *pursuit) judge(err error) move {
 func (r *pursuit) nearby() bool { return r.at.distance <= r.within && r.at.floors == 0 }
 
 // stepOfNewton moves all sites at once, after refresh. With the correlations of the previous step
-// the remaining distance is about the product of both distances.
+// the remaining distance is about the product of both distances. No step needs the factor, which
+// the next refresh recomputes: the correlations are stored in its place, below its diagonal.
 func (r *pursuit) stepOfNewton() {
 	r.room()
 	square := blas64.Symmetric{Uplo: blas.Upper, N: len(r.y), Stride: r.v.Stride, Data: r.v.Data}
@@ -226,6 +227,11 @@ func (r *pursuit) stepOfNewton() {
 		r.linearised = r.at.distance
 		r.correlate(r.sigma, r.swept.sigma, square, linalg.SquareTri(upper(r.v)))
 	} else {
+		factor := all(r.swept.sigma)
+		linalg.Reflect(blas.Upper, factor, factor)
+		for i := range r.y {
+			factor.Data[i*(factor.Stride+1)] = 1
+		}
 		squares(r.swept.sigma, square)
 	}
 	r.follow(square)
@@ -236,6 +242,7 @@ func (r *pursuit) follow(square blas64.Symmetric) {
 	copy(r.before, r.state)
 	r.reached, r.length = r.at.distance, 1
 	r.newton(r.newResponse(byCorrelation(r.swept.sigma, square)), r.at.distance/8)
+	linalg.Reflect(blas.Lower, all(r.swept.sigma), all(r.swept.sigma))
 	r.diagnostics.Iterations++
 }
 
@@ -301,7 +308,7 @@ func (r *pursuit) sweeps(ctx context.Context) (err error) {
 // room allocates the memory of sweeps, once.
 func (r *pursuit) room() {
 	if r.swept == nil {
-		r.swept = newSweep(r.work, len(r.y))
+		r.swept = newSweep(r.work, r.u)
 	}
 }
 

@@ -87,13 +87,14 @@ func (l Laplace) Memory(s Size) Memory {
 			LeaveOneOut: words(0, s.Kernels*n2+s.Classes*s.Cases*min(inputsAtOnce, s.Cases)),
 		}
 	}
-	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	m := Memory{Fit: words(n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, n2)}
 	switch {
 	case s.Classes == 0: // the likelihood has a parameter
 		m.Evidence = words(0, n2)
 	case s.Distinct < s.Cases:
 		m2 := s.Distinct * s.Distinct
-		m.Fit, m.Evidence, m.LeaveOneOut = words(2*m2, 2*s.Distinct*s.New), words(0, m2), words(2*n2, n2)
+		m.Fit, m.Evidence = words(2*m2, 2*s.Distinct*s.New), words(0, m2)
+		m.LeaveOneOut, m.LeaveOneOutAdjoint = words(m2, m2), words(2*n2, n2)
 	}
 	return m
 }

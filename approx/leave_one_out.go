@@ -65,7 +65,7 @@ func (s *sites) marginals() (m []marginal, inverse blas64.General) {
 	}
 	left, raised := make([]float64, n), make([]float64, n) // v, and the part of it due to sites of negative precision
 	s.remaining(left, weak)
-	addSquares(1, raised, s.negative.fk)
+	linalg.AddSquares(1, s.negative.fk, raised)
 	m = make([]marginal, n)
 	for i, v := range left {
 		// Both 1 - τ_i v_i and the difference of K_ii and what the other cases explain may cancel;

@@ -17,7 +17,9 @@ type Bytes struct{ Kept, Passing int64 }
 type Memory struct {
 	Fit         Bytes // by a fit; the posterior keeps a part, and a prediction needs memory temporarily
 	Evidence    Bytes // by the adjoint of the evidence
-	LeaveOneOut Bytes // by the leave-one-out sum with its adjoint
+	LeaveOneOut Bytes // by the leave-one-out sum
+	// LeaveOneOutAdjoint is by the adjoint of that sum, unless what the sum takes has it.
+	LeaveOneOutAdjoint Bytes
 }
 
 // words is the memory of this many numbers, kept and temporary.

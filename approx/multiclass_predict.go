@@ -42,7 +42,7 @@ func (p *multiclass) project(q []float64, x blas64.General, c int, cross *mat.De
 	linalg.SolveTri(blas.Trans, p.u[c], x)
 	clear(q)
 	linalg.SumRows(n, q, func(sum []float64, i0, i1 int) {
-		addSquares(1, sum, blas64.General{Rows: i1 - i0, Cols: m, Stride: x.Stride, Data: x.Data[i0*x.Stride:]})
+		linalg.AddSquares(1, blas64.General{Rows: i1 - i0, Cols: m, Stride: x.Stride, Data: x.Data[i0*x.Stride:]}, sum)
 	})
 	for j, v := range q {
 		q[j] = max(diag[j]-v, 0)

@@ -38,7 +38,7 @@ func (m NaiveMeanField) Uses(lik likelihood.Likelihood, classes int) (Caps, erro
 // Memory implements Approximation: A and the factor of B.
 func (m NaiveMeanField) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
-	return Memory{Fit: words(2*n2, s.Cases*s.New), LeaveOneOut: words(n2, n2)}
+	return Memory{Fit: words(2*n2, s.Cases*s.New), LeaveOneOut: words(n2, 0), LeaveOneOutAdjoint: words(0, n2)}
 }
 
 // Fit implements Approximation.

@@ -60,10 +60,10 @@ func (a OneVsRest) Memory(s Size) Memory {
 	classes, n2 := s.Classes, s.Cases*s.Cases
 	s.Classes, s.Kernels = 2, 1
 	m := a.Binary.Memory(s)
-	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut} {
+	for _, b := range []*Bytes{&m.Fit, &m.Evidence, &m.LeaveOneOut, &m.LeaveOneOutAdjoint} {
 		b.Kept *= int64(classes)
 	}
-	m.Evidence, m.LeaveOneOut = m.Evidence.And(words(0, n2)), m.LeaveOneOut.And(words(0, n2))
+	m.Evidence, m.LeaveOneOutAdjoint = m.Evidence.And(words(0, n2)), m.LeaveOneOutAdjoint.And(words(0, n2))
 	return m
 }
 

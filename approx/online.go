@@ -122,7 +122,10 @@ func (o Online) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	sweeps, _ := o.sweeps(max(s.Cases, 1))
 	again := 2 * min(sweeps-1, 1) * n2
-	return Memory{Fit: words(2*n2, again+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 3*n2)}
+	return Memory{
+		Fit: words(2*n2, again+s.Cases*s.New), Evidence: words(0, n2), LeaveOneOut: words(n2, 0),
+		LeaveOneOutAdjoint: words(0, 3*n2),
+	}
 }
 
 // Fit implements Approximation.

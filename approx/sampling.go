@@ -320,7 +320,7 @@ func (p *samples) anneal(s *sites) (*annealing, error) {
 	linalg.SolveTri(blas.Trans, w.v, w.h)
 	if logp, _ := p.lik.Moments(1, -1, 0); logp <= -math.MaxFloat64 {
 		w.unit = v()
-		addSquares(1, w.unit, w.h)
+		linalg.AddSquares(1, w.h, w.unit)
 	}
 	for c := range chains {
 		w.rng = append(w.rng, rand.New(rand.NewPCG(p.options.Seed, uint64(c))))
@@ -449,7 +449,7 @@ func (p *samples) conditional(cross *mat.Dense, diag []float64) (means blas64.Ge
 	v := mat.DenseCopyOf(cross).RawMatrix() // U⁻ᵀ k*
 	linalg.SolveTri(blas.Trans, p.u, v)
 	variance = slices.Clone(diag)
-	subtractSquares(variance, v)
+	linalg.AddSquares(-1, v, variance)
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}

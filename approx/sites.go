@@ -135,6 +135,11 @@ func upper(v blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: v.Rows, Stride: v.Stride, Data: v.Data}
 }
 
+// all views the memory of a symmetric matrix, both triangles.
+func all(s blas64.Symmetric) blas64.General {
+	return blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}
+}
+
 // full is a symmetric matrix with both of its triangles.
 func full(s blas64.Symmetric) blas64.General {
 	a := linalg.NewGeneral(s.N, s.N)
@@ -430,26 +435,14 @@ func (s *sites) Latent(mean, variance []float64, cross *mat.Dense, diag []float6
 	}
 	linalg.SolveTri(blas.Trans, s.u, v)
 	copy(variance, diag)
-	subtractSquares(variance, v)
+	linalg.AddSquares(-1, v, variance)
 	if f := s.negative.f; f.Rows > 0 {
 		fk := linalg.NewGeneral(f.Rows, m) // F k*
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, f, raw, 0, fk)
-		addSquares(1, variance, fk)
+		linalg.AddSquares(1, fk, variance)
 	}
 	for j, x := range variance {
 		variance[j] = max(x, 0)
-	}
-}
-
-// subtractSquares subtracts from dst[j] the squared length of column j of v.
-func subtractSquares(dst []float64, v blas64.General) { addSquares(-1, dst, v) }
-
-// addSquares adds to dst[j] c times the squared length of column j of v.
-func addSquares(c float64, dst []float64, v blas64.General) {
-	for i := range v.Rows {
-		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] += c * x * x
-		}
 	}
 }
 

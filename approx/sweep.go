@@ -15,13 +15,12 @@ func (p *siteFit) update(damping float64) {
 	}
 }
 
-// block is the number of sites per update of Σ, and width the number of its rows that a thread
-// updates at a time.
-const block, width = 128, 256
+// width is the number of rows of Σ that a thread updates at a time for a block of sites.
+const width = 256
 
 // sweepWork is the workspace of sweeps.
 type sweepWork struct {
-	sigma   blas64.Symmetric  // Σ after the last complete block
+	sigma   blas64.Symmetric  // Σ after the last complete block, in the memory of the factor
 	columns blas64.General    // the columns of a block, in rows
 	own     blas64.Triangular // of a block: its own part of the s_t, from their diagonal on, and then U
 	c, x    []float64         // of a block: c_t, and the steps of μ along s_t
@@ -29,11 +28,12 @@ type sweepWork struct {
 	mu      []float64         // of a block: μ after the last complete block
 }
 
-func newSweep(work *Work, n int) *sweepWork {
-	v, rows := func() []float64 { return make([]float64, block) }, min(block, n)
+// newSweep is for sweeps whose Σ is to take the place of u.
+func newSweep(work *Work, u blas64.Triangular) *sweepWork {
+	v, rows := func() []float64 { return make([]float64, block) }, min(block, u.N)
 	return &sweepWork{
-		sigma:   blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: max(1, n), Data: work.take(n * n)},
-		columns: work.general(rows, n), own: upper(linalg.NewGeneral(rows, rows)), c: v(), x: v(), f: v(), mu: v(),
+		sigma:   blas64.Symmetric{Uplo: blas.Upper, N: u.N, Stride: u.Stride, Data: u.Data},
+		columns: work.general(rows, u.N), own: upper(linalg.NewGeneral(rows, rows)), c: v(), x: v(), f: v(), mu: v(),
 	}
 }
 

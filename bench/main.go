@@ -11,8 +11,8 @@
 // Python imports it, and the page says so where it does not.
 //
 // The programs run in turns, so that other load of the machine affects all of them alike. Of the
-// runs of each it reports the least and the median, of processor time (which leaves out the time that
-// others had the processor) and of wall-clock time.
+// runs of each it reports the least and the median, of processor time (which leaves out the time
+// that others had the processor) and of wall-clock time.
 package main
 
 import (

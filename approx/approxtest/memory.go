@@ -75,20 +75,37 @@ func CheckMemory(t *testing.T, p MemoryProblem) {
 		})
 	}
 	if caps.LeaveOneOut {
-		p.hold(t, "fit and leave-one-out", silent.Fit.And(silent.LeaveOneOut), func() any {
-			post := fit()
-			f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if caps.LeaveOneOutGradient {
-				if err := f.Adjoint(&adjoint, 0); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return []any{post, f}
-		})
+		p.holdLeaveOneOut(t, silent, caps.LeaveOneOutGradient, fit)
 	}
+}
+
+// holdLeaveOneOut calls hold for the leave-one-out sum of a fit, without and with its adjoint.
+func (p MemoryProblem) holdLeaveOneOut(t *testing.T, stated approx.Memory, gradient bool, fit func() approx.Posterior) {
+	t.Helper()
+	sum := func() (approx.Posterior, approx.Functional) {
+		post := fit()
+		f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return post, f
+	}
+	p.hold(t, "fit and leave-one-out", stated.Fit.And(stated.LeaveOneOut), func() any {
+		post, f := sum()
+		return []any{post, f}
+	})
+	if !gradient {
+		return
+	}
+	adjoint := approx.Cov{K: mat.NewSymDense(p.Targets.Len(), nil)}
+	all := stated.Fit.And(stated.LeaveOneOut).And(stated.LeaveOneOutAdjoint)
+	p.hold(t, "fit and leave-one-out with its adjoint", all, func() any {
+		post, f := sum()
+		if err := f.Adjoint(&adjoint, 0); err != nil {
+			t.Fatal(err)
+		}
+		return []any{post, f}
+	})
 }
 
 // newCases takes half of the cases of k as cases to predict.

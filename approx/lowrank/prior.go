@@ -84,12 +84,14 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 		linalg.SolveTri(blas.Trans, p.u, part)
 		q := p.spare[j0:j1]
 		clear(q)
-		addSquares(1, q, part)
-		for j, v := range q {
-			q[j] = max(cov.Diag[j0+j]-v, 0) // against rounding
-		}
+		linalg.AddSquares(1, part, q)
 	})
-	for i, d := range p.spare {
+	if err := p.checkCross(p.spare); err != nil {
+		return nil, err
+	}
+	for i, told := range p.spare {
+		d := max(cov.Diag[i]-told, 0) // which only rounding takes below
+		p.spare[i] = d
 		p.lambda[i] = power * d
 		if cov.Noise != nil {
 			p.lambda[i] += cov.Noise[i]
@@ -103,7 +105,7 @@ func New(cov Cov, power float64, room func(rows, columns int) blas64.General) (*
 // explained by the others becomes independent variance of each case, in addition to Λ.
 func (p *Prior) leading(r int) *Prior {
 	own, rest := slices.Clone(p.lambda), rows(p.v, r, p.Points())
-	addSquares(1, own, rest)
+	linalg.AddSquares(1, rest, own)
 	return &Prior{v: rows(p.v, 0, r), vars: p.vars, lambda: own, spare: p.spare, power: p.power}
 }
 
@@ -166,20 +168,23 @@ func (c Cov) check() error {
 			}
 		}
 	}
-	raw := c.Cross.RawMatrix()
-	wrong := make([]bool, m)
-	linalg.Rows(m, func(j0, j1 int) {
-		for j := j0; j < j1; j++ {
-			wrong[j] = !linalg.AllFinite(raw.Data[j*raw.Stride : j*raw.Stride+n])
-		}
-	})
-	if j := slices.Index(wrong, true); j >= 0 {
-		row := raw.Data[j*raw.Stride : j*raw.Stride+n]
-		i := slices.IndexFunc(row, func(v float64) bool { return !finite(v) })
-		return fmt.Errorf("the covariance of inducing input %d and case %d is %v; an input or a hyperparameter is "+
-			"out of range", j, i, row[i])
-	}
 	return nil
+}
+
+// checkCross says what was wrong with a column of K_zx, given |v|² of all columns of V. A number
+// that is not finite leaves none of its column of V finite from its own row on.
+func (p *Prior) checkCross(squares []float64) error {
+	if linalg.AllFinite(squares) {
+		return nil
+	}
+	for k := range p.v.Rows {
+		row := p.v.Data[k*p.v.Stride : k*p.v.Stride+p.v.Cols]
+		if i := slices.IndexFunc(row, func(v float64) bool { return !finite(v) }); i >= 0 {
+			return fmt.Errorf("the covariance of inducing input %d and case %d is %v; an input or a hyperparameter is "+
+				"out of range", k, i, row[i])
+		}
+	}
+	return nil // the squares overflow
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -244,15 +249,6 @@ func borrow(r, c int) (a blas64.General, giveBack func()) {
 	}
 	a = blas64.General{Rows: r, Cols: c, Stride: max(1, c), Data: (*data)[:r*max(1, c)]}
 	return a, func() { parts.Put(data) }
-}
-
-// addSquares adds to dst[j] c times the squared length of column j.
-func addSquares(c float64, dst []float64, v blas64.General) {
-	for i := range v.Rows {
-		for j, x := range v.Data[i*v.Stride : i*v.Stride+v.Cols] {
-			dst[j] += c * x * x
-		}
-	}
 }
 
 // Cases is the number of cases, n, and Points the number of inducing inputs, m.

@@ -126,7 +126,7 @@ func (p *Sites) Variances(sigma []float64) {
 		defer giveBack()
 		linalg.SolveTri(blas.Trans, p.um, part)
 		clear(p.squares[j0:j1])
-		addSquares(1, p.squares[j0:j1], part)
+		linalg.AddSquares(1, part, p.squares[j0:j1])
 	})
 	for i := range sigma {
 		sigma[i] = p.left[i] * (p.lambda[i] + p.left[i]*p.squares[i])

@@ -47,9 +47,9 @@ func (t Told) Latent(mean, variance []float64, cross *mat.Dense, diag []float64)
 	defer giveBack()
 	linalg.SolveTri(blas.Trans, t.u, w)
 	copy(variance, diag)
-	addSquares(-1, variance, w)
+	linalg.AddSquares(-1, w, variance)
 	linalg.SolveTri(blas.Trans, t.um, w)
-	addSquares(1, variance, w)
+	linalg.AddSquares(1, w, variance)
 	for j, x := range variance {
 		variance[j] = max(x, 0)
 	}

@@ -48,7 +48,7 @@ func (t ToldClasses) Project(q []float64, x blas64.General, c int, cross *mat.De
 	k := t.of
 	w := k.prior(c).whiten(cross, diag)
 	copy(q, diag)
-	addSquares(-1, q, w)
+	linalg.AddSquares(-1, w, q)
 	for j, v := range q {
 		q[j] = max(v, 0)
 	}

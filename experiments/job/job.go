@@ -108,7 +108,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 	}
 	assess := j.Model.Memory(shown, dim, nil, false)
 	if j.Whole {
-		assess = max(assess, j.Model.Memory(shown, dim, objective.LeaveOneOut{}, false))
+		assess = max(assess, j.Model.Memory(silent, dim, objective.LeaveOneOut{}, false))
 	}
 	if j.Curvature {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
